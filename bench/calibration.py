@@ -84,10 +84,11 @@ def rejections(place: Place, *, runs: int) -> dict[str, float]:
         wrong["hosmer_lemeshow, df g − 2"] = _two_less(infer.hosmer_lemeshow(sample)) < 0.05
         wrong[_FITTED] = infer.hosmer_lemeshow(_refitted(sample), fitted=True).p < 0.05
         if at % _rarely(place) == 0:
-            floors = infer.null_references(
+            references = infer.null_references(
                 [find_measure(name) for name in _FLOORED], sample, seed=at, n_simulations=SAMPLES
             )
-            wrong |= {f"floor of {name}": not floor.within for name, floor in zip(_FLOORED, floors, strict=True)}
+            pairs = zip(_FLOORED, references, strict=True)
+            wrong |= {f"null reference of {name}": not reference.within for name, reference in pairs}
         for name, each in wrong.items():
             found.setdefault(name, []).append(each)
     return {name: float(np.mean(each)) for name, each in found.items()}

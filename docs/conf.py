@@ -27,23 +27,23 @@ html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
 html_css_files = ["pages.css"]
 html_title = "baserate"
-html_sidebars: dict[str, list[str]] = {"**": []}  # there are no sections to navigate
+html_sidebars: dict[str, list[str]] = {"**": []}  # the documentation has no sections
 html_show_sourcelink = False
 html_theme_options = {
     "header_links_before_dropdown": 3,
     "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": False,
 }
-html_math_renderer = "mathml"  # browsers draw it themselves, also without a network
+html_math_renderer = "mathml"  # rendered by browsers, also offline
 
 GALLERIES = {"tutorials": "made/tutorials", "figures": "made/figures"}
-"""Folders of programs -> folders of the pages that Sphinx makes of them."""
+"""Folders of programs -> folders of the pages that Sphinx-Gallery makes."""
 sphinx_gallery_conf = {
     "examples_dirs": list(GALLERIES),
     "gallery_dirs": list(GALLERIES.values()),
     "filename_pattern": "/",  # every program is run
     "abort_on_example_error": True,
-    "image_scrapers": ("pictures.kept",),
+    "image_scrapers": ("pictures.scrape_drawing",),
     "ignore_repr_types": "baserate.draw",
     "download_all_examples": False,
     "show_memory": False,
@@ -65,7 +65,7 @@ def _block(writer: Any, node: nodes.Element) -> None:  # noqa: ANN401  (Sphinx's
 
 
 def link_galleries(_app: Any, _name: str, source: list[str]) -> None:  # noqa: ANN401  (Sphinx)
-    """Lead links to the programs of a gallery, which are in the repository, to the pages that Sphinx makes of them."""
+    """Replace links to the README of a gallery by links to the page that Sphinx-Gallery makes."""
     for programs, gallery in GALLERIES.items():
         source[0] = source[0].replace(f"]({programs}/README.rst)", f"]({gallery}/index.rst)")
 

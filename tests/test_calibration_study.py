@@ -39,7 +39,7 @@ def test_both_tables_are_made(small: Path, capsys: pytest.CaptureFixture[str]) -
     assert page.endswith("\nafter")
     for text in (output, page):
         assert "| hosmer lemeshow | " in text
-        assert "| floor of ece | " in text
+        assert "| null reference of ece | " in text
         assert "| rmsce debiased | " in text
 
 

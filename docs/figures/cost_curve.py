@@ -2,7 +2,7 @@
 Cost curve
 ==========
 
-The least cost of any threshold, at all costs and prevalences at once; the mark is where ours are.
+Lowest expected cost of any threshold, for all costs and prevalences. The mark shows the stated costs and prevalence.
 """
 
 from baserate import Costs, draw, population, tally

@@ -2,7 +2,7 @@
 Decision curve
 ==============
 
-What acting on the model is worth, beside flagging all and flagging none.
+Net benefit of the model by threshold probability, compared with flagging all and flagging none.
 """
 
 from baserate import draw, population, tally
@@ -11,7 +11,7 @@ truth, score = population.logit_normal(means=(-2, 0), prevalence=0.2).draw(800, 
 draw.decision_curve(tally(truth, score))
 
 # %%
-# Where 5 % are positive: classes are reweighted and scores adjusted to that prevalence, and the legend says so. Scores
-# that are right there already are kept with ``scores_from=None``.
+# At a prevalence of 5 %, classes are reweighted and scores are adjusted to that prevalence, as the legend states. Use
+# ``scores_from=None`` if the scores are already calibrated at that prevalence.
 
 draw.decision_curve(tally(truth, score), prevalence=0.05, thresholds=[at / 200 for at in range(1, 61)])

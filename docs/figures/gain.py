@@ -1,8 +1,8 @@
 """
-Gain
-====
+Cumulative gain
+===============
 
-Who is found by looking at the highest scores first.
+Sensitivity by the share of people flagged, from the highest score down.
 """
 
 from baserate import draw, population, tally

@@ -1,8 +1,8 @@
 """
-Groups side by side
-===================
+Performance by group
+====================
 
-A dot with its interval for each group; numbers that rest on few rows are marked.
+Estimates with confidence intervals for each group. Estimates from few rows are marked.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
 """
-Lift
-====
+Lift curve
+==========
 
-How many times as many positives are found as by chance.
+Sensitivity divided by the share of people flagged: how many times more positives are flagged than at random.
 """
 
 from baserate import draw, population, tally

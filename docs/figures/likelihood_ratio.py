@@ -1,8 +1,9 @@
 """
-Likelihood ratio
-================
+Likelihood ratio curve
+======================
 
-How many times as frequent a probability is among positives as among negatives, beside what it implies.
+Likelihood ratio of each predicted probability (its frequency among positives divided by that among negatives), compared
+with the ratio that the probability implies.
 """
 
 from baserate import draw, population, tally

@@ -1,8 +1,8 @@
 """
-A population and a sample
-=========================
+Population and sample
+=====================
 
-The theory as lines, and what 800 rows make of it.
+Score distributions of a population in closed form, compared with a sample of 800 rows.
 """
 
 from baserate import draw, population, tally
@@ -12,6 +12,6 @@ truth, score = sick.draw(800, 7)
 draw.population(sick, sample=tally(truth, score))
 
 # %%
-# Its ROC curve is known exactly, too.
+# The exact ROC curve of the population, compared with that of the sample.
 
 draw.population(sick, sample=tally(truth, score), what="roc")

@@ -1,9 +1,9 @@
 """
-Precision and recall
-====================
+Precision–recall curve
+======================
 
-The flagged who are positive, against the positives who are flagged. Faint lines join points of equal F1; the dashed
-one is the precision of flagging at random. ``prevalence=0.02`` would carry the curve to another prevalence.
+Precision (PPV) against recall (sensitivity). Faint lines join points of equal F1; the dashed line is the precision of
+random flags. ``prevalence=0.02`` adjusts the curve to another prevalence.
 """
 
 from baserate import draw, population, tally

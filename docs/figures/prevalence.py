@@ -1,8 +1,8 @@
 """
-Precision and NPV against the prevalence
-========================================
+PPV and NPV by prevalence
+=========================
 
-What a flag means elsewhere, if sensitivity and specificity stay.
+Precision (PPV) and negative predictive value (NPV) at other prevalences, with the same sensitivity and specificity.
 """
 
 from baserate import draw, population, tally

@@ -1,9 +1,9 @@
 """
-Reliability
-===========
+Calibration plot (reliability diagram)
+======================================
 
-Whether probabilities are right. A perfect model of this size would stay within the band; the bars say how many rows a
-point rests on.
+Predicted probabilities and observed frequencies. The consistency band contains the curve of a perfectly calibrated
+model of this size; the bars show the number of rows.
 """
 
 from baserate import draw, population, tally
@@ -12,11 +12,11 @@ truth, score = population.logit_normal(means=(-2, 0), prevalence=0.2).draw(800, 
 draw.reliability(tally(truth, score))
 
 # %%
-# In bins, as it is often drawn; the intervals are Wilson's.
+# Bins with Wilson's intervals.
 
 draw.reliability(tally(truth, score), what="binned")
 
 # %%
-# A local regression (LOWESS) instead of the isotonic one; the fit and its band are clipped to [0, 1].
+# A local regression (LOWESS) instead of isotonic regression; the fit and its band are clipped to [0, 1].
 
 draw.reliability(tally(truth, score), what="lowess")

@@ -2,8 +2,8 @@
 ROC curve
 =========
 
-How many of the positives are found, for how many negatives that are flagged with them. The hull shows what mixing
-cut-offs could reach, the band what these rows can show, and the line through the best point all that costs the same.
+Sensitivity against the false positive rate, with a confidence band. The convex hull shows points that random mixtures
+of thresholds reach. The iso-cost line touches it at the threshold of lowest cost.
 """
 
 from baserate import Costs, draw, population, tally

@@ -1,8 +1,8 @@
 """
-Scores of both classes
-======================
+Score distributions
+===================
 
-Where positives and negatives are, and what a cut-off does to each.
+Scores of positives and negatives, with the shares of each class at or above the threshold.
 """
 
 from baserate import draw, population, tally

