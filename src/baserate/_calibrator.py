@@ -169,6 +169,7 @@ def as_scores(scores: npt.ArrayLike) -> npt.NDArray[Any]:
 
 
 def _are_valid(x: Floats, *, of_probabilities: bool) -> bool:
+    # Two reductions and no mask; a NaN becomes the minimum, and fails the comparison.
     return bool(x.min() >= 0 and x.max() <= 1) if of_probabilities else bool(np.isfinite(x).all())
 
 
@@ -177,19 +178,19 @@ def refuse_scores(flat: npt.NDArray[Any], *, of_probabilities: bool) -> None:
     missing = ~np.isfinite(flat)
     if missing.any():
         raise MissingValuesError(
-            f"{missing.sum()} of {len(flat)} scores are NaN or infinite ({_name_places(missing)})",
+            f"{missing.sum()} of {len(flat)} scores are NaN or infinite ({_list_positions(missing)})",
             remedy="leave them out, or fill them in.",
         )
     outside = (flat < 0) | (flat > 1)
     if of_probabilities and outside.any():
         raise NotAProbabilityError(
-            f"{outside.sum()} of {len(flat)} scores lie outside [0, 1] ({_name_places(outside)}), but this calibrator "
-            "takes probabilities",
+            f"{outside.sum()} of {len(flat)} scores lie outside [0, 1] ({_list_positions(outside)}), but this "
+            "calibrator takes probabilities",
             remedy="give those, or fit a calibrator on scores of this kind.",
         )
 
 
-def _name_places(invalid: Bools) -> str:
+def _list_positions(invalid: Bools) -> str:
     at = np.flatnonzero(invalid)
     more = f" and {len(at) - _SHOWN} more" if len(at) > _SHOWN else ""
     return f"at {', '.join(map(str, at[:_SHOWN]))}{more}, counted from 0"
@@ -213,6 +214,7 @@ def from_file_content(cls: Any, written: dict[str, Any], own: tuple[str, ...]) -
         raise FileFormatError(f"a calibrator with the fields {sorted(written)}; expected {sorted(wanted)}.")
     try:
         fitted = written["fitted"]
+        # JSON has no tuples, and a list would make equal sources unequal.
         if fitted is not None and isinstance(fitted["prevalence"], list):
             fitted = fitted | {"prevalence": tuple(fitted["prevalence"])}
         return cls(
@@ -236,7 +238,7 @@ _BLOCK = 1 << 15
 class MulticlassCalibrator(SealedFile):
     """Formula for the probabilities of several classes, and how it was fitted.
 
-    Call it with an array of scores, a row for each row and a column for each of the `labels`, in their order.
+    Call it with a matrix of scores that has a column for each of the `labels`, in their order.
 
     >>> from baserate._calibrator_forms import Softmax
     >>> rarer = MulticlassCalibrator(Softmax(np.ones(2), np.log([0.25, 1.0])), ("cat", "dog"), method="prior")
@@ -330,6 +332,7 @@ def load_calibrator(path: str | os.PathLike[str]) -> Calibrator | MulticlassCali
         If the file contains no calibrator, was changed, or was written by a later release.
     """
     text = read_text(path, CALIBRATOR.noun)
+    # Not by parsing: a broken or later file must fail in the class of its kind, whose message names that.
     if find_file_kind(text) == MULTICLASS_CALIBRATOR:
         return MulticlassCalibrator.from_json(text)
     return Calibrator.from_json(text)

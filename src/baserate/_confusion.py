@@ -97,6 +97,7 @@ class Confusion:
         if weight is None:
             return cls.of_sums(truth, decided, labels, [count])
         mass = weight if count is None else weight * count
+        # A row that stands for several contributes w² for each of them, not (n·w)².
         return cls.of_sums(truth, decided, labels, [mass, mass * weight, count])
 
     @classmethod
@@ -123,7 +124,7 @@ class Confusion:
         return f"Confusion({shown}; {self.total:g}, of which {self.correct.sum():g} on the diagonal{marked})"
 
     def __getitem__(self, index: Any) -> Confusion:  # noqa: ANN401  (whatever an array takes)
-        """Take one table of a stack, or some of them."""
+        """Select one matrix of a stack, or some of them."""
         moments = self.moments and (self.squares[index], self.rows[index])
         return Confusion(self.mass[index], self.labels, moments=moments, reweighed=self.reweighed)
 
@@ -175,6 +176,7 @@ class Confusion:
     @property
     def disagreement(self) -> float:
         """Mass off the diagonal, where label and prediction disagree."""
+        # Not the total less the diagonal, which may leave a rounding error where 0 is due.
         return exact_sum(self.mass * ~np.eye(len(self.labels), dtype=np.bool_), axes=2)
 
     @property
@@ -205,10 +207,10 @@ class Confusion:
         ([5.0, 3.0, 4.0], [2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [7.0, 9.0, 11.0])
         """
         moments = self.moments and (self.squares.one_vs_rest(), self.rows.one_vs_rest())
-        apart = ~np.eye(len(self.labels), dtype=np.bool_)
+        off_diagonal = ~np.eye(len(self.labels), dtype=np.bool_)
         # Sums, never differences: a cell without mass is exactly 0, however many weights were added.
-        fp, fn = (self.mass * apart).sum(axis=-2), (self.mass * apart).sum(axis=-1)
-        tn = (sums_of_others(self.mass) * apart).sum(axis=-2)
+        fp, fn = (self.mass * off_diagonal).sum(axis=-2), (self.mass * off_diagonal).sum(axis=-1)
+        tn = (sums_of_others(self.mass) * off_diagonal).sum(axis=-2)
         return Counts(self.correct, fp, fn, tn, moments=moments, reweighed=self.reweighed)
 
     def transpose(self) -> Confusion:
@@ -250,6 +252,7 @@ class Confusion:
         labels = tuple(dict.fromkeys(label for table in tables for label in table.labels))
         parts = [table.over(labels) for table in tables]
         moments = None
+        # An empty matrix, as of a group without rows, fits to both kinds.
         reweighed = all_or_none_reweighed(table.reweighed for table in tables if table.mass.any())
         if any(part.moments for part in parts):
             moments = Confusion.sum([part.squares for part in parts]), Confusion.sum([part.rows for part in parts])
@@ -288,7 +291,7 @@ def _check_mass(mass: Floats) -> Floats:
         raise ShapeError(
             f"the table has shape {mass.shape}", remedy="give as many rows as columns, one for each class."
         )
-    if mass.size and not (mass.min() >= 0 and mass.max() < np.inf):
+    if mass.size and not (mass.min() >= 0 and mass.max() < np.inf):  # false for NaN, too
         bad = np.count_nonzero(~(mass >= 0) | np.isinf(mass))
         raise WeightError(f"{bad} of {mass.size} cells are negative, NaN or infinite", remedy="give counts ≥ 0.")
     if mass.size and (mass.max() > _LARGEST or (mass.max() > 0 and mass[mass > 0].min() < 1 / _LARGEST)):
@@ -345,12 +348,12 @@ class Confusions:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of labels, groups and row counts: the same for the same rows in any order; weights do not enter."""
-        lines = ["baserate confusions 1", _labels_text(self.labels)]
+        """SHA-256 of labels, groups and row counts, which depends neither on the order of rows nor on weights."""
+        lines = ["baserate confusions 1", _label_list(self.labels)]
         for group, table in self.tables.items():
-            lines.append(f"{_labels_text(group)} {table.rows.mass.astype(np.int64).tolist()}")
+            lines.append(f"{_label_list(group)} {table.rows.mass.astype(np.int64).tolist()}")
         return sha256("\n".join(lines).encode()).hexdigest()
 
 
-def _labels_text(labels: Iterable[object]) -> str:
+def _label_list(labels: Iterable[object]) -> str:
     return str([str(label) for label in labels])

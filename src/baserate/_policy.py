@@ -44,6 +44,7 @@ def policy_content(policy: Policy) -> dict[str, Any]:
         "settings": {name: _setting_to_json(name, setting) for name, setting in policy.settings.items()},
         "columns": {name: _setting_to_json(name, column) for name, column in policy.columns.items()},
         "positive": policy.positive,
+        # The file format says "map"; another key would change the hash, and with it random decisions.
         "map": None if policy.calibrator is None else json.loads(policy.calibrator.to_json()),
         "attributes": list(policy.attributes),
         "groups": [
@@ -154,7 +155,7 @@ def _setting_to_json(name: str, setting: Any) -> Any:  # noqa: ANN401  (any sett
     if isinstance(setting, Costs):
         return {name: float(cost) for name, cost in asdict(setting).items()}
     if isinstance(setting, float) and not isnan(setting):
-        return _number(float(setting))
+        return _number(float(setting))  # float() also makes a plain one of NumPy's float64
     if isinstance(setting, (tuple, list)):
         return [_setting_to_json(name, each) for each in setting]
     if isinstance(setting, Mapping):
@@ -207,13 +208,13 @@ class Policy(SealedFile):
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the rule: costs, prevalence, requirements."""
     columns: Mapping[str, str] = field(default_factory=dict)
-    """Names of the columns that it was chosen on, by what they hold: truth, score, id."""
+    """Names of the columns of the data that it was chosen on, by role: truth, score, id."""
     positive: str | None = None
     """The positive class, as text."""
     prevalence: float | None = None
-    """Prevalence that it was chosen for; None if no data were used."""
+    """Prevalence for which it was chosen; None if no data were used."""
     chosen_on: str | None = None
-    """Digest of the tally that it was chosen on; None if no data were used."""
+    """Digest of the tally on which it was chosen; None if no data were used."""
     notes: tuple[str, ...] = ()
     """Warnings about the choice."""
 
@@ -322,6 +323,7 @@ class Policy(SealedFile):
         if len(group) != len(self.attributes):
             expected = ", ".join(self.attributes) or "none"
             raise ShapeError(f"{count_of(len(group), 'value')} of a group; this policy uses {expected}.")
+        # Labels match by text, not by value: a CSV file has the text "1" where a Parquet file has the number 1.
         texts = tuple(map(label_text, group))
         for known, treatment in self.by_group.items():
             if all(text in spellings(label) for text, label in zip(texts, known, strict=True)):
@@ -375,7 +377,7 @@ def label_text(value: object) -> str | None:
 
 
 def spellings(label: object) -> tuple[str, ...]:
-    """Return all texts that mean the label, as different file formats write it.
+    """Return all spellings of a label in different file formats.
 
     >>> spellings(1), spellings(True), spellings("f"), spellings(2.5)
     (('1', '1.0'), ('true', 'True', 'TRUE'), ('f',), ('2.5',))
@@ -383,7 +385,7 @@ def spellings(label: object) -> tuple[str, ...]:
     text = label_text(label)
     if text is None:
         return ()
-    if isinstance(label, (bool, np.bool_)):
+    if isinstance(label, (bool, np.bool_)):  # before int, of which bool is a subclass
         return (text, text.title(), text.upper())
     if isinstance(label, (int, np.integer)):
         return (text, f"{text}.0")

@@ -1,4 +1,4 @@
-"""Results: tidy numbers, one row each, with their data and settings; `Estimate`, one number with its interval."""
+"""Results: a tidy table with one row for each number, its data and settings; `Estimate`: a number with its interval."""
 
 from __future__ import annotations
 
@@ -110,12 +110,12 @@ class Results:
         return f"Results({count_of(len(self), 'row')} of {', '.join(self.columns)})"
 
     def rows(self) -> list[dict[str, Any]]:
-        """One mapping for each row, undefined numbers as None."""
-        return list(self._each(self.columns))
+        """Return one mapping for each row, undefined numbers as None."""
+        return list(self._iterate_rows())
 
     def flat(self) -> dict[str, list[Any]]:
-        """Columns as plain lists, with one column `group.sex` for each attribute in place of `group`."""
-        return {name: [_plain(value) for value in column] for name, column in self._flat_columns()}
+        """Return columns as plain lists, with one column `group.sex` for each attribute in place of `group`."""
+        return {name: [_none_if_nan(value) for value in column] for name, column in self._flat_columns()}
 
     def frame(self, backend: str | None = None) -> Any:  # noqa: ANN401  (a frame of the chosen library)
         """Return a frame of pandas, Polars or PyArrow: the one named, otherwise the first that is installed."""
@@ -127,7 +127,7 @@ class Results:
     def to_json(self) -> str:
         """Return everything as JSON of a fixed, versioned shape; numbers in full."""
         head = json.dumps({"schema_version": SCHEMA_VERSION, "data": json_ready(dict(self.data))}, ensure_ascii=False)
-        rows = (json.dumps(json_ready(row), ensure_ascii=False) for row in self._each(self.columns))
+        rows = (json.dumps(json_ready(row), ensure_ascii=False) for row in self._iterate_rows())
         return f'{head[:-1]}, "rows": [{", ".join(rows)}]}}'
 
     def to_csv(self) -> str:
@@ -143,10 +143,11 @@ class Results:
         """Write the results to a file, as CSV if its name says so, otherwise as JSON."""
         write_text(path, self.to_csv() if str(path).endswith(".csv") else self.to_json())
 
-    def _each(self, columns: Mapping[str, Values]) -> Iterator[dict[str, Any]]:
-        lists = [column.tolist() if isinstance(column, np.ndarray) else column for column in columns.values()]
+    def _iterate_rows(self) -> Iterator[dict[str, Any]]:
+        # tolist() gives Python's numbers, as JSON and callers of `rows` expect.
+        lists = [column.tolist() if isinstance(column, np.ndarray) else column for column in self.columns.values()]
         for values in zip(*lists, strict=True):
-            yield {name: _plain(value) for name, value in zip(columns, values, strict=True)}
+            yield {name: _none_if_nan(value) for name, value in zip(self.columns, values, strict=True)}
 
     def _flat_columns(self) -> Iterator[tuple[str, Values]]:
         for name, column in self.columns.items():
@@ -175,11 +176,11 @@ def json_ready(value: Any) -> Any:  # noqa: ANN401  (whatever JSON can hold)
     if isinstance(value, float) and isinf(value):
         return "inf" if value == inf else "-inf"
     if value is None or isinstance(value, (str, int, float)):
-        return _plain(value)
+        return _none_if_nan(value)
     return str(value)
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401  (any value of a column)
+def _none_if_nan(value: Any) -> Any:  # noqa: ANN401  (any value of a column)
     return None if isinstance(value, float) and isnan(value) else value
 
 
@@ -211,6 +212,7 @@ def arrow_stream(columns: dict[str, list[Any]], requested_schema: object) -> obj
     import duckdb
 
     with duckdb.connect() as engine:
+        # Numbered, since DuckDB renames the second of two columns whose names differ only in case.
         arrays = {str(at): np.array(column, dtype=object) for at, column in enumerate(columns.values())}
         engine.register("columns", arrays)
         kinds = {"String": "VARCHAR", "Float64": "DOUBLE", "Int64": "BIGINT", "Boolean": "BOOLEAN"}
@@ -222,7 +224,7 @@ def arrow_stream(columns: dict[str, list[Any]], requested_schema: object) -> obj
 
 
 def _installed_backend() -> str:
-    """The first library that is imported already, otherwise the first that is installed."""
+    """Return the first library that is imported already, otherwise the first that is installed."""
     for name in _BACKENDS:
         if name in modules:
             return name
@@ -240,6 +242,7 @@ def _schema(columns: dict[str, list[Any]]) -> dict[str, Any]:
 
     schema: dict[str, Any] = {}
     for name, column in columns.items():
+        # Exact types, since True is an int in Python.
         kinds = {type(value) for value in column if value is not None}
         huge = any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in column)
         if (kinds or name in _NUMBERS) and kinds <= {int, float} and not huge:

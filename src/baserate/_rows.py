@@ -108,7 +108,7 @@ class Rows:
         predicted = self.intake.columns.get("predicted")
         if not isinstance(predicted, str) or predicted not in self.score:
             return {}
-        flagged = self.score[predicted] > 0
+        flagged = self.score[predicted] > 0  # readers store predicted labels as scores of 0 and 1
         return {
             model: self._tally(flagged, score, slice(None)) for model, score in self.score.items() if model != predicted
         }
@@ -244,6 +244,7 @@ class MulticlassRows:
         decided = np.empty(len(self), dtype=np.min_scalar_type(len(self.labels) - 1))
         for start in range(0, len(self), _BLOCK):
             place = slice(start, start + _BLOCK)
+            # Scores are stored by column, and argmax along rows of such an array is slow: copy a block at a time.
             decided[place] = np.ascontiguousarray(self.score[place]).argmax(axis=1)
         return decided
 
@@ -253,6 +254,7 @@ class MulticlassRows:
         before = np.zeros(len(self), dtype=np.intp)
         for at in range(len(self.labels)):
             other = self.score[:, at]
+            # Ties as in `decision`, where argmax takes the first: rank 0 if and only if the decision is right.
             before += other > own
             before += (other == own) & (at < self.truth)
         return before
@@ -329,7 +331,7 @@ class LabelSets:
         return np.asarray(self.truth.sum(axis=0) if self.weight is None else self.weight @ self.truth, dtype=np.float64)
 
     def per_label(self) -> Counts[Floats]:
-        """2×2 tables of each label, over all rows."""
+        """Return the 2×2 table of each label, over all rows."""
         cells = self._cells()
         if self.weight is None:
             return Counts(*(cell.sum(axis=0) for cell in cells))
@@ -337,11 +339,11 @@ class LabelSets:
         return Counts(*(self.weight @ cell for cell in cells), moments=(squares, rows))
 
     def per_row(self) -> Counts[Floats]:
-        """2×2 tables of each row, over all labels."""
+        """Return the 2×2 table of each row, over all labels."""
         return Counts(*(cell.sum(axis=1) for cell in self._cells()))
 
     def one_vs_rest(self) -> tuple[Tally, ...]:
-        """Tallies of each label, by the score for it."""
+        """Tally each label, by its score."""
         if self.score is None:
             raise OptionError("there are no scores, only decisions", remedy=f"give {keyword('score')} too.")
         columns = ((self.truth[:, at], np.ascontiguousarray(self.score[:, at])) for at in range(len(self.labels)))

@@ -192,7 +192,7 @@ class Tally(JsonFile):
     @property
     def positives(self) -> float:
         """Mass of the positive class."""
-        return float(self.mass[0].sum())
+        return float(self.mass[0].sum())  # NumPy adds narrow integers in 64 bits, so that none overflows
 
     @property
     def negatives(self) -> float:
@@ -230,7 +230,9 @@ class Tally(JsonFile):
         digest = sha256(b"baserate tally 1\n")
         score = self.score + 0.0 if (self.score == 0).any() else self.score  # −0.0 is 0.0
         digest.update(np.ascontiguousarray(score, dtype="<f8").data)
-        wide = np.empty(min(_BLOCK, self.rows.shape[1]), dtype="<i8")  # kept, since new memory takes as long as hashing
+        # Little-endian and 64 bits, so that digests depend neither on the machine nor on the type of the counts. One
+        # buffer for all blocks, since allocating takes as long as hashing.
+        wide = np.empty(min(_BLOCK, self.rows.shape[1]), dtype="<i8")
         for column in self.rows:
             for start in range(0, len(column), _BLOCK):
                 block = column[start : start + _BLOCK]
@@ -254,6 +256,7 @@ class Tally(JsonFile):
         if not parts:
             return Tally.from_counts([], np.empty((2, 0), dtype=np.uint8))
         names = _columns(weighted=any(part.weighted for part in parts))
+        # Scores of several parts are sorted once; adding tallies one by one would sort each intermediate sum.
         columns = [np.concatenate([getattr(part, name) for part in parts], axis=1) for name in names]
         resolutions = [part.resolution for part in parts if part.resolution is not None]
         reweighed = all_or_none_reweighed(part.reweighed for part in parts if len(part.score))
@@ -349,6 +352,7 @@ def _sum_equal_scores(
 def _check_scores(score: Floats) -> Floats:
     if score.ndim != 1:
         raise ShapeError(f"score has shape {score.shape}", remedy="give one dimension.")
+    # The ends suffice for infinities; a NaN inside fails the comparison of neighbors below.
     if len(score) and not (np.isfinite(score[0]) and np.isfinite(score[-1])):
         raise MissingValuesError("a score is NaN or infinite", remedy="leave such rows out before tallying.")
     if not (score[1:] < score[:-1]).all():
