@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sized
 from dataclasses import fields
 from typing import Any, NoReturn, TypeVar, overload
 
@@ -76,7 +76,9 @@ def mean_defined(values: Floats, weights: Floats | float = 1.0) -> float:
 
 
 def exact_sum(values: Floats, *, axes: int = 1) -> float:
-    """Sum along the last axis, or the last few; of several rows, an array, which type checkers need not know.
+    """Sum along the last axis, or the last few.
+
+    Several rows give an array. The annotation omits that, so that measures of one table and of many have one signature.
 
     >>> exact_sum(np.array([1.0, 2.0])), exact_sum(np.ones((2, 2)), axes=2)
     (3.0, 4.0)
@@ -121,7 +123,7 @@ def round_if_close(value: Any) -> Any:  # noqa: ANN401  (a number, or many)
 
 
 def as_float(value: Any) -> float:  # noqa: ANN401  (NumPy's scalars and arrays)
-    """Return one number as a Python float; of several rows, an array, which type checkers need not know."""
+    """Return one number as a Python float; several give an array, which the annotation omits as in `exact_sum`."""
     number: float = as_python(value)
     return number
 
@@ -167,6 +169,21 @@ with `score.loc[truth.index]`, or call `.reset_index(drop=True)` on both to pair
         if len(other) == len(index) and not index.equals(other):
             what = f"{first} and {name} have indexes that differ ({_describe_difference(first, index, other)})."
             raise ShapeError(what, remedy=_advise_alignment(first, name, index, other))
+
+
+def refuse_differing_lengths(columns: Mapping[str, Sized]) -> None:
+    """Refuse columns of different lengths.
+
+    >>> refuse_differing_lengths({"truth": [1, 0], "score": [0.5]})
+    Traceback (most recent call last):
+    baserate._errors.ShapeError: the columns have different lengths (truth 2, score 1); give one \
+value of each for every row.
+    """
+    if len({len(column) for column in columns.values()}) > 1:
+        lengths = ", ".join(f"{name} {len(column)}" for name, column in columns.items())
+        raise ShapeError(
+            f"the columns have different lengths ({lengths})", remedy="give one value of each for every row."
+        )
 
 
 def _index(column: object) -> Any:  # noqa: ANN401  (an index of pandas or of a library like it)

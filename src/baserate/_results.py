@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import FrozenMapping
+from baserate._arrays import FrozenMapping, refuse_differing_lengths
 from baserate._domains import wrong_option
-from baserate._errors import NotInstalledError, OptionError, ShapeError, unknown_name
+from baserate._errors import NotInstalledError, OptionError, unknown_name
 from baserate._files import write_text
 from baserate._formatting import count_of
 
@@ -86,17 +86,13 @@ class Results:
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", FrozenMapping(self.columns))
         object.__setattr__(self, "data", FrozenMapping(self.data))
-        if len({len(column) for column in self.columns.values()}) > 1:
-            lengths = ", ".join(f"{name} {len(column)}" for name, column in self.columns.items())
-            raise ShapeError(
-                f"the columns have different lengths ({lengths})", remedy="give one value of each for every row."
-            )
+        refuse_differing_lengths(self.columns)
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
 
     def __bool__(self) -> bool:
-        """Whether all requirements hold, where there are any; otherwise whether there are rows.
+        """Return whether all requirements hold, where there are any; otherwise whether there are rows.
 
         `assert decide.check(…)` must fail where a requirement fails, so that results with a verdict are true only if
         `data["holds"]` is.

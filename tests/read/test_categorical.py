@@ -10,8 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
-from baserate.read._arrays import as_series, encode_array, encode_labels, encode_series
-from baserate.read._table import LabelCodes
+from baserate.read._table import LabelCodes, as_series, encode_array, encode_labels, encode_series
 
 Column = list[str | None]
 

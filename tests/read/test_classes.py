@@ -471,7 +471,7 @@ def test_equal_numbers_are_one_class_in_any_spelling(tmp_path: Path) -> None:
 
 def test_disjoint_labels_are_refused(make_source: Callable[[Table], Any]) -> None:
     table = {"y": ["cat", "dog", "fish"], "z": ["0", "1", "2"]}
-    with pytest.raises(UnknownLabelError, match="no label is in both; spell them equally"):
+    with pytest.raises(UnknownLabelError, match="no label is in both; spell them in the same way"):
         read.confusions(make_source(table), truth="y", predicted="z")
     # One label that is never true may be all that a poor model says.
     assert read.confusions(make_source({"y": ["a", "b"], "z": ["c", "c"]}), truth="y", predicted="z").labels == (

@@ -38,7 +38,7 @@ def test_only_the_negative_class_may_be_stated() -> None:
     assert tallied({"y": ["b", "a"], "p": [2, 1]}, negative="a").intake.positive == "b"
     with pytest.raises(NotBinaryError, match="negative='zzz' does not occur"):
         tallied({"y": Y, "p": P}, negative="zzz")
-    with pytest.raises(NotBinaryError, match="of which 'a' is negative; name the positive one too"):
+    with pytest.raises(NotBinaryError, match="and 'a' is negative; name the positive one too"):
         tallied({"y": ["a", "b", "c"], "p": P}, negative="a")
     with pytest.raises(OptionError, match="more than one label"):
         tallied({"y": Y, "p": P}, positive=np.array([1, 0]))
