@@ -131,7 +131,7 @@ def _treatment_to_json(treatment: Treatment) -> dict[str, Any]:
         pairs = zip(treatment.chances, treatment.cuts, strict=True)
         # The file format says "lottery"; renaming the key would make saved policies unreadable.
         return {"lottery": [{"chance": chance, **_treatment_to_json(cut)} for chance, cut in pairs]}
-    return {"thresholds": [_number(at) for at in treatment.thresholds], "actions": list(treatment.actions)}
+    return {"thresholds": [_number_to_json(at) for at in treatment.thresholds], "actions": list(treatment.actions)}
 
 
 def _treatment_from_json(form: Mapping[str, Any]) -> Treatment:
@@ -145,7 +145,7 @@ def _cut_from_json(form: Mapping[str, Any]) -> Cut:
     return Cut(tuple(_INFINITE.get(at, at) for at in form["thresholds"]), tuple(form["actions"]))
 
 
-def _number(value: float) -> float | str:
+def _number_to_json(value: float) -> float | str:
     """Return a number, or the name of an infinite one, which JSON lacks."""
     return value if not isinf(value) else "inf" if value > 0 else "-inf"
 
@@ -155,7 +155,7 @@ def _setting_to_json(name: str, setting: Any) -> Any:  # noqa: ANN401  (any sett
     if isinstance(setting, Costs):
         return {name: float(cost) for name, cost in asdict(setting).items()}
     if isinstance(setting, float) and not isnan(setting):
-        return _number(float(setting))  # float() also makes a plain one of NumPy's float64
+        return _number_to_json(float(setting))  # float() also makes a plain one of NumPy's float64
     if isinstance(setting, (tuple, list)):
         return [_setting_to_json(name, each) for each in setting]
     if isinstance(setting, Mapping):

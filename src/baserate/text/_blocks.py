@@ -131,6 +131,7 @@ def _arguments(line: str) -> list[str]:
     >>> _arguments('f(a, g("b, c", d)) or (e)')
     ['f(a, ', 'g("b, c", ', 'd)) or (e)']
     """
+    # By tokens, not by characters: commas and brackets in strings do not count.
     depth, ends = 0, []
     try:
         tokens = [*generate_tokens(StringIO(line).readline)]
@@ -178,6 +179,7 @@ def _break_words(words: Sequence[str], width: int, *, margin: int = 2) -> list[s
         else:
             parts.append(word)
     lines = [" " * margin + parts[0]]
+    # Before options only: an option and its value stay on one line, which a reader can check.
     for part in parts[1:]:
         if len(lines[-1]) + 1 + len(part) + len(_END) <= width:
             lines[-1] += f" {part}"
