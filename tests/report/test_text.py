@@ -70,7 +70,7 @@ def test_natural_frequencies_add_up(rows: list[tuple[bool, int]], share: float) 
     assert abs(positives - POPULATION * share) <= 0.5 + 1e-6
     assert positives + sum(result.whole[cell] for cell in NEGATIVES) == POPULATION
     assert all(abs(result.whole[cell] - result.exact[cell]) < 1.5 + 1e-6 for cell in result.exact)
-    assert all((result.many(cell) == "0") == (result.exact[cell] == 0) for cell in result.exact)
+    assert all((result.format_cells(cell) == "0") == (result.exact[cell] == 0) for cell in result.exact)
 
 
 def test_natural_frequencies_by_hand() -> None:

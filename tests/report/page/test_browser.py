@@ -187,7 +187,7 @@ def check_thousand(page: Page, report: Report) -> None:
     cells, people = numbers(page, "thousand"), natural_frequencies(report.there)
     assert {cell: cells[cell][0] for cell in people.whole} == dict(people.whole)
     for cell in people.whole:
-        assert page.inner_text(f"#panel-thousand [data-number='{cell}'] b") == people.many(cell)
+        assert page.inner_text(f"#panel-thousand [data-number='{cell}'] b") == people.format_cells(cell)
 
 
 @pytest.mark.quick(2)
