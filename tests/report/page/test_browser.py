@@ -241,7 +241,7 @@ def test_what_cannot_be_used_is_said_and_does_nothing(page: Page, *, name: str, 
     box.press("Tab")
     assert state(page) == now
     assert box.get_attribute("aria-invalid") == "true"
-    assert " is not valid. Enter a" in page.inner_text(f"#{name}-told")
+    assert " is not valid. Enter a" in page.inner_text(f"#{name}-output")
     change(page, fn=9)
     assert box.get_attribute("aria-invalid") is None
     assert float(box.input_value()) == pytest.approx({**now, "flag-rate": float(box.input_value()), "fn": 9}[name])
@@ -251,7 +251,7 @@ def test_a_cut_off_that_is_no_score_is_told_what_becomes_of_it(page: Page) -> No
     page.fill("#threshold-number", "0.30001")
     page.press("#threshold-number", "Enter")
     settled(page)
-    assert page.inner_text("#threshold-told").startswith(f"0.30001 becomes {state(page)['threshold']}: flags ")
+    assert page.inner_text("#threshold-output").startswith(f"0.30001 becomes {state(page)['threshold']}: flags ")
 
 
 @pytest.mark.quick(2)

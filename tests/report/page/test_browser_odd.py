@@ -25,7 +25,7 @@ WALK = """([seed, steps]) => {
     for (const part of [0, 0.001, 0.3, 0.9, 1]) deeds.push(() => fire(slider, Math.round(part * slider.max), "input"));
     for (const text of ["", "0", "1", "-5", "1e9", "0.3", "1e-7"]) deeds.push(() => fire(box, text, "change"));
   }
-  for (const button of document.querySelectorAll("[data-rule], [data-parity], #rows-prevalence")) {
+  for (const button of document.querySelectorAll("[data-rule], [data-parity], #sample-prevalence")) {
     deeds.push(() => button.click());
   }
   for (const list of document.querySelectorAll("select")) {
