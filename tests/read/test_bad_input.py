@@ -201,9 +201,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("source", "error", "message"), REFUSED.values(), ids=REFUSED)
-def test_bad_input_is_refused_with_a_remedy(
-    source: dict[str, object], error: type[BaserateError], message: str
-) -> None:
+def test_bad_input_raises_with_a_remedy(source: dict[str, object], error: type[BaserateError], message: str) -> None:
     arguments = {"truth": TRUTH, "score": SCORE} | source
     with pytest.raises(error, match=re.escape(message)) as caught:
         baserate.tally(**arguments)  # type: ignore[arg-type]
