@@ -21,7 +21,7 @@ from baserate import (
     measure,
 )
 from baserate.measure import MEASURES, describe, undefined_reason
-from tests.strategies import noun
+from tests.strategies import measure_argument
 
 TRUTH, SCORE = [1, 0, 1], [0.9, 0.4, 0.2]
 
@@ -298,4 +298,4 @@ def test_proper_scores_refuse_scores_that_are_not_probabilities(name: str, score
     with pytest.raises(
         baserate.NotAProbabilityError, match=r"1 row has a score outside \[0, 1\] .* calibrate the scores"
     ):
-        MEASURES[name](noun(baserate.Tally, tally))
+        MEASURES[name](measure_argument(baserate.Tally, tally))
