@@ -104,12 +104,13 @@ class Calibrator(SealedFile):
         probabilities = np.empty(flat.shape)
 
         def fill(place: slice) -> bool:
-            x = flat[place].astype(np.float64, copy=False)
+            x = flat[place].astype(np.float64, copy=False)  # perhaps the caller's memory: forms must not write into it
             valid = _are_valid(x, of_probabilities=self.form.of_probabilities)
             if valid:
                 probabilities[place] = self.form(x)
             return valid
 
+        # Blocks are only checked for being valid; the message needs the positions among all scores.
         if not all(parallel_map(fill, cache_blocks(len(flat)), size=len(flat))):
             refuse_scores(flat, of_probabilities=self.form.of_probabilities)
         return probabilities.reshape(array.shape)

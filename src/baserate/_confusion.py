@@ -23,7 +23,7 @@ from baserate._arrays import (
 from baserate._counts import Counts, all_or_none_reweighed
 from baserate._domains import wrong_option
 from baserate._errors import OptionError, ShapeError, UnknownNameError, WeightError
-from baserate._formatting import count_of, there_are
+from baserate._formatting import count_groups, count_of, there_are
 from baserate._numeric.distinct import Codes, pair_counts, pair_sums
 from baserate._tally import Group, ReadSummary
 
@@ -94,11 +94,7 @@ class Confusion:
         count: Cells | None = None,
     ) -> Confusion:
         """Count pairs of class numbers that were checked before; `baserate.confusion` makes them from labels."""
-        if weight is None:
-            return cls.of_sums(truth, decided, labels, [count])
-        mass = weight if count is None else weight * count
-        # A row that stands for several contributes w² for each of them, not (n·w)².
-        return cls.of_sums(truth, decided, labels, [mass, mass * weight, count])
+        return cls.of_sums(truth, decided, labels, row_amounts(weight, count))
 
     @classmethod
     def of_sums(
@@ -259,6 +255,24 @@ class Confusion:
         return Confusion(np.sum([part.mass for part in parts], axis=0), labels, moments=moments, reweighed=reweighed)
 
 
+def row_mass(weight: Floats | None, count: Cells | None) -> Cells | None:
+    """Return the mass of each row; None if each counts once."""
+    return count if weight is None else weight if count is None else weight * count
+
+
+def row_amounts(weight: Floats | None, count: Cells | None) -> list[Cells | None]:
+    """Return the amounts of rows that `Confusion.of_sums` takes; None counts each row once.
+
+    >>> row_amounts(np.array([0.5]), np.array([4]))
+    [array([2.]), array([1.]), array([4])]
+    """
+    mass = row_mass(weight, count)
+    if weight is None or mass is None:
+        return [count]
+    # A row that stands for several contributes w² for each of them, not (n·w)².
+    return [mass, mass * weight, count]
+
+
 def as_cells(table: npt.ArrayLike) -> Floats:
     """Return the numbers of a table; refuse a frame, whose names would be lost."""
     if hasattr(table, "columns"):
@@ -326,7 +340,7 @@ class Confusions:
             raise OptionError(f"a group is no tuple with a value for each attribute, {list(self.attributes)}.")
 
     def __repr__(self) -> str:
-        groups = f"; {count_of(len(self.tables), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
+        groups = f"; {count_groups(len(self.tables), self.attributes)}" if self.attributes else ""
         return f"Confusions({count_of(len(self.labels), 'class', 'classes')}{groups}; {self.intake.description})"
 
     @property

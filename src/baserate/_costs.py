@@ -52,6 +52,7 @@ class Costs:
         10.0
         """
         check_prevalence("prevalence", prevalence, ends=True)
+        # NaN where both differences are 0: then every threshold costs the same.
         return ratio((self.fp - self.tn) * (1 - prevalence), (self.fn - self.tp) * prevalence)
 
 

@@ -119,6 +119,7 @@ class BaserateError(ValueError):
     ) -> None:
         self.what, self.remedy, self.where, self.value = what, remedy, where, value
         self.option = option or _first_option(what + remedy)
+        # Unpickling calls the class with the rendered text alone, and then restores the attributes.
         super().__init__(self.render())
 
     def __str__(self) -> str:

@@ -19,6 +19,15 @@ def count_of(many: float, one: str, several: str | None = None, *, shown: str | 
     return f"{many if shown is None else shown} {noun}"
 
 
+def count_groups(many: int, attributes: Iterable[str]) -> str:
+    """Write a number of groups with the attributes that define them.
+
+    >>> count_groups(6, ["sex", "site"])
+    '6 groups by sex, site'
+    """
+    return f"{count_of(many, 'group')} by {', '.join(attributes)}"
+
+
 def there_are(many: float, one: str, several: str | None = None) -> str:
     """Write "there is" or "there are" with a number and its noun.
 
@@ -54,7 +63,7 @@ def format_number(value: float, digits: int) -> str:
     exponent = int(f"{value:.{digits - 1}e}".partition("e")[2])
     if -5 < exponent < 15:
         return f"{value:,.{max(digits - 1 - exponent, 0)}f}".replace(",", " ").replace("-", "−")
-    return f"{value:.{digits - 1}e}".replace("-", "−", value < 0)
+    return f"{value:.{digits - 1}e}".replace("-", "−", value < 0)  # the sign at most, not that of the exponent
 
 
 def format_p(p: float | None, digits: int = 2, *, is_bound: bool | None = False) -> str:

@@ -24,7 +24,7 @@ from baserate._errors import (
     UnknownLabelError,
 )
 from baserate._files import POLICY, FileKind, SealedFile, format_file, parse_file
-from baserate._formatting import count_of
+from baserate._formatting import count_groups, count_of
 from baserate._tally import Group
 
 _INFINITE = {"inf": inf, "-inf": -inf}
@@ -271,7 +271,7 @@ class Policy(SealedFile):
                         raise OptionError(what, remedy="keep one.")
 
     def __repr__(self) -> str:
-        groups = f"; {count_of(len(self.by_group), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
+        groups = f"; {count_groups(len(self.by_group), self.attributes)}" if self.attributes else ""
         needs = " and ".join([*["group"] * self.needs_group, *["id"] * self.needs_id])
         after = f"; after {self.calibrator.method}" if self.calibrator is not None else ""
         return f"Policy({self.rule}{after}{groups}{f'; needs {needs}' if needs else ''})"

@@ -197,7 +197,7 @@ def make_frame(columns: dict[str, list[Any]], backend: str | None) -> Any:  # no
             f"a {name} frame needs {name}, which is not installed", remedy=f"run: pip install {name}."
         )
     schema = _schema(columns)
-    if name == "pandas":  # whose whole numbers cannot be missing: let it choose
+    if name == "pandas":  # its whole numbers cannot be missing, so that it chooses the types
         filled = {key: [nan if each is None else each for each in columns[key]] for key in columns.keys() & _NUMBERS}
         return nw.DataFrame.from_dict(columns | filled, backend=name).to_native()
     return nw.DataFrame.from_dict(columns, schema=schema, backend=name).to_native()
@@ -233,7 +233,7 @@ def _installed_backend() -> str:
 
 
 def _schema(columns: dict[str, list[Any]]) -> dict[str, Any]:
-    """Return the type of each column; a column of mixed types is text."""
+    """Return the type of each column; columns of mixed types become text, in place."""
     import narwhals.stable.v2 as nw
 
     schema: dict[str, Any] = {}

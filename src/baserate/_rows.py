@@ -24,10 +24,10 @@ from baserate._arrays import (
     refuse_differing_indexes,
     sums_of_others,
 )
-from baserate._confusion import Confusion, distinct_labels
+from baserate._confusion import Confusion, distinct_labels, row_mass
 from baserate._counts import Counts
 from baserate._errors import EmptyDataError, MissingValuesError, OptionError, ShapeError, WeightError, keyword
-from baserate._formatting import count_of
+from baserate._formatting import count_groups, count_of
 from baserate._numeric.distinct import Codes, float_bits, hash_rows_unordered, positions_by_code
 from baserate._tally import Group, ReadSummary, Tallies, Tally
 
@@ -83,7 +83,7 @@ class Rows:
         return len(self.truth)
 
     def __repr__(self) -> str:
-        groups = f"; {count_of(len(self.groups), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
+        groups = f"; {count_groups(len(self.groups), self.attributes)}" if self.attributes else ""
         return f"Rows({count_of(len(self), 'row')}; scores: {', '.join(self.score)}{groups})"
 
     def only(self, where: slice | npt.NDArray[Any]) -> Rows:
@@ -175,15 +175,13 @@ class MulticlassRows:
         return len(self.truth)
 
     def __repr__(self) -> str:
-        groups = f"; {count_of(len(self.groups), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
+        groups = f"; {count_groups(len(self.groups), self.attributes)}" if self.attributes else ""
         return f"MulticlassRows({count_of(len(self), 'row')}; scores for {', '.join(map(str, self.labels))}{groups})"
 
     @property
     def amount(self) -> Cells | None:
         """Weight times count of each row; None if each counts once."""
-        if self.weight is None:
-            return self.count
-        return self.weight if self.count is None else self.weight * self.count
+        return row_mass(self.weight, self.count)
 
     @property
     def total(self) -> float:
@@ -474,9 +472,7 @@ class MulticlassTarget:
     @property
     def amount(self) -> Cells | None:
         """Weight times count of each row; None if each counts once."""
-        if self.weight is None:
-            return self.count
-        return self.weight if self.count is None else self.weight * self.count
+        return row_mass(self.weight, self.count)
 
 
 def _check_target_scores(score: Reals) -> None:

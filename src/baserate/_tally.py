@@ -35,7 +35,7 @@ from baserate._errors import (
     WeightError,
 )
 from baserate._files import TALLY, FileKind, JsonFile, format_file, parse_file
-from baserate._formatting import count_of
+from baserate._formatting import count_groups, count_of
 from baserate._numeric.distinct import distinct_counts, distinct_sums, narrow_integers, sum_columns
 
 Reasons = Mapping[str, Mapping[str, int]]
@@ -472,7 +472,7 @@ class Tallies:
             raise OptionError(f"a group is no tuple with a value for each attribute, {list(self.attributes)}.")
 
     def __repr__(self) -> str:
-        groups = f" in {count_of(len(self.groups), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
+        groups = f" in {count_groups(len(self.groups), self.attributes)}" if self.attributes else ""
         return f"Tallies({', '.join(self.models)}{groups}; {self.intake.description})"
 
     @property

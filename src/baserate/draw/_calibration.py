@@ -156,6 +156,7 @@ def _paint_counts(ax: Axes, counts: Results) -> None:
     unit = "weight" if counts.data["weighted"] else "rows"
     if masses.max(initial=0) > _MAX_LINEAR_RATIO * masses.min(initial=np.inf):
         strip.set_yscale("log")
+        # A logarithmic axis has no 0 to start bars from; at the smallest count itself, its bar would vanish.
         strip.set_ylim(bottom=masses.min() / 2)
     else:
         strip.set_ylim(bottom=0)
@@ -231,7 +232,7 @@ def _paint_likelihood_ratio(ax: Axes, parts: Parts) -> None:
 def _ratio_limits(curve: Results) -> tuple[float, float]:
     """Return limits from the least to the greatest positive number, with a margin."""
     values = np.concatenate([plot_values(curve.columns[name]) for name in ("ratio", "implied", "low", "high")])
-    finite = np.append(values[np.isfinite(values) & (values > 0)], 1.0)
+    finite = np.append(values[np.isfinite(values) & (values > 0)], 1.0)  # with the line of no information
     return float(finite.min() / _AXIS_MARGIN), float(finite.max() * _AXIS_MARGIN)
 
 

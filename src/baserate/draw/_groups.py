@@ -156,7 +156,7 @@ def _frame_panel(panel: Axes, measure: str, names: Sequence[str] | None, lines: 
     from matplotlib.ticker import MaxNLocator
 
     panel.set_yticks(range(lines), names or [""] * lines)
-    panel.set_ylim(lines - 0.4, -0.6)
+    panel.set_ylim(lines - 0.4, -0.6)  # reversed: the first line is at the top
     panel.axhline(0.5, color=LIGHT_GRAY, linewidth=0.6)
     panel.margins(x=0.08)
     panel.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 2.5, 5, 10]))

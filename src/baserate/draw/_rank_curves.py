@@ -154,6 +154,7 @@ def _tabulate_iso_cost(data: FigureData, costs: Costs, prevalence: float | None)
         )
     best = roc_convex_hull(data.curves).at(costs, at)
     line = iso_cost(costs, at, through=(best.fpr, best.tpr))
+    # Where the line crosses sensitivities of 0 and 1, or else the sides of the unit square.
     left = 0.0 if line.slope == 0 else max(0.0, -line.intercept / line.slope)
     right = 1.0 if line.slope == 0 else min(1.0, (1 - line.intercept) / line.slope)
     x = np.array([left, best.fpr, right])

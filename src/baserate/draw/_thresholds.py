@@ -294,7 +294,7 @@ def _paint_thresholds(ax: Axes, parts: Parts, *, whole: bool) -> None:
 
 def _paint_measure(ax: Axes, rows: Mapping[str, list[Any]], ends: tuple[float, float], at: int, band: str) -> None:
     """Paint a measure, which is constant from each score down to the next, and beyond the last ones."""
-    x = [*np.clip(rows["threshold"], *ends), ends[0]]
+    x = [*np.clip(rows["threshold"], *ends), ends[0]]  # the threshold +inf becomes the right end
     y, low, high = (as_gaps([*rows[key], rows[key][-1]]) if key in rows else [] for key in ("value", "low", "high"))
     ax.plot(
         x,

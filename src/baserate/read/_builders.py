@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from baserate._arrays import Bools, Cells, Floats, Reals, make_read_only
-from baserate._confusion import Confusion, Confusions, distinct_labels
+from baserate._confusion import Confusion, Confusions, distinct_labels, row_amounts
 from baserate._costs import CostMatrix
 from baserate._domains import wrong_option
 from baserate._errors import (
@@ -112,10 +112,7 @@ def build_confusions(table: Table, columns: Columns, rule: Rule) -> Confusions:
     truth, predicted = (renumber(column, labels) for column in pair)
     group, groups = complete.groups()
     refuse_large_tables(labels, len(groups))
-    weight, count = complete.weight, complete.count
-    mass = weight if weight is None or count is None else weight * count
-    # A row that stands for several contributes w² for each of them, not (n·w)².
-    amounts = [count] if weight is None or mass is None else [mass, mass * weight, count]
+    amounts = row_amounts(complete.weight, complete.count)
     tables = tabulate_groups(truth, predicted, labels, amounts, group, groups)
     intake = ReadSummary(
         complete.read, complete.dropped, problems.reasons, None, None, columns.names, note_labels(table.labels), labels
@@ -135,7 +132,7 @@ def build_class_rows(
     problems.add(columns.truth, "unknown label", find_unknown(truth, labels))
     complete = select_complete(table, columns, replace(rule, labels=labels), problems, copy=copy)
     codes = renumber(complete.labels(columns.truth), labels)
-    if score is None or complete.valid is not None:
+    if score is None or complete.valid is not None:  # an array in one piece serves only if no row is left out
         score = stack_scores(complete, classes, labels)
     group, groups = complete.groups()
     intake = summarize_classes(complete, classes, labels, problems)

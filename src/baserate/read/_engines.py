@@ -319,6 +319,7 @@ def aggregate_target(lazy: LazyColumns, columns: Columns, rule: Rule) -> Target:
 def _target_of_sums(score: Reals, sums: Sequence[Cells], labelled: Tally | None, intake: ReadSummary) -> Target:
     """Make a target of sums; without weights or repeated scores it needs no masses."""
     *weighted, rows = sums
+    # Engines add counts as float64, which is exact: totals beyond 2⁵³ were refused.
     rows = narrow_integers(rows.astype(np.int64))
     if not weighted and rows.max(initial=1) == 1:
         return Target(score, labelled=labelled, intake=intake)
@@ -351,6 +352,7 @@ class _ModelSums:
 
 
 def _sum_model(lazy: LazyColumns, columns: Columns, model: str, rule: Rule) -> _ModelSums:
+    # The keys of the query: weights and counts are summed, not grouped by.
     own = replace(
         columns, score=(model,) if model in columns.score else (), weight=None, count=None, cluster=None, id=None
     )

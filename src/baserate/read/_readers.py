@@ -410,6 +410,7 @@ def join(parts: Mapping[str, Rows], *, missing: Literal["refuse", "drop"] = "ref
         raise OptionError("there is nothing to join", remedy="give the rows of two models or more.")
     places = {part: _locate_ids(part, rows) for part, rows in parts.items()}
     common, stray = _common_ids(places, missing)
+    # IDs match by value, so that the text "1" of a CSV file is not the number 1 of a Parquet file.
     selected = {part: np.array([row_of[name] for name in common]) for part, row_of in places.items()}
     (first, base), *others = parts.items()
     for other, rows in others:

@@ -80,6 +80,7 @@ def keyword_arguments(plan: Plan, names: Iterable[str], *, spelled: bool = False
     """Yield fields that differ from the defaults as keyword arguments; text labels perhaps as `LabelText`."""
     for name in names:
         value = getattr(plan, name)
+        # The column of labels is stated even if it has the default name: readers of data require it.
         if (name == "truth" and value) or value != _DEFAULTS[name]:
             typed = python_literal(value)
             label = spelled and name in _LABEL_FIELDS and isinstance(value, str)

@@ -219,7 +219,7 @@ def evaluate(
     >>> report.frame("pandas").query("measure == 'precision' and part == 'decisions'")["value"].tolist()
     [0.5]
     """
-    options: dict[str, Any] = _check_options(more)
+    options: dict[str, Any] = _check_options(more)  # `**more` accepts any keyword at run time
     columns_of_rows = {name: options.pop(name) for name in ("predicted", "weight", "count", "id") if name in options}
     if isinstance(truth, Mapping):
         if group is not None or columns_of_rows or not isinstance(score, Mapping) or {*score} != {*truth}:

@@ -414,6 +414,7 @@ def _headline_numbers(report: Report) -> dict[str, TidyRow]:
         numbers[f"O/E ratio{at}"] = expected
     else:
         numbers[f"npv{at}"] = _find_number(report, "npv")
+    # Predicted labels have no AUC; their flag rate takes its place.
     numbers[f"flag rate{at}"] = None if ranks else _find_number(report, "flag_rate")
     return {name: row for name, row in numbers.items() if row is not None}
 

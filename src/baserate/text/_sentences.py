@@ -9,7 +9,15 @@ from math import isinf
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from baserate._formatting import count_of, format_count, format_exact, format_level, format_number, join_words
+from baserate._formatting import (
+    count_groups,
+    count_of,
+    format_count,
+    format_exact,
+    format_level,
+    format_number,
+    join_words,
+)
 from baserate.text._tables import shorten_label
 
 if TYPE_CHECKING:
@@ -109,7 +117,7 @@ def describe_decisions(policy: "Policy", models: Sequence[str]) -> str:
     cut = policy.by_group.get(())
     if policy.needs_group:
         random = ", some of them at random" if policy.needs_id else ""
-        groups = f"{count_of(len(policy.by_group), 'group')} by {', '.join(map(shorten_label, policy.attributes))}"
+        groups = count_groups(len(policy.by_group), map(shorten_label, policy.attributes))
         return f"Decided for each of {groups}{random}{calibrator}."
     if not isinstance(cut, Cut):
         return f"Decided at random between thresholds{calibrator}."
