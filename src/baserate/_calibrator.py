@@ -208,24 +208,24 @@ def file_head(of: Any) -> dict[str, Any]:  # noqa: ANN401  (either kind of calib
     }
 
 
-def from_file_content(cls: Any, written: dict[str, Any], own: tuple[str, ...]) -> Any:  # noqa: ANN401  (either kind of calibrator)
+def from_file_content(cls: Any, content: dict[str, Any], own: tuple[str, ...]) -> Any:  # noqa: ANN401  (either kind of calibrator)
     """Make a calibrator from the content of its file, with the `own` fields of its kind."""
     wanted = {"method", "columns", "fitted", "parameters", "notes", "form", *own}
-    if set(written) != wanted:
-        raise FileFormatError(f"a calibrator with the fields {sorted(written)}; expected {sorted(wanted)}.")
+    if set(content) != wanted:
+        raise FileFormatError(f"a calibrator with the fields {sorted(content)}; expected {sorted(wanted)}.")
     try:
-        fitted = written["fitted"]
+        fitted = content["fitted"]
         # JSON has no tuples, and a list would make equal sources unequal.
         if fitted is not None and isinstance(fitted["prevalence"], list):
             fitted = fitted | {"prevalence": tuple(fitted["prevalence"])}
         return cls(
-            form=form_from_json(written["form"]),
-            method=str(written["method"]),
+            form=form_from_json(content["form"]),
+            method=str(content["method"]),
             fitted=None if fitted is None else FitSource(**fitted),
-            parameters=tuple(Parameter(**each) for each in written["parameters"]),
-            columns={str(key): value for key, value in written["columns"].items()},
-            notes=tuple(map(str, written["notes"])),
-            **{name: written[name] for name in own},
+            parameters=tuple(Parameter(**each) for each in content["parameters"]),
+            columns={str(key): value for key, value in content["columns"].items()},
+            notes=tuple(map(str, content["notes"])),
+            **{name: content[name] for name in own},
         )
     except (BaserateError, TypeError, ValueError, KeyError, AttributeError) as error:
         raise FileFormatError(f"not a calibrator: {error}") from error

@@ -381,23 +381,23 @@ def form_to_json(form: Form | ClassForm) -> dict[str, Any]:
     return {"form": form.kind} | {field.name: _value_to_json(getattr(form, field.name)) for field in fields(form)}
 
 
-def form_from_json(written: Any) -> Any:  # noqa: ANN401  (a form of either kind)
+def form_from_json(content: Any) -> Any:  # noqa: ANN401  (a form of either kind)
     """Convert the values of `form_to_json` back, checking them.
 
     >>> form_from_json({"form": "line", "intercept": 0.5, "slope": 2.0})
     Line(intercept=0.5, slope=2.0)
     """
-    if not isinstance(written, dict) or written.get("form") not in FORMS:
-        raise ShapeError(f"there is no form {written.get('form') if isinstance(written, dict) else written!r}.")
-    kind = FORMS[written["form"]]
+    if not isinstance(content, dict) or content.get("form") not in FORMS:
+        raise ShapeError(f"there is no form {content.get('form') if isinstance(content, dict) else content!r}.")
+    kind = FORMS[content["form"]]
     wanted = {field.name for field in fields(kind)}
-    if set(written) != wanted | {"form"}:
-        raise ShapeError(f"{kind.kind} with the fields {sorted(written)}; expected {sorted(wanted | {'form'})}.")
-    read = {name: _value_from_json(written[name]) for name in wanted}
-    for name, value in read.items():
+    if set(content) != wanted | {"form"}:
+        raise ShapeError(f"{kind.kind} with the fields {sorted(content)}; expected {sorted(wanted | {'form'})}.")
+    values = {name: _value_from_json(content[name]) for name in wanted}
+    for name, value in values.items():
         if isinstance(value, bool) != (name == "of_probabilities"):
             raise ShapeError(f"{name} is {value!r}, a value of the wrong type.")
-    return kind(**read)
+    return kind(**values)
 
 
 def _value_to_json(value: Any) -> Any:  # noqa: ANN401  (a number, an array, or forms)

@@ -87,25 +87,25 @@ class Confusion:
     def of_rows(
         cls,
         truth: Codes,
-        decided: Codes,
+        predicted: Codes,
         labels: tuple[object, ...],
         *,
         weight: Floats | None = None,
         count: Cells | None = None,
     ) -> Confusion:
         """Count pairs of class numbers that were checked before; `baserate.confusion` makes them from labels."""
-        return cls.of_sums(truth, decided, labels, row_amounts(weight, count))
+        return cls.of_sums(truth, predicted, labels, row_amounts(weight, count))
 
     @classmethod
     def of_sums(
-        cls, truth: Codes, decided: Codes, labels: tuple[object, ...], amounts: Sequence[Cells | None]
+        cls, truth: Codes, predicted: Codes, labels: tuple[object, ...], amounts: Sequence[Cells | None]
     ) -> Confusion:
         """Sum amounts for each pair of class numbers: rows, preceded by mass and squares if there are weights."""
 
         def sum_amount(amount: Cells | None) -> Confusion:
             if amount is None:
-                return cls(pair_counts(truth, decided, len(labels)), labels)
-            return cls(pair_sums(truth, decided, len(labels), amount), labels)
+                return cls(pair_counts(truth, predicted, len(labels)), labels)
+            return cls(pair_sums(truth, predicted, len(labels), amount), labels)
 
         if len(amounts) == 1:
             return sum_amount(amounts[0])

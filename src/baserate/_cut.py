@@ -290,13 +290,16 @@ def has_table(actions: Iterable[str]) -> bool:
 
 def merge_tables(tables: dict[str, Counts[float]], *, nobody: Counts[float]) -> Counts[float]:
     """Combine the counts of rows that are flagged and not flagged; referred rows are in no cell."""
-    flagged, passed = (tables.get(action, nobody) for action in (FLAG, PASS))
+    flagged, not_flagged = (tables.get(action, nobody) for action in (FLAG, PASS))
 
     def combine(high: Counts[float], low: Counts[float]) -> Counts[float]:
         return Counts(tp=high.tp, fp=high.fp, fn=low.tp, tn=low.fp)
 
-    moments = nobody.moments and (combine(flagged.squares, passed.squares), combine(flagged.rows, passed.rows))
-    return replace(combine(flagged, passed), moments=moments, reweighed=nobody.reweighed)
+    moments = nobody.moments and (
+        combine(flagged.squares, not_flagged.squares),
+        combine(flagged.rows, not_flagged.rows),
+    )
+    return replace(combine(flagged, not_flagged), moments=moments, reweighed=nobody.reweighed)
 
 
 def certain_share(chances: Sequence[float], cuts: int) -> float:

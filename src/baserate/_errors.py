@@ -94,8 +94,8 @@ def nearest(name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0
 
 def ask_whether_meant(names: Iterable[str]) -> str:
     """Ask whether one of some names is meant; nothing if there is none."""
-    listed = " or ".join(dict.fromkeys(names))
-    return f"Did you mean {listed}?" if listed else ""
+    alternatives = " or ".join(dict.fromkeys(names))
+    return f"Did you mean {alternatives}?" if alternatives else ""
 
 
 class BaserateError(ValueError):

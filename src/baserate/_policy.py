@@ -239,9 +239,9 @@ class Policy(SealedFile):
         if not self.otherwise or not isinstance(self.otherwise, str):
             what = f"otherwise is {self.otherwise!r}; expected an action, or 'refuse'."
             raise OptionError(what, option="otherwise", value=self.otherwise)
-        wrong = [group for group in self.by_group if len(group) != len(self.attributes)]
-        if wrong:
-            raise ShapeError(f"the group {wrong[0]} has not one label for each of {self.attributes}.")
+        mismatched = [group for group in self.by_group if len(group) != len(self.attributes)]
+        if mismatched:
+            raise ShapeError(f"the group {mismatched[0]} has not one label for each of {self.attributes}.")
 
     def _check_descriptions(self) -> None:
         """Check attributes, texts and prevalence."""
@@ -329,9 +329,9 @@ class Policy(SealedFile):
             if all(text in spellings(label) for text, label in zip(texts, known, strict=True)):
                 return treatment
         if self.otherwise == REFUSE:
-            named = ", ".join(f"{name} = {value!r}" for name, value in zip(self.attributes, group, strict=True))
+            described = ", ".join(f"{name} = {value!r}" for name, value in zip(self.attributes, group, strict=True))
             raise UnknownLabelError(
-                f"there is no cut for the group {named}, and this policy refuses others",
+                f"there is no cut for the group {described}, and this policy refuses others",
                 remedy="leave such rows out, or choose a policy that covers them.",
             )
         return Cut((), (self.otherwise,))

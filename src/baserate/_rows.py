@@ -233,18 +233,18 @@ class MulticlassRows:
 
     def top_class(self) -> Tally:
         """Tally whether the class with the highest score is the true one, by that score."""
-        decided = self.decision()
-        top = np.ascontiguousarray(self.score[np.arange(len(self)), decided])
-        return Tally.of_rows(decided == self.truth, top, weight=self.weight, count=self.count)
+        decision = self.decision()
+        top = np.ascontiguousarray(self.score[np.arange(len(self)), decision])
+        return Tally.of_rows(decision == self.truth, top, weight=self.weight, count=self.count)
 
     def decision(self) -> Codes:
         """Predict the class with the highest score for each row; of equal ones, the first."""
-        decided = np.empty(len(self), dtype=np.min_scalar_type(len(self.labels) - 1))
+        decision = np.empty(len(self), dtype=np.min_scalar_type(len(self.labels) - 1))
         for start in range(0, len(self), _BLOCK):
             place = slice(start, start + _BLOCK)
             # Scores are stored by column, and argmax along rows of such an array is slow: copy a block at a time.
-            decided[place] = np.ascontiguousarray(self.score[place]).argmax(axis=1)
-        return decided
+            decision[place] = np.ascontiguousarray(self.score[place]).argmax(axis=1)
+        return decision
 
     def rank(self) -> npt.NDArray[np.intp]:
         """Count the classes ranked before the true one: those with higher scores, and equal ones with a lower index."""

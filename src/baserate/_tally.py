@@ -135,13 +135,13 @@ class Tally(JsonFile):
         object.__setattr__(self, "score", read_only_copy(_check_scores(self.score)))
         # Without weights the three arrays are one object: check and copy it once, and keep the identity that
         # `weighted` tests.
-        done = [(self.rows, read_only_copy(_check_rows(self.rows, len(self.score))))]
-        object.__setattr__(self, "rows", done[0][1])
+        checked_cells = [(self.rows, read_only_copy(_check_rows(self.rows, len(self.score))))]
+        object.__setattr__(self, "rows", checked_cells[0][1])
         for name in ("mass", "squares"):
             cells = getattr(self, name)
-            same = next((checked for given, checked in done if given is cells), None)
+            same = next((checked for original, checked in checked_cells if original is cells), None)
             checked = read_only_copy(_check_cells(name, cells, len(self.score))) if same is None else same
-            done.append((cells, checked))
+            checked_cells.append((cells, checked))
             object.__setattr__(self, name, checked)
 
     @classmethod

@@ -82,9 +82,9 @@ def keyword_arguments(plan: Plan, names: Iterable[str], *, spelled: bool = False
         value = getattr(plan, name)
         # The column of labels is stated even if it has the default name: readers of data require it.
         if (name == "truth" and value) or value != _DEFAULTS[name]:
-            typed = python_literal(value)
+            literal = python_literal(value)
             label = spelled and name in _LABEL_FIELDS and isinstance(value, str)
-            yield f"{name}={f'baserate.read.{LabelText.__name__}({typed})' if label else typed}"
+            yield f"{name}={f'baserate.read.{LabelText.__name__}({literal})' if label else literal}"
 
 
 def python_literal(value: Any) -> str:  # noqa: ANN401  (any field)
@@ -469,10 +469,10 @@ _SCRIPTS: dict[str, Callable[[_Script], Iterator[str]]] = {
 
 def next_commands(report: Report) -> CommandList:
     """Return the next commands to try: for a shell, or in Python where the rows are in memory."""
-    typed = tuple(_next_shell_commands(report))[:_MAX_NEXT] if report.plan.files else ()
-    if not typed:
+    commands = tuple(_next_shell_commands(report))[:_MAX_NEXT] if report.plan.files else ()
+    if not commands:
         return CommandList("Next, in Python", "python", tuple(_next_python_commands(report)))
-    return CommandList("Next", "sh", typed)
+    return CommandList("Next", "sh", commands)
 
 
 def _next_shell_commands(report: Report) -> Iterator[Command]:
