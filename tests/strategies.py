@@ -1,4 +1,4 @@
-"""Data for laws: small, tied, negative, tiny and huge, as real data is when one looks closely."""
+"""Data for laws: small, tied, negative, tiny and huge."""
 
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from baserate import Counts, Curve, Tally
 Array = npt.NDArray[Any]
 
 few = st.sampled_from([-2.0, -0.5, -0.0, 0.0, 5e-324, 0.25, 0.5, 0.75, 1.0])
-"""Few values, so that most are tied."""
+"""Few values, so that most scores are tied."""
 real = st.floats(allow_nan=False, allow_infinity=False)
 probability = st.floats(0, 1) | st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0])
 
@@ -24,7 +24,7 @@ class Rows(NamedTuple):
 
 @st.composite
 def rows(draw: st.DrawFn, score: st.SearchStrategy[float] = few | real, max_size: int = 30, min_size: int = 1) -> Rows:
-    """Rows of truth and score."""
+    """Draw rows of truth and score."""
     size = draw(st.integers(min_size, max_size))
     truth = draw(st.lists(st.booleans(), min_size=size, max_size=size))
     values = draw(st.lists(score, min_size=size, max_size=size))
@@ -32,7 +32,7 @@ def rows(draw: st.DrawFn, score: st.SearchStrategy[float] = few | real, max_size
 
 
 def like(data: Rows, values: st.SearchStrategy[float]) -> st.SearchStrategy[Array]:
-    """One more column for the same rows."""
+    """Return a strategy for another column of the same rows."""
     size = len(data.truth)
     return st.lists(values, min_size=size, max_size=size).map(np.array)
 
@@ -42,12 +42,12 @@ cell = st.integers(0, 4) | st.integers(0, 10**9)
 
 @st.composite
 def tables(draw: st.DrawFn, cell: st.SearchStrategy[float] = cell) -> Counts[float]:
-    """2×2 tables, cells often zero."""
+    """Draw 2×2 tables, whose cells are often zero."""
     return Counts(*(draw(cell) for _ in range(4)))
 
 
-def noun(of: type, tally: Tally) -> Counts[Any] | Curve | Tally:
-    """What a measure takes, made from a tally: tables at all thresholds, a curve, or the tally itself."""
+def measure_argument(of: type, tally: Tally) -> Counts[Any] | Curve | Tally:
+    """Return the argument of a measure from a tally: tables at all thresholds, a curve, or the tally."""
     if of is Tally:
         return tally
     curve = baserate.curve(tally)
@@ -55,7 +55,7 @@ def noun(of: type, tally: Tally) -> Counts[Any] | Curve | Tally:
 
 
 def same(first: object, second: object, *, within: float = 0.0) -> bool:
-    """Equal, NaN to NaN, within a relative error."""
+    """Return whether numbers are equal, NaN to NaN, within a relative error."""
     a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if within == 0:
         return np.array_equal(a, b, equal_nan=True)

@@ -11,7 +11,7 @@ from baserate import Confusion, CostMatrix, OptionError, ShapeError, UnknownName
 CELLS = np.array([[5, 1, 0], [2, 3, 0], [0, 0, 4.0]])
 
 
-def weighted(seed: int = 0, labels: str = "abc") -> Confusion:
+def make_weighted_table(seed: int = 0, labels: str = "abc") -> Confusion:
     """A table of drawn weights, with what standard errors need; the last class is never predicted."""
     rng = np.random.default_rng(seed)
     truth, decided = rng.integers(3, size=200), rng.integers(2, size=200)
@@ -23,7 +23,7 @@ def weighted(seed: int = 0, labels: str = "abc") -> Confusion:
     return Confusion(parts[0], tuple(labels), moments=(squares, rows))
 
 
-def test_truth_is_in_rows_or_in_columns_and_one_says_which() -> None:
+def test_orientation_of_truth_must_be_stated() -> None:
     rows, columns = (Confusion.of_matrix(CELLS, "abc", truth=truth) for truth in ("rows", "columns"))
     assert np.array_equal(rows.mass, CELLS)
     assert np.array_equal(columns.mass, CELLS.T)
@@ -36,7 +36,7 @@ def test_truth_is_in_rows_or_in_columns_and_one_says_which() -> None:
         Confusion.of_matrix(CELLS)  # type: ignore[call-arg]
 
 
-def test_stacks_are_turned_table_by_table() -> None:
+def test_stacks_are_transposed_table_by_table() -> None:
     stack = Confusion.of_matrix(np.array([CELLS, 2 * CELLS]), truth="columns")
     assert stack.shape == (2,)
     assert np.array_equal(stack.mass[1], 2 * CELLS.T)
@@ -45,25 +45,25 @@ def test_stacks_are_turned_table_by_table() -> None:
 
 
 @pytest.mark.parametrize("cells", [3, [1, 2], [[1, 2, 3], [4, 5, 6]], np.zeros((0, 0)), np.zeros((2, 3, 2))])
-def test_a_table_has_as_many_rows_as_columns(cells: npt.ArrayLike) -> None:
+def test_tables_must_be_square(cells: npt.ArrayLike) -> None:
     with pytest.raises(ShapeError, match=r"the table has shape .* give as many rows as columns"):
         Confusion.of_matrix(cells, truth="rows")
 
 
 @pytest.mark.parametrize("bad", [-1, np.nan, np.inf])
-def test_a_table_refuses_what_is_not_a_count(bad: float) -> None:
+def test_invalid_cells_raise(bad: float) -> None:
     with pytest.raises(WeightError, match="1 of 4 cells are negative, NaN or infinite"):
         Confusion.of_matrix(np.array([[1, bad], [0, 2]]), truth="rows")
 
 
-def test_each_class_has_one_label() -> None:
+def test_labels_must_be_distinct() -> None:
     with pytest.raises(ShapeError, match="there are 2 labels for 3 classes"):
         Confusion(CELLS, ("a", "b"))
     with pytest.raises(OptionError, match="the label 'a' is given twice"):
         Confusion(CELLS, ("a", "b", "a"))
 
 
-def test_a_table_is_frozen_and_a_copy() -> None:
+def test_tables_are_frozen_copies() -> None:
     cells = CELLS.copy()
     c = Confusion.of_matrix(cells, "abc", truth="rows")
     cells[0, 0] = 99
@@ -86,7 +86,7 @@ def test_margins() -> None:
 
 
 def test_a_stack_is_indexed_with_its_moments() -> None:
-    one = weighted()
+    one = make_weighted_table()
     stack = Confusion(
         np.array([one.mass, 2 * one.mass]),
         one.labels,
@@ -103,7 +103,7 @@ def test_a_stack_is_indexed_with_its_moments() -> None:
         one[0]
 
 
-def test_classes_are_put_in_another_order_and_new_ones_added() -> None:
+def test_over_reorders_and_adds_classes() -> None:
     c = Confusion.of_matrix(CELLS, "abc", truth="rows")
     wider = c.over("cbxa")
     assert wider.labels == ("c", "b", "x", "a")
@@ -128,8 +128,8 @@ def test_tables_add_up_by_label() -> None:
         Confusion.sum([])
 
 
-def test_moments_follow_wherever_the_table_goes() -> None:
-    plain, heavy = Confusion.of_matrix(CELLS, "abc", truth="rows"), weighted()
+def test_derived_tables_have_moments() -> None:
+    plain, heavy = Confusion.of_matrix(CELLS, "abc", truth="rows"), make_weighted_table()
     assert plain.squares is plain.rows is plain
     both = plain + heavy
     assert np.allclose(both.squares.mass, CELLS + heavy.squares.mass)
@@ -143,8 +143,8 @@ def test_moments_follow_wherever_the_table_goes() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_cells_without_mass_are_exactly_zero_in_each_class_against_the_rest(seed: int) -> None:
-    heavy = weighted(seed)
+def test_empty_cells_are_exactly_zero_in_one_vs_rest(seed: int) -> None:
+    heavy = make_weighted_table(seed)
     each = heavy.one_vs_rest()
     # The last class is never predicted, whatever rounding makes of sums of weights and their differences.
     assert (each.tp[2], each.fp[2]) == (0, 0)
@@ -158,7 +158,7 @@ def test_cells_without_mass_are_exactly_zero_in_each_class_against_the_rest(seed
     assert (only.truth_spread, only.one_vs_rest().negatives[0]) == (0, 0)
 
 
-def test_costs_know_their_labels() -> None:
+def test_costs_are_matched_by_label() -> None:
     c = Confusion.of_matrix(CELLS, "abc", truth="rows")
     costs = CostMatrix([[0, 1, 2], [3, 0, 4], [5, 6, -1]], "abc")
     assert costs.total(c) == 1 * 1 + 2 * 3 - 4
@@ -178,9 +178,7 @@ def test_costs_know_their_labels() -> None:
         ([[0, 1], [1, 0]], "aa", OptionError, "the label 'a' is given twice"),
     ],
 )
-def test_costs_refuse_what_is_not_a_table(
-    cost: npt.ArrayLike, labels: str, error: type[Exception], message: str
-) -> None:
+def test_invalid_cost_matrices_raise(cost: npt.ArrayLike, labels: str, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         CostMatrix(cost, labels)
 

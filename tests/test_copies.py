@@ -45,22 +45,22 @@ ROWS = read.rows(TABLE, truth="y", score=["p", "q"], group="g", weight="w")
 TALLIES = read.tallies(TABLE, truth="y", score="p", group="g")
 TALLY = baserate.tally(TRUTH, RISK)
 CURVE = baserate.curve(TALLY)
-BOTH = baserate.class_scores(np.where(TRUTH, "yes", "no"), np.column_stack([1 - RISK, RISK]))
-DECIDED = baserate.confusion(TRUTH, RISK > 0.5)
+CLASS_ROWS = baserate.class_scores(np.where(TRUTH, "yes", "no"), np.column_stack([1 - RISK, RISK]))
+CONFUSION = baserate.confusion(TRUTH, RISK > 0.5)
 COSTS = baserate.CostMatrix([[0, 1], [5, 0]], ["no", "yes"])
-FOUND = decide.youden(CURVE)
-FRONT = decide.roc_convex_hull({"p": CURVE, "q": baserate.curve(baserate.tally(TRUTH, OTHER))})
+POLICY = decide.youden(CURVE)
+HULL = decide.roc_convex_hull({"p": CURVE, "q": baserate.curve(baserate.tally(TRUTH, OTHER))})
 REPORT = baserate.evaluate(TRUTH, {"p": RISK, "q": OTHER}, group=GROUP, prevalence=0.1)
 GOAL = equalize.Goal("equal-opportunity")
 TARGET = read.target(RISK)
 BOOTSTRAP = partial(decide.bootstrap_threshold, CURVE, decide.youden, measures=["youden"], n_bootstrap=20)
-SHARED = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse")
+SIMPLE_POLICY = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse")
 
 MAKERS: dict[str, Callable[[], Any]] = {
-    "MulticlassCalibrator": lambda: calibrate.fit(BOTH, "vector"),
-    "MulticlassRows": lambda: BOTH,
-    "MulticlassTarget": lambda: read.class_target(np.asarray(BOTH.score), labels=["no", "yes"]),
-    "Confusion": lambda: DECIDED,
+    "MulticlassCalibrator": lambda: calibrate.fit(CLASS_ROWS, "vector"),
+    "MulticlassRows": lambda: CLASS_ROWS,
+    "MulticlassTarget": lambda: read.class_target(np.asarray(CLASS_ROWS.score), labels=["no", "yes"]),
+    "Confusion": lambda: CONFUSION,
     "Confusions": lambda: read.confusions({**TABLE, "d": RISK > 0.5}, truth="y", predicted="d", group="g"),
     "CostMatrix": lambda: COSTS,
     "Costs": lambda: baserate.Costs(fp=1, fn=5),
@@ -83,7 +83,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Tallies": lambda: TALLIES,
     "Tally": lambda: TALLY,
     "Target": lambda: read.target(TABLE, score="p", weight="w"),
-    "Actions": lambda: apply.actions(SHARED, RISK, chances=True),
+    "Actions": lambda: apply.actions(SIMPLE_POLICY, RISK, chances=True),
     "WriteSummary": lambda: apply.WriteSummary(3, (), 0.1),
     "Choice": lambda: calibrate.choose(TALLY, methods=["identity", "logistic"]),
     "Combination": lambda: decide.combine_scores(ROWS, ("p", "q")),
@@ -91,16 +91,16 @@ MAKERS: dict[str, Callable[[], Any]] = {
         CURVE, decide.youden, measures=["youden"], n_bootstrap=20
     ).performance["youden"],
     "RuleCrossValidation": lambda: decide.cross_validate_rule(TALLY, decide.youden),
-    "Decisions": lambda: decide.least_cost(BOTH, COSTS),
+    "Decisions": lambda: decide.least_cost(CLASS_ROWS, COSTS),
     "DominatedClassifier": lambda: decide.DominatedClassifier("a", 0.1, 1.0, 0.2),
-    "ROCConvexHull": lambda: FRONT,
-    "ClassifierMixture": lambda: decide.ClassifierMixture(FRONT.vertices[0], FRONT.vertices[1], 0.5),
+    "ROCConvexHull": lambda: HULL,
+    "ClassifierMixture": lambda: decide.ClassifierMixture(HULL.vertices[0], HULL.vertices[1], 0.5),
     "IsoCost": lambda: decide.IsoCost(1.0, 0.5, 0.2),
     "Requirement": lambda: decide.parse_requirements("sensitivity >= 0.9")[0],
     "ReversibleClassifier": lambda: decide.ReversibleClassifier("a", 0.4, None, None),
     "ThresholdBootstrap": BOOTSTRAP,
     "Validation": decide.Validation,
-    "Vertex": lambda: FRONT.vertices[0],
+    "Vertex": lambda: HULL.vertices[0],
     "Drawing": lambda: draw.roc(TALLIES),
     "RocCrossing": lambda: equalize.roc_crossings(
         baserate.curve(baserate.tally([1, 0, 1, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])),
@@ -128,21 +128,21 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "ClassVariance": lambda: infer.binormal_spread(0.7),
     "MeasureInfo": lambda: measure.describe(measure.auc),
     "Values": lambda: measure.Values("high", (0, 1), needs=("positives",)),
-    "Split": lambda: measure.multiclass.Split(BOTH),
+    "Split": lambda: measure.multiclass.Split(CLASS_ROWS),
     "BestThreshold": lambda: population.best_threshold(population.linear(), "f1"),
     "LabelText": lambda: read.LabelText("1"),
     "View": lambda: REPORT.of("p").here,
     "LabelShiftTestResult": lambda: shift.label_shift_test(read.target(RISK), TALLY),
     "Prevalence": lambda: shift.estimate_prevalence(read.target(RISK), TALLY),
     "MulticlassPrevalence": lambda: shift.estimate_prevalence(
-        read.class_target(np.asarray(BOTH.score), labels=["no", "yes"]), BOTH, method="pacc"
+        read.class_target(np.asarray(CLASS_ROWS.score), labels=["no", "yes"]), CLASS_ROWS, method="pacc"
     ),
     "CalibratedClassifier": lambda: bridge.CalibratedClassifier(LogisticRegression()).fit(RISK[:, None], TRUTH),
     "PolicyClassifier": lambda: bridge.PolicyClassifier(LogisticRegression()).fit(RISK[:, None], TRUTH),
 }
 FORMS: dict[str, Callable[[], Any]] = {
     **{f"map, {name}": partial(calibrate.fit, TALLIES, name) for name in calibrate.BINARY_METHODS},
-    **{f"class map, {name}": partial(calibrate.fit, BOTH, name) for name in calibrate.MULTICLASS_METHODS},
+    **{f"class map, {name}": partial(calibrate.fit, CLASS_ROWS, name) for name in calibrate.MULTICLASS_METHODS},
     "weighted tally": lambda: baserate.tally(TRUTH, RISK, weight=TABLE["w"]),
     "weighted counts": lambda: baserate.curve(baserate.tally(TRUTH, RISK, weight=TABLE["w"])).counts,
     "weighted confusion": lambda: baserate.confusion(TRUTH, RISK > 0.5, weight=TABLE["w"]),
@@ -151,12 +151,12 @@ FORMS: dict[str, Callable[[], Any]] = {
 }
 
 
-def sent(value: Any, protocol: int = pickle.HIGHEST_PROTOCOL) -> Any:  # noqa: ANN401
+def pickle_round_trip(value: Any, protocol: int = pickle.HIGHEST_PROTOCOL) -> Any:  # noqa: ANN401
     return pickle.loads(pickle.dumps(value, protocol))  # noqa: S301
 
 
-HOW: dict[str, Callable[[Any], Any]] = {
-    **{f"pickle {at}": partial(sent, protocol=at) for at in range(2, pickle.HIGHEST_PROTOCOL + 1)},
+COPIERS: dict[str, Callable[[Any], Any]] = {
+    **{f"pickle {at}": partial(pickle_round_trip, protocol=at) for at in range(2, pickle.HIGHEST_PROTOCOL + 1)},
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
 }
@@ -164,7 +164,7 @@ PACKAGES = ["", ".apply", ".calibrate", ".decide", ".draw", ".equalize", ".infer
 PACKAGES += [".population", ".read", ".report", ".shift", ".sklearn", ".calibrate.multiclass"]
 
 
-def test_no_public_class_is_left_out() -> None:
+def test_every_public_class_is_tested() -> None:
     modules = [import_module(f"baserate{package}") for package in PACKAGES]
     public = {name: getattr(module, name) for module in modules for name in module.__all__}
     result = {name for name, each in public.items() if inspect.isclass(each) and not issubclass(each, Exception)}
@@ -174,20 +174,20 @@ def test_no_public_class_is_left_out() -> None:
 
 
 @pytest.fixture(scope="module")
-def values() -> dict[str, Any]:
+def samples() -> dict[str, Any]:
     return {name: make() for name, make in (MAKERS | FORMS).items()}
 
 
 @pytest.mark.parametrize("name", [*MAKERS, *FORMS])
-def test_copies_are_equal_and_as_frozen(name: str, values: dict[str, Any]) -> None:
-    for duplicate in HOW.values():
-        check_copy(values[name], duplicate(values[name]))
+def test_copies_are_equal_and_equally_frozen(name: str, samples: dict[str, Any]) -> None:
+    for duplicate in COPIERS.values():
+        check_copy(samples[name], duplicate(samples[name]))
 
 
 def check_copy(value: object, again: object) -> None:
     assert type(again) is type(value)
     assert re.sub("0x[0-9a-f]+", "", repr(again)) == re.sub("0x[0-9a-f]+", "", repr(value))
-    before, after = list(contents(value)), list(contents(again))
+    before, after = list(walk_contents(value)), list(walk_contents(again))
     assert [path for path, _ in before] == [path for path, _ in after]
     for (path, one), (_, other) in zip(before, after, strict=True):
         assert type(one) is type(other), path
@@ -199,31 +199,31 @@ def check_copy(value: object, again: object) -> None:
             assert one == other or one != one, path  # noqa: PLR0124  (NaN)
 
 
-def contents(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401
-    """Everything that a value holds, down to numbers, texts and arrays."""
+def walk_contents(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401
+    """Yield the content of a value with its path, down to numbers, texts and arrays."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         names = [field.name for field in dataclasses.fields(value) if field.name not in {"ax", "painter"}]
         for name in names:
-            yield from contents(getattr(value, name), f"{path}.{name}")
+            yield from walk_contents(getattr(value, name), f"{path}.{name}")
     elif isinstance(value, Mapping):
         for key, each in value.items():
-            yield from contents(each, f"{path}[{key!r}]")
+            yield from walk_contents(each, f"{path}[{key!r}]")
     elif isinstance(value, (list, tuple)):
         yield path, type(value)
         for at, each in enumerate(value):
-            yield from contents(each, f"{path}[{at}]")
+            yield from walk_contents(each, f"{path}[{at}]")
     elif value is None or callable(value) or isinstance(value, (str, int, float, bool, np.ndarray, np.generic)):
         yield path, value
     else:
         held = vars(value) if hasattr(value, "__dict__") else {name: getattr(value, name) for name in value.__slots__}
-        yield from contents(held, path)
+        yield from walk_contents(held, path)
 
 
 @pytest.mark.parametrize(
     "name", ["Policy", "Results", "Rows", "Tallies", "Report", "Finding", "Calibrator", "Confusions"]
 )
-def test_mappings_cannot_change(name: str, values: dict[str, Any]) -> None:
-    for value in (values[name], sent(values[name]), copy.deepcopy(values[name])):
+def test_mappings_cannot_change(name: str, samples: dict[str, Any]) -> None:
+    for value in (samples[name], pickle_round_trip(samples[name]), copy.deepcopy(samples[name])):
         mappings = [getattr(value, field.name) for field in dataclasses.fields(value)]
         frozen = [each for each in mappings if type(each).__name__ == "FrozenMapping"]
         assert frozen
@@ -253,23 +253,23 @@ CHANGES: tuple[Callable[[Any], Any], ...] = (
 
 
 @pytest.mark.slow
-def test_a_drawing_that_was_sent_is_the_same_picture(values: dict[str, Any]) -> None:
-    value = values["Drawing"]
-    for again in (sent(value), copy.deepcopy(value), copy.copy(value)):
+def test_pickled_drawings_are_the_same_picture(samples: dict[str, Any]) -> None:
+    value = samples["Drawing"]
+    for again in (pickle_round_trip(value), copy.deepcopy(value), copy.copy(value)):
         assert again._repr_png_() == value._repr_png_()
         assert again.ax is not value.ax
 
 
-def test_arrays_that_are_shared_stay_so(values: dict[str, Any]) -> None:
+def test_shared_arrays_stay_shared(samples: dict[str, Any]) -> None:
     """A tally without weights holds its counts three times, but in memory once."""
     assert TALLY.mass is TALLY.rows
-    for how in HOW.values():
+    for how in COPIERS.values():
         again = how(TALLY)
         assert again.mass is again.rows
-    assert values["Tally"] is TALLY
+    assert samples["Tally"] is TALLY
 
 
-def test_process_pools_take_and_give_them() -> None:
+def test_process_pools_exchange_all_types() -> None:
     """By spawn, which is what Windows and macOS do: all that is sent is pickled."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         result = pool.submit(measure.summary, TALLIES, threshold=0.5).result(timeout=120)

@@ -92,7 +92,7 @@ REFUSED: dict[str, Callable[[], object]] = {
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("what", REFUSED)
-def test_options_outside_their_domain_are_refused(what: str) -> None:
+def test_options_outside_their_domain_raise(what: str) -> None:
     with pytest.raises(OptionError) as caught:
         REFUSED[what]()
     assert re.search("expected|are not a|are neither 0 nor a number from", str(caught.value))
@@ -102,7 +102,7 @@ DOMAINS = {name: each for name, each in vars(_domains).items() if isinstance(eac
 
 
 @pytest.mark.parametrize("name", DOMAINS)
-def test_a_domain_holds_its_ends_and_its_example_and_nothing_beyond(name: str) -> None:
+def test_domains_include_their_ends_and_example(name: str) -> None:
     domain = DOMAINS[name]
     kind = int if domain.whole else float
     for value in (kind(domain.low), kind(domain.high), kind(domain.example)):
@@ -114,7 +114,7 @@ def test_a_domain_holds_its_ends_and_its_example_and_nothing_beyond(name: str) -
 
 
 @pytest.mark.parametrize("level", [_domains.LEVEL.low, _domains.LEVEL.high])
-def test_intervals_are_right_at_both_ends_of_levels(level: float) -> None:
+def test_intervals_at_both_ends_of_levels(level: float) -> None:
     """Against the definition: Wilson's bounds solve |p − x/n| = z·√(p(1 − p)/n)."""
     z = NormalDist().inv_cdf(0.5 + level / 2) if level < 0.5 else -NormalDist().inv_cdf((1 - level) / 2)
     result = infer.estimate("sensitivity", baserate.Counts(tp=38, fn=162, fp=1, tn=9), level=level, method="wilson")
@@ -128,7 +128,7 @@ def test_intervals_are_right_at_both_ends_of_levels(level: float) -> None:
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("prevalence", [_domains.PREVALENCE.low, _domains.PREVALENCE.high])
 @pytest.mark.parametrize("costs", [Costs(fp=1e-15, fn=1e15), Costs(fp=1e15, fn=1e-15)])
-def test_numbers_are_right_at_both_ends_of_prevalences_and_costs(prevalence: float, costs: Costs) -> None:
+def test_numbers_at_both_ends_of_prevalences_and_costs(prevalence: float, costs: Costs) -> None:
     """Against fractions: precision and expected cost by their definitions."""
     counts = baserate.Counts(tp=38, fn=162, fp=30, tn=70)
     moved = shift.reweigh(counts, to=prevalence)
@@ -141,17 +141,17 @@ def test_numbers_are_right_at_both_ends_of_prevalences_and_costs(prevalence: flo
     assert baserate.evaluate(TRUTH, RISK, prevalence=prevalence, costs=costs).there.precision.value is not None
 
 
-def test_draws_that_would_not_fit_are_refused_before_they_are_made() -> None:
-    def make(rng: np.random.Generator, many: int) -> Floats:
+def test_samples_too_large_for_memory_raise_before_allocation() -> None:
+    def make_data(rng: np.random.Generator, many: int) -> Floats:
         return rng.random((many, 200))
 
     with pytest.raises(OptionError, match=r"keeping 10000000 samples of 200 numbers takes 29\.8 GiB of memory"):
-        sample_in_blocks(make, n_samples=10**7, seed=0, size=200)
-    kept = sample_in_blocks(make, n_samples=3000, seed=0, size=200)
+        sample_in_blocks(make_data, n_samples=10**7, seed=0, size=200)
+    kept = sample_in_blocks(make_data, n_samples=3000, seed=0, size=200)
     assert kept.shape == (3000, 200)
 
 
-def test_many_groups_take_memory_too() -> None:
+def test_memory_check_counts_groups() -> None:
     wide = read.tallies({"y": TRUTH, "p": RISK, "g": np.arange(len(TRUTH)) % 100}, truth="y", score="p", group="g")
     with pytest.raises(OptionError, match=r"of memory; expected at most 4 GiB\. Reduce the number of permutations\."):
         equalize.compare_groups(wide, n_permutations=10**7, min_size=1)

@@ -42,16 +42,16 @@ def test_messages_mention_options_that_exist() -> None:
     assert {name: path for name, path in mentioned.items() if name not in parameters | fields} == {}
 
 
-def test_the_shell_words_every_step_and_no_other() -> None:
+def test_shell_has_a_wording_for_every_advice() -> None:
     assert {*literals("advice")} == {*_WORDINGS}
 
 
-def test_near_names_are_looked_up_in_one_place() -> None:
+def test_only_errors_module_uses_difflib() -> None:
     users = [path for path in modules() if "difflib" in path.read_text(encoding="utf-8")]
     assert users == [HOME / "_errors.py"]
 
 
-def test_an_error_holds_what_where_option_value_and_remedy() -> None:
+def test_error_attributes() -> None:
     with pytest.raises(OptionError) as caught:
         check_domain("level", 2, LEVEL)
     error = caught.value
@@ -61,7 +61,7 @@ def test_an_error_holds_what_where_option_value_and_remedy() -> None:
     assert str(error) == f"{error.what} {error.remedy}"
 
 
-def test_an_error_is_about_the_option_that_it_mentions_first() -> None:
+def test_option_of_an_error_is_the_first_mentioned() -> None:
     error = OptionError(
         f"there are no groups; read them with {keyword('group')}", remedy=f"Or leave {keyword('by')} out."
     )
@@ -74,7 +74,7 @@ def test_an_error_is_about_the_option_that_it_mentions_first() -> None:
     assert caught.value.option == "group"
 
 
-def test_an_error_survives_pickling_and_has_no_marks_in_its_text() -> None:
+def test_pickled_errors_are_equal_and_their_text_has_no_marks() -> None:
     error = OptionError(
         f"{keyword('id', 3)} is odd", remedy=advice("costs", "do it"), where="a.csv", option="id", value=3
     )
@@ -84,7 +84,7 @@ def test_an_error_survives_pickling_and_has_no_marks_in_its_text() -> None:
     assert repr(error) == "OptionError('id=3 is odd; do it')"
 
 
-def test_an_unknown_name_is_listed_with_the_nearest() -> None:
+def test_unknown_name_suggests_the_nearest() -> None:
     error = unknown_name("rule", "yuden", ["cost", "youden"])
     assert isinstance(error, UnknownNameError)
     assert str(error) == "there is no rule 'yuden'. Did you mean 'youden'? Known are: cost, youden."

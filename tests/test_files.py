@@ -23,7 +23,7 @@ KINDS = [PLAIN, WEIGHTED, PLAIN.round_scores(0.5), Tally.sum([])]
 
 
 @pytest.mark.parametrize("kept", KINDS, ids=["plain", "weighted", "rounded", "empty"])
-def test_what_is_saved_fits_the_schema_and_loads(kept: Tally, tmp_path: Path) -> None:
+def test_saved_files_fit_the_schema_and_load(kept: Tally, tmp_path: Path) -> None:
     path = tmp_path / "tally.json"
     kept.save(path)
     check_schema(json.loads(path.read_text(encoding="utf-8")), "tally")
@@ -39,11 +39,11 @@ def test_files_of_past_releases_stay_readable(path: Path) -> None:
     assert (read.digest, read.total, read.weighted) == (wanted["digest"], wanted["total"], wanted["weighted"])
 
 
-def form(**changes: object) -> str:
+def change_fields(**changes: object) -> str:
     return json.dumps(json.loads(WEIGHTED.to_json()) | changes)
 
 
-def without(name: str) -> str:
+def drop_field(name: str) -> str:
     return json.dumps({key: value for key, value in json.loads(WEIGHTED.to_json()).items() if key != name})
 
 
@@ -52,27 +52,27 @@ def without(name: str) -> str:
     [
         ("", "not JSON"),
         ("[1, 2]", '"kind" is not'),
-        (form(kind="something else"), '"kind" is not'),
-        (form(schema_version=2), "schema version 2, but this release reads 1; upgrade"),
-        (without("rows"), "with the fields"),
-        (without("squares"), "with the fields"),
-        (form(extra=1), "with the fields"),
-        (form(resolution=-1), "null or a number above 0"),
-        (form(resolution="fine"), "null or a number above 0"),
-        (form(score=[0.1, 0.9]), "distinct and decreasing"),
-        (form(score="high"), "score holds something else than numbers"),
-        (form(score=["0.9", "0.1"]), "score holds something else than numbers"),
-        (form(rows=[1, 0, 0, 2]), "rows has shape"),
-        (form(rows=[[True, False], [False, True]]), "rows holds something else than numbers"),
-        (form(schema_version=True), "unknown schema version, True"),
-        (form(resolution=True), "null or a number above 0"),
-        (form(rows=[[1], [2]]), "rows has shape"),
-        (form(rows=[[1, 0], [2]]), "not a tally"),
-        (form(rows=[[0.5, 0], [0, 2]]), "fractions"),
-        (form(mass=[[-0.5, 0], [0, 3]]), "negative"),
+        (change_fields(kind="something else"), '"kind" is not'),
+        (change_fields(schema_version=2), "schema version 2, but this release reads 1; upgrade"),
+        (drop_field("rows"), "with the fields"),
+        (drop_field("squares"), "with the fields"),
+        (change_fields(extra=1), "with the fields"),
+        (change_fields(resolution=-1), "null or a number above 0"),
+        (change_fields(resolution="fine"), "null or a number above 0"),
+        (change_fields(score=[0.1, 0.9]), "distinct and decreasing"),
+        (change_fields(score="high"), "score holds something else than numbers"),
+        (change_fields(score=["0.9", "0.1"]), "score holds something else than numbers"),
+        (change_fields(rows=[1, 0, 0, 2]), "rows has shape"),
+        (change_fields(rows=[[True, False], [False, True]]), "rows holds something else than numbers"),
+        (change_fields(schema_version=True), "unknown schema version, True"),
+        (change_fields(resolution=True), "null or a number above 0"),
+        (change_fields(rows=[[1], [2]]), "rows has shape"),
+        (change_fields(rows=[[1, 0], [2]]), "not a tally"),
+        (change_fields(rows=[[0.5, 0], [0, 2]]), "fractions"),
+        (change_fields(mass=[[-0.5, 0], [0, 3]]), "negative"),
     ],
 )
-def test_a_file_that_is_not_a_tally_is_refused(text: str, message: str) -> None:
+def test_files_that_are_no_tally_raise(text: str, message: str) -> None:
     with pytest.raises(FileFormatError, match=message):
         Tally.from_json(text)
 
@@ -80,22 +80,22 @@ def test_a_file_that_is_not_a_tally_is_refused(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        form(kind="x"),
-        form(schema_version=2),
-        form(schema_version=True),
-        form(resolution=0),
-        form(resolution=True),
-        form(score=["0.9", "0.1"]),
-        form(rows=[1, 0, 0, 2]),
-        form(rows=[[1, 0]]),
-        form(rows=[[0.5, 0], [0, 2]]),
-        form(mass=[[-1, 0], [0, 3]]),
-        form(extra=1),
-        without("score"),
-        without("squares"),
+        change_fields(kind="x"),
+        change_fields(schema_version=2),
+        change_fields(schema_version=True),
+        change_fields(resolution=0),
+        change_fields(resolution=True),
+        change_fields(score=["0.9", "0.1"]),
+        change_fields(rows=[1, 0, 0, 2]),
+        change_fields(rows=[[1, 0]]),
+        change_fields(rows=[[0.5, 0], [0, 2]]),
+        change_fields(mass=[[-1, 0], [0, 3]]),
+        change_fields(extra=1),
+        drop_field("score"),
+        drop_field("squares"),
     ],
 )
-def test_what_the_schema_refuses_is_not_read(text: str) -> None:
+def test_files_that_violate_the_schema_raise(text: str) -> None:
     with pytest.raises(ValidationError):
         check_schema(json.loads(text), "tally")
     with pytest.raises(FileFormatError):
@@ -107,10 +107,10 @@ def test_an_existing_file_survives_a_failed_run(tmp_path: Path, monkeypatch: pyt
     PLAIN.save(path)
     before = path.read_bytes()
 
-    def fail(*_: object) -> None:
+    def raise_disk_full(*_: object) -> None:
         raise OSError("the disk is full")
 
-    monkeypatch.setattr("os.fsync", fail)
+    monkeypatch.setattr("os.fsync", raise_disk_full)
     with pytest.raises(OSError, match="full"):
         WEIGHTED.save(path)
     assert path.read_bytes() == before
@@ -122,7 +122,7 @@ def test_an_interrupt_at_any_point_leaves_no_draft(tmp_path: Path) -> None:
     for at in itertools.count():
         folder = tmp_path / str(at)
         folder.mkdir()
-        interrupted = _write_until(folder / "t.txt", at)
+        interrupted = _interrupt_write_at(folder / "t.txt", at)
         if not {path.name for path in folder.iterdir()} <= {"t.txt"}:
             gc.collect()  # a context that was never entered ends with its generator
         assert {path.name for path in folder.iterdir()} <= {"t.txt"}, f"before instruction {at}"
@@ -132,8 +132,8 @@ def test_an_interrupt_at_any_point_leaves_no_draft(tmp_path: Path) -> None:
     assert (folder / "t.txt").read_text() == "whole"
 
 
-def _write_until(path: Path, instruction: int) -> bool:
-    """Write a file, interrupted before so many instructions; tell whether there were as many."""
+def _interrupt_write_at(path: Path, instruction: int) -> bool:
+    """Write a file with an interrupt before one instruction; return whether there were that many instructions."""
     countdown = itertools.count(instruction, -1)
 
     def trace(frame: FrameType, event: str, _: object) -> Any:  # noqa: ANN401  (itself)
@@ -156,7 +156,7 @@ def _write_until(path: Path, instruction: int) -> bool:
     return False
 
 
-def test_a_draft_that_somebody_else_made_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_drafts_of_other_processes_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(secrets, "token_hex", lambda _: "0")
     other = tmp_path / ".t.txt.0"
     other.write_text("another's")

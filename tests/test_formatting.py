@@ -1,4 +1,4 @@
-"""Counts of one: messages and texts say "1 row", never "1 rows"."""
+"""Counted nouns: messages and texts contain "1 row", never "1 rows"."""
 
 import re
 from collections.abc import Callable
@@ -16,7 +16,7 @@ PLURAL = re.compile(
 )
 TABLE: dict[str, Any] = {"y": [1], "p": [0.5], "g": ["a"], "q": [0.2]}
 COLUMNS: dict[str, Any] = {"truth": "y", "score": "p", "positive": 1, "negative": 0}
-MADE: dict[str, Callable[[], object]] = {
+OBJECTS: dict[str, Callable[[], object]] = {
     "tally": lambda: baserate.tally([1], [0.5]),
     "tallies": lambda: read.tallies(TABLE, group="g", **COLUMNS),
     "rows": lambda: read.rows(TABLE, group="g", **COLUMNS),
@@ -32,7 +32,7 @@ MADE: dict[str, Callable[[], object]] = {
     "decisions": lambda: decide.least_cost([[0.5, 0.5]], baserate.CostMatrix([[0, 1], [1, 0]], "ab")),
     "report": lambda: baserate.evaluate([1], [0.5], positive=1, negative=0),
 }
-REFUSED: dict[str, Callable[[], object]] = {
+ERRORS: dict[str, Callable[[], object]] = {
     "scores": lambda: measure.brier(baserate.tally([1, 0], [0.5, 2])),
     "a short row": lambda: baserate.class_scores(["a"], [[0.2, 0.8]], labels=["a"]),
     "labels": lambda: baserate.Confusion.of_matrix([[1, 2], [3, 4]], ["a"], truth="rows"),
@@ -52,16 +52,16 @@ REFUSED: dict[str, Callable[[], object]] = {
 }
 
 
-@pytest.mark.parametrize("what", MADE)
-def test_what_is_shown_of_one(what: str) -> None:
-    text = str(MADE[what]())
+@pytest.mark.parametrize("what", OBJECTS)
+def test_reprs_of_one_row_are_singular(what: str) -> None:
+    text = str(OBJECTS[what]())
     assert "1 " in text
     assert not PLURAL.search(text), text
 
 
-@pytest.mark.parametrize("what", REFUSED)
-def test_what_is_refused_of_one(what: str) -> None:
+@pytest.mark.parametrize("what", ERRORS)
+def test_messages_about_one_row_are_singular(what: str) -> None:
     with pytest.raises(BaserateError) as caught:
-        REFUSED[what]()
+        ERRORS[what]()
     assert not PLURAL.search(str(caught.value)), caught.value
     assert re.search(r"\b1 |only row", str(caught.value)), caught.value

@@ -26,7 +26,7 @@ TABLE = Confusion.of_matrix([[3, 1], [0, 4]], "xy", truth="rows")
         ((np.array([-1]), SCORE[:1], tuple("abc")), OptionError, "no index into the 3 labels"),
     ],
 )
-def test_class_rows_refuse_what_does_not_fit(given: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401
+def test_invalid_class_rows_raise(given: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401
     with pytest.raises(error, match=message):
         MulticlassRows(*given)
 
@@ -45,7 +45,7 @@ def test_class_rows_cannot_be_changed() -> None:
     assert result.score[0, 0] == 0.6
 
 
-def test_class_rows_know_their_masses() -> None:
+def test_masses_of_class_rows() -> None:
     assert repr(ROWS) == "MulticlassRows(4 rows; scores for a, b, c)"
     assert ROWS.support.tolist() == [2, 1, 1]
     assert (ROWS.total, ROWS.truth_spread) == (4, 2 * 2 + 1 * 3 + 1 * 3)
@@ -102,7 +102,7 @@ def test_confusions_hold_tables_over_the_same_labels() -> None:
             Confusions(tables, attributes)  # type: ignore[arg-type]
 
 
-def test_the_digest_is_of_labels_groups_and_rows() -> None:
+def test_digest_covers_labels_groups_and_rows() -> None:
     one = Confusions({(): TABLE}).digest
     assert Confusions({(): Confusion(TABLE.mass, ("x", "y"))}).digest == one
     assert Confusions({(): TABLE.over("yx")}).digest != one
@@ -111,7 +111,7 @@ def test_the_digest_is_of_labels_groups_and_rows() -> None:
     assert Confusions({(): weighted}).digest == one
 
 
-def test_sets_of_labels_refuse_what_does_not_fit() -> None:
+def test_invalid_sets_of_labels_raise() -> None:
     truth = np.array([[True, False]])
     with pytest.raises(OptionError, match="give predicted= or score="):
         LabelSets(truth, ("a", "b"))
@@ -139,7 +139,7 @@ def test_sets_of_labels_add_up_by_label_and_by_row() -> None:
     assert (sets.support.tolist(), sets.total) == ([0.5, 2.5, 0], 2.5)
 
 
-def test_the_digest_is_of_numbers_not_of_how_they_are_held() -> None:
+def test_digest_does_not_depend_on_memory_layout() -> None:
     whole = np.array([[0.5, 0.25, 0.25], [0.125, 0.5, 0.375]])
     rows = [MulticlassRows(np.array([0, 2]), whole.astype(kind), tuple("abc")) for kind in (np.float64, np.float32)]
     assert rows[0].digest == rows[1].digest

@@ -38,22 +38,22 @@ def test_json_fits_its_schema_and_is_the_rows(results: Results) -> None:
     check_schema(form)
     assert form["schema_version"] == 1
     assert form["data"]["rows"] == 6
-    assert [unwritten(row) for row in form["rows"]] == results.rows()
+    assert [parse_infinities(row) for row in form["rows"]] == results.rows()
 
 
-def unwritten(row: dict[str, Any]) -> dict[str, Any]:
+def parse_infinities(row: dict[str, Any]) -> dict[str, Any]:
     ends = {"inf": math.inf, "-inf": -math.inf}
     return {name: ends.get(value, value) if isinstance(value, str) else value for name, value in row.items()}
 
 
-def test_the_samples_hold_every_kind_of_value() -> None:
+def test_samples_contain_every_kind_of_value() -> None:
     values = SUMMARY.flat()["value"]
     assert None in values
     assert math.inf in values
     assert all((row["value"] is None) == (row["why"] is not None) for row in SUMMARY.rows())
 
 
-def test_the_schema_wants_a_reason() -> None:
+def test_schema_requires_a_reason() -> None:
     form = json.loads(SUMMARY.to_json())
     undefined = next(row for row in form["rows"] if row["value"] is None)
     undefined["why"] = None
@@ -76,7 +76,7 @@ def test_csv_can_be_read_back(results: Results) -> None:
 
 
 @pytest.mark.parametrize("results", KINDS.values(), ids=KINDS)
-def test_frames_hold_the_same(results: Results) -> None:
+def test_frames_equal_the_rows(results: Results) -> None:
     flat = results.flat()
     polars, arrow, pandas = (results.frame(backend) for backend in ("polars", "pyarrow", "pandas"))
     assert polars.to_dict(as_series=False) == flat
@@ -108,7 +108,7 @@ def test_labels_of_mixed_types_become_text_in_frames() -> None:
     assert mixed.rows()[0]["group"] == {"g": 1}
 
 
-def test_a_frame_is_of_the_library_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_default_frame_library_is_the_imported_one(monkeypatch: pytest.MonkeyPatch) -> None:
     assert type(SUMMARY.frame()).__module__.startswith("pandas")
     monkeypatch.delitem(sys.modules, "pandas")
     assert type(SUMMARY.frame()).__module__.startswith("polars")
@@ -123,19 +123,19 @@ def test_a_frame_is_of_the_library_at_hand(monkeypatch: pytest.MonkeyPatch) -> N
         SUMMARY.frame()
 
 
-def test_results_are_saved_whole(tmp_path: Path) -> None:
+def test_save_as_csv_or_json(tmp_path: Path) -> None:
     SUMMARY.save(tmp_path / "numbers.json")
     SUMMARY.save(tmp_path / "numbers.csv")
     assert json.loads((tmp_path / "numbers.json").read_text(encoding="utf-8")) == json.loads(SUMMARY.to_json())
     assert (tmp_path / "numbers.csv").read_text(encoding="utf-8") == SUMMARY.to_csv()
 
 
-def test_columns_of_different_lengths_are_refused() -> None:
+def test_columns_of_different_lengths_raise() -> None:
     with pytest.raises(ShapeError, match="measure 1, value 2"):
         Results({"measure": ["auc"], "value": [1, 2]})
 
 
-def test_names_and_labels_of_any_kind_survive() -> None:
+def test_unusual_names_and_labels_are_unchanged() -> None:
     odd = Results({"measure": ['a,"b"\n'], "group": [{'x"y': "it's; drop"}], "value": [0.1 + 0.2]})
     assert pa.table(odd).to_pydict() == odd.flat()
     assert json.loads(odd.to_json())["rows"] == odd.rows()

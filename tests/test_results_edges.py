@@ -38,12 +38,12 @@ def test_numbers_of_numpy_are_numbers_in_json() -> None:
     assert (form["rows"][0]["value"], form["data"]) == (3, {"rows": 7, "old": True})
 
 
-def test_only_an_ending_names_a_format(tmp_path: Path) -> None:
+def test_format_depends_on_the_ending(tmp_path: Path) -> None:
     CURVES.save(tmp_path / "mycsv")
     assert (tmp_path / "mycsv").read_text(encoding="utf-8").startswith("{")
 
 
-def test_letters_of_every_language_stay_themselves_in_json() -> None:
+def test_json_is_not_ascii_escaped() -> None:
     named = Results({"measure": ["auc"], "group": [{"Größe": "日本"}]}, data={"positive": "é"})
     assert "Größe" in named.to_json()
     assert "日本" in named.to_json()
@@ -77,7 +77,7 @@ def test_whole_thresholds_are_numbers_like_others() -> None:
     assert pa.table(whole).schema.types == [pa.float64(), pa.float64(), pa.int64(), pa.bool_()]
 
 
-def test_a_file_that_is_written_again_keeps_its_mode(tmp_path: Path) -> None:
+def test_overwritten_files_keep_their_mode(tmp_path: Path) -> None:
     target = tmp_path / "out.json"
     target.write_text("old", encoding="utf-8")
     target.chmod(0o640)
@@ -87,13 +87,13 @@ def test_a_file_that_is_written_again_keeps_its_mode(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
-def test_nothing_is_left_of_a_file_that_could_not_be_written(
+def test_failed_writes_leave_no_file(
     error: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fails(_: int) -> None:
+    def raise_error(_: int) -> None:
         raise error
 
-    monkeypatch.setattr(os, "fsync", fails)
+    monkeypatch.setattr(os, "fsync", raise_error)
     with pytest.raises(error):
         write_text(tmp_path / "out.json", "new")
     assert list(tmp_path.iterdir()) == []
@@ -110,7 +110,7 @@ def test_scores_from_zero_to_one_are_probabilities() -> None:
     assert measure.summary(ends).data["notes"] == []
 
 
-def test_measures_are_usual_all_or_a_list() -> None:
+def test_measures_by_default_all_or_listed() -> None:
     with pytest.raises(OptionError, match="measures is 'auc'; expected 'usual', 'all', or a list of names"):
         measure.summary(tallies(score="p"), measures="auc")
 
@@ -120,7 +120,7 @@ def test_measures_may_be_functions() -> None:
     assert {"auc", "f1"} <= {name for (name,) in select(result, "measure")}
 
 
-def test_much_work_is_done_at_once_with_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parallel_work_gives_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = measure.summary(tallies(score=["p", "z"], group="g"), threshold=[0.5]).to_json()
     monkeypatch.setattr(cumulative, "_MIN_PARALLEL", 1)
     assert measure.summary(tallies(score=["p", "z"], group="g"), threshold=[0.5]).to_json() == wanted
@@ -131,7 +131,7 @@ def test_many_rows_are_counted_in_the_header() -> None:
     assert measure.summary(many).data["rows"] == 500
 
 
-def test_labels_that_only_pass_too_many_are_noted_too() -> None:
+def test_predicted_labels_are_noted_near_the_limit() -> None:
     table = {"y": [1, 0, 1], "p": [0.9, 0.7, 0.1], "hat": [1, 0, 0], "w": [1, 5, 1]}
     result = read.tallies(table, truth="y", score="p", predicted="hat", weight="w")
     assert measure.summary(result, threshold=[0.8]).data["notes"] == []
@@ -140,7 +140,7 @@ def test_labels_that_only_pass_too_many_are_noted_too() -> None:
     ]
 
 
-def test_points_that_are_undefined_do_not_stop_a_curve_from_being_thinned() -> None:
+def test_curves_with_undefined_points_are_thinned() -> None:
     rng = np.random.default_rng(4)
     many = read.tallies({"y": rng.integers(0, 2, 900), "p": rng.random(900)}, truth="y", score="p")
     for name in measure.TABLES:

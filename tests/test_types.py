@@ -22,7 +22,7 @@ from baserate import (
 )
 
 
-def test_counts_refuse_what_is_not_a_count() -> None:
+def test_invalid_counts_raise() -> None:
     with pytest.raises(WeightError, match="1 of 1 values of fp are negative, NaN or infinite"):
         Counts(tp=1, fp=-1, fn=0, tn=0)
     with pytest.raises(WeightError, match="2 of 3 values of tn"):
@@ -57,7 +57,7 @@ def test_plain_counts_are_their_own_squares_and_rows() -> None:
     assert c.rows is c
 
 
-def test_nouns_are_frozen_down_to_their_arrays() -> None:
+def test_types_are_frozen_with_their_arrays() -> None:
     t = tally([1, 0], [0.9, 0.1], weight=[1, 2])
     for array in (t.score, t.mass, t.squares, t.rows, curve(t).counts.tp):
         with pytest.raises(ValueError, match="read-only"):
@@ -67,7 +67,7 @@ def test_nouns_are_frozen_down_to_their_arrays() -> None:
             setattr(noun, field, None)
 
 
-def test_a_noun_does_not_change_when_what_it_was_made_of_does() -> None:
+def test_types_copy_writable_arrays() -> None:
     score, cells, tp = np.array([2.0, 1.0]), np.array([[1, 2], [3, 4]]), np.array([1.0, 2.0])
     t, c = Tally.from_counts(score, cells), Counts(tp, tp, tp, tp)
     score[0], cells[0, 0], tp[0] = 9, 9, 9
@@ -88,14 +88,14 @@ def test_a_noun_does_not_change_when_what_it_was_made_of_does() -> None:
         ([1.0], [[0.5], [1]], WeightError, "rows holds fractions"),
     ],
 )
-def test_a_tally_refuses_what_is_not_one(
+def test_invalid_tallies_raise(
     score: list[float], rows: list[list[float]], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
         Tally.from_counts(score, rows)
 
 
-def test_a_tally_refuses_bad_mass() -> None:
+def test_invalid_mass_raises() -> None:
     rows, bad = np.array([[1], [1]]), np.array([[1.0], [np.inf]])
     with pytest.raises(WeightError, match="mass holds negative, NaN or infinite"):
         Tally(np.array([1.0]), bad, rows, rows)
@@ -103,7 +103,7 @@ def test_a_tally_refuses_bad_mass() -> None:
         Tally(np.array([1.0]), rows, rows.T, rows)
 
 
-def test_tallies_add_with_tallies_only() -> None:
+def test_tallies_only_add_with_tallies() -> None:
     t = tally([1, 0], [2, 1])
     assert (0 + t) is t
     with pytest.raises(TypeError):
@@ -112,24 +112,24 @@ def test_tallies_add_with_tallies_only() -> None:
         _ = 1 + t
 
 
-def test_a_tally_tells_what_it_is() -> None:
+def test_repr_of_tallies() -> None:
     assert repr(tally([1, 0, 0, 0], [2, 1, 1, 1])) == "Tally(4 rows, 2 distinct scores from 1 to 2, prevalence 0.25)"
     assert "rounded to 0.5" in repr(tally([1, 0], [2, 1.2]).round_scores(0.5))
     assert repr(Tally.sum([])) == "Tally(no rows)"
 
 
 @pytest.mark.parametrize("resolution", [0, -1, math.inf, math.nan])
-def test_a_resolution_is_a_width(resolution: float) -> None:
+def test_invalid_resolutions_raise(resolution: float) -> None:
     with pytest.raises(OptionError, match="expected the width of a bucket"):
         tally([1, 0], [2, 1]).round_scores(resolution)
 
 
-def test_a_resolution_finer_than_the_scores_is_refused() -> None:
+def test_too_fine_resolutions_raise() -> None:
     with pytest.raises(OptionError, match="finer than scores of this size"):
         tally([1, 0], [1e12, 1]).round_scores(1e-6)
 
 
-def test_merging_remembers_the_coarsest_rounding() -> None:
+def test_sums_have_the_coarsest_resolution() -> None:
     t = tally([1, 0], [0.77, 0.12])
     assert (t + t.round_scores(0.1) + t.round_scores(0.25)).resolution == 0.25
     assert t.round_scores(0.25).round_scores(0.1).resolution == 0.25
@@ -147,7 +147,7 @@ def test_zeros_of_both_signs_have_one_digest() -> None:
     assert plus == minus
 
 
-def test_lookups_on_the_hull_refuse_what_cannot_be_found() -> None:
+def test_impossible_lookups_on_the_hull_raise() -> None:
     c = curve(tally([1, 0], [2, 1]))
     with pytest.raises(OptionError, match="give either fpr or tpr"):
         c.mixture()
@@ -190,22 +190,22 @@ def test_costs_are_finite_and_slopes_need_a_share() -> None:
         ({"value": math.nan}, "without a reason"),
     ],
 )
-def test_an_estimate_is_honest(fields: dict[str, float], message: str) -> None:
+def test_inconsistent_estimates_raise(fields: dict[str, float], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         Estimate(**fields)  # type: ignore[arg-type]
 
 
-def test_an_undefined_estimate_says_why() -> None:
+def test_undefined_estimates_need_a_reason() -> None:
     assert Estimate(math.nan, why="there are no positives").why == "there are no positives"
 
 
-def reweighed() -> Tally:
+def make_reweighed_tally() -> Tally:
     cells = np.array([[2.0, 1.0], [0.0, 3.0]])
     return Tally(np.array([0.9, 0.4]), cells * 0.5, cells * 0.25, cells.astype(int), reweighed=True)
 
 
-def test_the_mark_of_known_shares_stays_with_what_is_made_of_a_tally() -> None:
-    sample = reweighed()
+def test_derived_objects_stay_marked_as_reweighted() -> None:
+    sample = make_reweighed_tally()
     assert repr(sample) == "Tally(6 rows, 2 distinct scores from 0.4 to 0.9, prevalence 0.5, reweighed)"
     result = [sample.round_scores(0.5), sample.with_scores([0.2, 0.1]), sample + sample, sum([sample, sample])]
     assert all(isinstance(each, Tally) and each.reweighed for each in result)
@@ -217,19 +217,19 @@ def test_the_mark_of_known_shares_stays_with_what_is_made_of_a_tally() -> None:
     assert not curve(plain).at(0.5).reweighed
 
 
-def test_what_was_decided_rightly_has_no_known_share() -> None:
-    assert not reweighed().top_class().reweighed
+def test_top_class_tallies_are_not_marked_as_reweighted() -> None:
+    assert not make_reweighed_tally().top_class().reweighed
 
 
-def test_reweighed_and_other_parts_do_not_add_up() -> None:
+def test_sums_of_reweighted_and_other_parts_raise() -> None:
     with pytest.raises(OptionError, match=r"some parts are reweighted and some are not.*; add, then reweigh"):
-        reweighed() + tally([1, 0], [1, 0])
+        make_reweighed_tally() + tally([1, 0], [1, 0])
     nothing = Tally.from_counts([], np.empty((2, 0), dtype=np.uint8))
-    assert (reweighed() + nothing).reweighed
+    assert (make_reweighed_tally() + nothing).reweighed
 
 
-def test_a_file_keeps_the_mark_and_has_it_only_then() -> None:
-    sample = reweighed()
+def test_files_contain_the_mark_only_where_reweighted() -> None:
+    sample = make_reweighed_tally()
     assert Tally.from_json(sample.to_json()).reweighed
     assert '"reweighed": true' in sample.to_json()
     plain = tally([1, 0], [1, 0])
@@ -241,7 +241,7 @@ def test_a_file_keeps_the_mark_and_has_it_only_then() -> None:
     assert sample.digest == tally([1, 1, 1, 0, 0, 0], [0.9, 0.9, 0.4, 0.4, 0.4, 0.4]).digest
 
 
-def test_the_mark_stays_with_tables_of_many_classes() -> None:
+def test_multiclass_tables_stay_marked_as_reweighted() -> None:
     table = Confusion(np.array([[2.0, 1.0], [1.0, 4.0]]), ("a", "b"), reweighed=True)
     assert repr(table) == "Confusion(a, b; 8, of which 6 on the diagonal, reweighed)"
     assert table.over(["b", "a", "c"]).reweighed

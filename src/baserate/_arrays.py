@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sized
 from dataclasses import fields
 from typing import Any, NoReturn, TypeVar, overload
 
@@ -76,7 +76,9 @@ def mean_defined(values: Floats, weights: Floats | float = 1.0) -> float:
 
 
 def exact_sum(values: Floats, *, axes: int = 1) -> float:
-    """Sum along the last axis, or the last few; of several rows, an array, which type checkers need not know.
+    """Sum along the last axis, or the last few.
+
+    Several rows give an array. The annotation omits that, so that measures of one table and of many have one signature.
 
     >>> exact_sum(np.array([1.0, 2.0])), exact_sum(np.ones((2, 2)), axes=2)
     (3.0, 4.0)
@@ -86,12 +88,12 @@ def exact_sum(values: Floats, *, axes: int = 1) -> float:
 
 
 def sums_of_others(values: Floats) -> Floats:
-    """Sum of all others along the last axis, for each value: exactly 0 when there are none above 0.
+    """Return the sum of all other values along the last axis, for each value: exactly 0 when none is above 0.
 
     >>> sums_of_others(np.array([1.0, 2.0, 4.0])).tolist()
     [6.0, 5.0, 3.0]
     """
-    # Sums from both ends; a total less the value itself would leave a trace of rounding.
+    # Sums from both ends: the total less the value itself would leave a rounding error where 0 is due.
     before, after = np.cumsum(values, axis=-1), np.cumsum(values[..., ::-1], axis=-1)[..., ::-1]
     none = np.zeros((*values.shape[:-1], 1))
     sums: Floats = np.concatenate([none, before[..., :-1]], axis=-1)
@@ -121,7 +123,7 @@ def round_if_close(value: Any) -> Any:  # noqa: ANN401  (a number, or many)
 
 
 def as_float(value: Any) -> float:  # noqa: ANN401  (NumPy's scalars and arrays)
-    """Return one number as a Python float; of several rows, an array, which type checkers need not know."""
+    """Return one number as a Python float; several give an array, which the annotation omits as in `exact_sum`."""
     number: float = as_python(value)
     return number
 
@@ -165,18 +167,34 @@ with `score.loc[truth.index]`, or call `.reset_index(drop=True)` on both to pair
     (first, index), *others = indexes.items()
     for name, other in others:
         if len(other) == len(index) and not index.equals(other):
-            what = f"{first} and {name} have indexes that differ ({_difference(first, index, other)})."
-            raise ShapeError(what, remedy=_remedy(first, name, index, other))
+            what = f"{first} and {name} have indexes that differ ({_describe_difference(first, index, other)})."
+            raise ShapeError(what, remedy=_advise_alignment(first, name, index, other))
+
+
+def refuse_differing_lengths(columns: Mapping[str, Sized]) -> None:
+    """Refuse columns of different lengths.
+
+    >>> refuse_differing_lengths({"truth": [1, 0], "score": [0.5]})
+    Traceback (most recent call last):
+    baserate._errors.ShapeError: the columns have different lengths (truth 2, score 1); give one \
+value of each for every row.
+    """
+    if len({len(column) for column in columns.values()}) > 1:
+        lengths = ", ".join(f"{name} {len(column)}" for name, column in columns.items())
+        raise ShapeError(
+            f"the columns have different lengths ({lengths})", remedy="give one value of each for every row."
+        )
 
 
 def _index(column: object) -> Any:  # noqa: ANN401  (an index of pandas or of a library like it)
-    """Row labels, without loading a library: lists and columns of Arrow have a method of that name."""
+    """Return the row labels of a column, found without importing its library; None where it has none."""
     to_native = getattr(column, "to_native", None)  # of a column of Narwhals
     index = getattr(column if to_native is None else to_native(), "index", None)
+    # Lists and columns of Arrow have a method `index`, which finds a value.
     return index if callable(getattr(index, "equals", None)) else None
 
 
-def _difference(first: str, index: Any, other: Any) -> str:  # noqa: ANN401
+def _describe_difference(first: str, index: Any, other: Any) -> str:  # noqa: ANN401
     known = set(index)
     stray = sum(label not in known for label in other)
     if stray:
@@ -184,8 +202,9 @@ def _difference(first: str, index: Any, other: Any) -> str:  # noqa: ANN401
     return "same labels in another order" if index.is_unique and other.is_unique else "labels that repeat"
 
 
-def _remedy(first: str, name: str, index: Any, other: Any) -> str:  # noqa: ANN401
+def _advise_alignment(first: str, name: str, index: Any, other: Any) -> str:  # noqa: ANN401
     by_position = "call `.reset_index(drop=True)` on both to pair rows by position."
+    # `.loc` with labels that repeat would return more rows than there are.
     if not (index.is_unique and other.is_unique and set(index) == set(other)):
         return by_position[0].upper() + by_position[1:]
     plain = first.isidentifier() and name.isidentifier()
@@ -219,6 +238,7 @@ class FrozenMapping(dict[Key, Item]):
     def _refuse(self, *_args: object, **_options: object) -> NoReturn:
         raise TypeError("this mapping cannot change; make a new one with dict(…).")
 
+    # Methods of dict do not call each other, so that each one that writes must be replaced.
     __setitem__ = __delitem__ = __ior__ = _refuse
     clear = pop = popitem = setdefault = update = _refuse
 
@@ -265,16 +285,17 @@ def _hold(value: Any) -> Any:  # noqa: ANN401  (any field)
     """Mark read-only arrays, also those in tuples and dicts."""
     if isinstance(value, np.ndarray):
         return value if value.flags.writeable else _ReadOnly(value)
-    return _within(value, _hold)
+    return _change_elements(value, _hold)
 
 
 def _release(value: Any) -> Any:  # noqa: ANN401  (any part of a state)
     """Remove the marks, as in shallow copies, whose state is passed on unchanged."""
-    return value.array if isinstance(value, _ReadOnly) else _within(value, _release)
+    return value.array if isinstance(value, _ReadOnly) else _change_elements(value, _release)
 
 
-def _within(value: Any, change: Callable[[Any], Any]) -> Any:  # noqa: ANN401
+def _change_elements(value: Any, change: Callable[[Any], Any]) -> Any:  # noqa: ANN401
     """Change the elements of a tuple or a dict; any other container pickles itself."""
+    # Exact types: a named tuple or a FrozenMapping rebuilt here would lose its class.
     if type(value) is tuple:
         return tuple(map(change, value))
     if type(value) is dict:

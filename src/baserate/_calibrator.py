@@ -104,12 +104,13 @@ class Calibrator(SealedFile):
         probabilities = np.empty(flat.shape)
 
         def fill(place: slice) -> bool:
-            x = flat[place].astype(np.float64, copy=False)
+            x = flat[place].astype(np.float64, copy=False)  # perhaps the caller's memory: forms must not write into it
             valid = _are_valid(x, of_probabilities=self.form.of_probabilities)
             if valid:
                 probabilities[place] = self.form(x)
             return valid
 
+        # Blocks are only checked for being valid; the message needs the positions among all scores.
         if not all(parallel_map(fill, cache_blocks(len(flat)), size=len(flat))):
             refuse_scores(flat, of_probabilities=self.form.of_probabilities)
         return probabilities.reshape(array.shape)
@@ -169,6 +170,7 @@ def as_scores(scores: npt.ArrayLike) -> npt.NDArray[Any]:
 
 
 def _are_valid(x: Floats, *, of_probabilities: bool) -> bool:
+    # Two reductions and no mask; a NaN becomes the minimum, and fails the comparison.
     return bool(x.min() >= 0 and x.max() <= 1) if of_probabilities else bool(np.isfinite(x).all())
 
 
@@ -177,19 +179,19 @@ def refuse_scores(flat: npt.NDArray[Any], *, of_probabilities: bool) -> None:
     missing = ~np.isfinite(flat)
     if missing.any():
         raise MissingValuesError(
-            f"{missing.sum()} of {len(flat)} scores are NaN or infinite ({_name_places(missing)})",
+            f"{missing.sum()} of {len(flat)} scores are NaN or infinite ({_list_positions(missing)})",
             remedy="leave them out, or fill them in.",
         )
     outside = (flat < 0) | (flat > 1)
     if of_probabilities and outside.any():
         raise NotAProbabilityError(
-            f"{outside.sum()} of {len(flat)} scores lie outside [0, 1] ({_name_places(outside)}), but this calibrator "
-            "takes probabilities",
+            f"{outside.sum()} of {len(flat)} scores lie outside [0, 1] ({_list_positions(outside)}), but this "
+            "calibrator takes probabilities",
             remedy="give those, or fit a calibrator on scores of this kind.",
         )
 
 
-def _name_places(invalid: Bools) -> str:
+def _list_positions(invalid: Bools) -> str:
     at = np.flatnonzero(invalid)
     more = f" and {len(at) - _SHOWN} more" if len(at) > _SHOWN else ""
     return f"at {', '.join(map(str, at[:_SHOWN]))}{more}, counted from 0"
@@ -206,23 +208,24 @@ def file_head(of: Any) -> dict[str, Any]:  # noqa: ANN401  (either kind of calib
     }
 
 
-def from_file_content(cls: Any, written: dict[str, Any], own: tuple[str, ...]) -> Any:  # noqa: ANN401  (either kind of calibrator)
+def from_file_content(cls: Any, content: dict[str, Any], own: tuple[str, ...]) -> Any:  # noqa: ANN401  (either kind of calibrator)
     """Make a calibrator from the content of its file, with the `own` fields of its kind."""
     wanted = {"method", "columns", "fitted", "parameters", "notes", "form", *own}
-    if set(written) != wanted:
-        raise FileFormatError(f"a calibrator with the fields {sorted(written)}; expected {sorted(wanted)}.")
+    if set(content) != wanted:
+        raise FileFormatError(f"a calibrator with the fields {sorted(content)}; expected {sorted(wanted)}.")
     try:
-        fitted = written["fitted"]
+        fitted = content["fitted"]
+        # JSON has no tuples, and a list would make equal sources unequal.
         if fitted is not None and isinstance(fitted["prevalence"], list):
             fitted = fitted | {"prevalence": tuple(fitted["prevalence"])}
         return cls(
-            form=form_from_json(written["form"]),
-            method=str(written["method"]),
+            form=form_from_json(content["form"]),
+            method=str(content["method"]),
             fitted=None if fitted is None else FitSource(**fitted),
-            parameters=tuple(Parameter(**each) for each in written["parameters"]),
-            columns={str(key): value for key, value in written["columns"].items()},
-            notes=tuple(map(str, written["notes"])),
-            **{name: written[name] for name in own},
+            parameters=tuple(Parameter(**each) for each in content["parameters"]),
+            columns={str(key): value for key, value in content["columns"].items()},
+            notes=tuple(map(str, content["notes"])),
+            **{name: content[name] for name in own},
         )
     except (BaserateError, TypeError, ValueError, KeyError, AttributeError) as error:
         raise FileFormatError(f"not a calibrator: {error}") from error
@@ -236,7 +239,7 @@ _BLOCK = 1 << 15
 class MulticlassCalibrator(SealedFile):
     """Formula for the probabilities of several classes, and how it was fitted.
 
-    Call it with an array of scores, a row for each row and a column for each of the `labels`, in their order.
+    Call it with a matrix of scores that has a column for each of the `labels`, in their order.
 
     >>> from baserate._calibrator_forms import Softmax
     >>> rarer = MulticlassCalibrator(Softmax(np.ones(2), np.log([0.25, 1.0])), ("cat", "dog"), method="prior")
@@ -330,6 +333,7 @@ def load_calibrator(path: str | os.PathLike[str]) -> Calibrator | MulticlassCali
         If the file contains no calibrator, was changed, or was written by a later release.
     """
     text = read_text(path, CALIBRATOR.noun)
+    # Not by parsing: a broken or later file must fail in the class of its kind, whose message names that.
     if find_file_kind(text) == MULTICLASS_CALIBRATOR:
         return MulticlassCalibrator.from_json(text)
     return Calibrator.from_json(text)

@@ -18,12 +18,12 @@ from baserate._formatting import count_of
 _FARTHEST = 700.0
 """Largest offset: beyond it exp() is 0 or infinite, and probabilities of 0 and 1 become NaN."""
 _TOTAL = np.finfo(np.float64).tiny
-"""Smallest sum of probabilities that can be normalized."""
+"""Smallest sum of probabilities that can be normalized: below it, subnormal numbers have lost digits."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogOdds:
-    r"""Probabilities moved on the scale of log-odds, :math:`σ(c+a\ln p-b\ln(1-p))`.
+    r"""Probabilities transformed linearly on the scale of log-odds, :math:`σ(c+a\ln p-b\ln(1-p))`.
 
     Every closed form is one of these: an offset has a = b = 1, a temperature a = b and c = 0, a logistic curve a = b,
     and beta calibration has all three [@kull2017]. Probabilities nearer to 0 or 1 than `nearest` are taken as `nearest`
@@ -45,6 +45,7 @@ class LogOdds:
         _check_numbers(self)
         if self.a < 0 or self.b < 0:
             raise ShapeError(f"a is {self.a} and b is {self.b}; expected 0 or more, so that the order is preserved.")
+        # With a or b of 0 a score of 0 or 1 would give 0·∞, unless scores are clipped.
         if not (0 < self.nearest < 0.5 or (self.nearest == 0 and self.a > 0 and self.b > 0)):
             raise ShapeError(f"nearest is {self.nearest}; expected a number in (0, ½), or 0 if a and b are above 0.")
 
@@ -54,6 +55,8 @@ class LogOdds:
             p = np.clip(p, self.nearest, 1 - self.nearest)
         if self.a == self.b == 1:
             return self._scale_odds(p)
+        # ln 0 = −∞ and an overflow of exp give the right limits, 0 and 1. log1p(−p) keeps the digits of a small p that
+        # 1 − p would round away.
         with np.errstate(divide="ignore", over="ignore"):
             x = np.log(p)
             if self.a == self.b:
@@ -77,6 +80,7 @@ class LogOdds:
     @property
     def factor(self) -> float:
         """Factor at most 1, by which the odds against (c > 0) or the odds for are multiplied."""
+        # A large factor times the odds would overflow; its reciprocal times the opposite odds does not.
         return float(np.exp(-min(abs(self.c), _FARTHEST)))
 
     @property
@@ -111,7 +115,7 @@ class Line:
 
     def __call__(self, x: Floats) -> Floats:
         """Return the probabilities of scores."""
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore"):  # exp may overflow to infinity, and the probability is 0
             return _share(-self.slope * x - self.intercept)
 
     @property
@@ -183,6 +187,7 @@ class Steps:
 
     def __call__(self, x: Floats) -> Floats:
         """Return the probabilities of scores."""
+        # "right", so that a score at a threshold belongs to the step above it, as flagging does.
         return self.y[np.searchsorted(self.x, x, side="right")]
 
     @property
@@ -212,7 +217,7 @@ class Between:
     kind: ClassVar[str] = "between"
 
     def __call__(self, x: Floats) -> Floats:
-        """Merged probabilities of scores."""
+        """Return the merged probabilities of scores."""
         low, high = self.bounds(x)
         # p₁ ≥ p₀, so the divisor is 1 at least.
         low = 1 - low
@@ -220,7 +225,7 @@ class Between:
         return np.divide(high, low, out=low)
 
     def bounds(self, x: Floats) -> tuple[Floats, Floats]:
-        """p₀ and p₁ of scores."""
+        """Return p₀ and p₁ of scores."""
         return self.low(x), self.high(x)
 
     @property
@@ -245,7 +250,7 @@ Form = LogOdds | Line | Knots | Steps | Between
 @keep_read_only
 @dataclass(frozen=True, slots=True, eq=False)
 class Softmax:
-    r"""Probabilities of several classes moved on the scale of logarithms, :math:`\mathrm{softmax}(w_k\ln p_k+b_k)`.
+    r"""Probabilities of several classes, transformed linearly as logarithms, :math:`\mathrm{softmax}(w_k\ln p_k+b_k)`.
 
     A temperature has equal weights and no bias, a change of priors weights of 1. Probabilities nearer to 0 than
     `nearest` are taken as `nearest`; with 0, probabilities of 0 do not change.
@@ -271,11 +276,12 @@ class Softmax:
             )
 
     def __call__(self, p: Floats) -> Floats:
-        """Probabilities of probabilities, a row for each row."""
+        """Return the calibrated probabilities of each row."""
         with np.errstate(divide="ignore"):
             x = np.log(np.maximum(p, self.nearest))
         x *= self.weight
         x += self.bias
+        # Shares do not change, and exp cannot overflow. The maximum is finite: a row of zeros was refused.
         x -= x.max(axis=1, keepdims=True)
         np.exp(x, out=x)
         x /= x.sum(axis=1, keepdims=True)
@@ -309,7 +315,7 @@ class OneVsRest:
             )
 
     def __call__(self, p: Floats) -> Floats:
-        """Probabilities of scores, a row for each row."""
+        """Return the calibrated probabilities of each row."""
         shares = np.empty(p.shape)
         for at, form in enumerate(self.forms):
             shares[:, at] = form(np.ascontiguousarray(p[:, at]))
@@ -335,7 +341,7 @@ ClassForm = Softmax | OneVsRest
 
 
 def _share(x: Floats) -> Floats:
-    """1/(1 + eˣ), in place."""
+    """Return 1/(1 + eˣ), computed in place."""
     np.exp(x, out=x)
     x += 1
     return np.reciprocal(x, out=x)
@@ -375,29 +381,29 @@ def form_to_json(form: Form | ClassForm) -> dict[str, Any]:
     return {"form": form.kind} | {field.name: _value_to_json(getattr(form, field.name)) for field in fields(form)}
 
 
-def form_from_json(written: Any) -> Any:  # noqa: ANN401  (a form of either kind)
+def form_from_json(content: Any) -> Any:  # noqa: ANN401  (a form of either kind)
     """Convert the values of `form_to_json` back, checking them.
 
     >>> form_from_json({"form": "line", "intercept": 0.5, "slope": 2.0})
     Line(intercept=0.5, slope=2.0)
     """
-    if not isinstance(written, dict) or written.get("form") not in FORMS:
-        raise ShapeError(f"there is no form {written.get('form') if isinstance(written, dict) else written!r}.")
-    kind = FORMS[written["form"]]
+    if not isinstance(content, dict) or content.get("form") not in FORMS:
+        raise ShapeError(f"there is no form {content.get('form') if isinstance(content, dict) else content!r}.")
+    kind = FORMS[content["form"]]
     wanted = {field.name for field in fields(kind)}
-    if set(written) != wanted | {"form"}:
-        raise ShapeError(f"{kind.kind} with the fields {sorted(written)}; expected {sorted(wanted | {'form'})}.")
-    read = {name: _value_from_json(written[name]) for name in wanted}
-    for name, value in read.items():
+    if set(content) != wanted | {"form"}:
+        raise ShapeError(f"{kind.kind} with the fields {sorted(content)}; expected {sorted(wanted | {'form'})}.")
+    values = {name: _value_from_json(content[name]) for name in wanted}
+    for name, value in values.items():
         if isinstance(value, bool) != (name == "of_probabilities"):
             raise ShapeError(f"{name} is {value!r}, a value of the wrong type.")
-    return kind(**read)
+    return kind(**values)
 
 
 def _value_to_json(value: Any) -> Any:  # noqa: ANN401  (a number, an array, or forms)
     if isinstance(value, np.ndarray):
         return value.tolist()
-    if isinstance(value, bool):
+    if isinstance(value, bool):  # before numbers: True is an int in Python
         return value
     if isinstance(value, tuple):
         return [form_to_json(each) for each in value]

@@ -23,7 +23,7 @@ from baserate._arrays import (
 from baserate._counts import Counts, all_or_none_reweighed
 from baserate._domains import wrong_option
 from baserate._errors import OptionError, ShapeError, UnknownNameError, WeightError
-from baserate._formatting import count_of, there_are
+from baserate._formatting import count_groups, count_of, there_are
 from baserate._numeric.distinct import Codes, pair_counts, pair_sums
 from baserate._tally import Group, ReadSummary
 
@@ -87,28 +87,25 @@ class Confusion:
     def of_rows(
         cls,
         truth: Codes,
-        decided: Codes,
+        predicted: Codes,
         labels: tuple[object, ...],
         *,
         weight: Floats | None = None,
         count: Cells | None = None,
     ) -> Confusion:
         """Count pairs of class numbers that were checked before; `baserate.confusion` makes them from labels."""
-        if weight is None:
-            return cls.of_sums(truth, decided, labels, [count])
-        mass = weight if count is None else weight * count
-        return cls.of_sums(truth, decided, labels, [mass, mass * weight, count])
+        return cls.of_sums(truth, predicted, labels, row_amounts(weight, count))
 
     @classmethod
     def of_sums(
-        cls, truth: Codes, decided: Codes, labels: tuple[object, ...], amounts: Sequence[Cells | None]
+        cls, truth: Codes, predicted: Codes, labels: tuple[object, ...], amounts: Sequence[Cells | None]
     ) -> Confusion:
         """Sum amounts for each pair of class numbers: rows, preceded by mass and squares if there are weights."""
 
         def sum_amount(amount: Cells | None) -> Confusion:
             if amount is None:
-                return cls(pair_counts(truth, decided, len(labels)), labels)
-            return cls(pair_sums(truth, decided, len(labels), amount), labels)
+                return cls(pair_counts(truth, predicted, len(labels)), labels)
+            return cls(pair_sums(truth, predicted, len(labels), amount), labels)
 
         if len(amounts) == 1:
             return sum_amount(amounts[0])
@@ -123,7 +120,7 @@ class Confusion:
         return f"Confusion({shown}; {self.total:g}, of which {self.correct.sum():g} on the diagonal{marked})"
 
     def __getitem__(self, index: Any) -> Confusion:  # noqa: ANN401  (whatever an array takes)
-        """Take one table of a stack, or some of them."""
+        """Select one matrix of a stack, or some of them."""
         moments = self.moments and (self.squares[index], self.rows[index])
         return Confusion(self.mass[index], self.labels, moments=moments, reweighed=self.reweighed)
 
@@ -175,6 +172,7 @@ class Confusion:
     @property
     def disagreement(self) -> float:
         """Mass off the diagonal, where label and prediction disagree."""
+        # Not the total less the diagonal, which may leave a rounding error where 0 is due.
         return exact_sum(self.mass * ~np.eye(len(self.labels), dtype=np.bool_), axes=2)
 
     @property
@@ -205,10 +203,10 @@ class Confusion:
         ([5.0, 3.0, 4.0], [2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [7.0, 9.0, 11.0])
         """
         moments = self.moments and (self.squares.one_vs_rest(), self.rows.one_vs_rest())
-        apart = ~np.eye(len(self.labels), dtype=np.bool_)
+        off_diagonal = ~np.eye(len(self.labels), dtype=np.bool_)
         # Sums, never differences: a cell without mass is exactly 0, however many weights were added.
-        fp, fn = (self.mass * apart).sum(axis=-2), (self.mass * apart).sum(axis=-1)
-        tn = (sums_of_others(self.mass) * apart).sum(axis=-2)
+        fp, fn = (self.mass * off_diagonal).sum(axis=-2), (self.mass * off_diagonal).sum(axis=-1)
+        tn = (sums_of_others(self.mass) * off_diagonal).sum(axis=-2)
         return Counts(self.correct, fp, fn, tn, moments=moments, reweighed=self.reweighed)
 
     def transpose(self) -> Confusion:
@@ -250,10 +248,29 @@ class Confusion:
         labels = tuple(dict.fromkeys(label for table in tables for label in table.labels))
         parts = [table.over(labels) for table in tables]
         moments = None
+        # An empty matrix, as of a group without rows, fits to both kinds.
         reweighed = all_or_none_reweighed(table.reweighed for table in tables if table.mass.any())
         if any(part.moments for part in parts):
             moments = Confusion.sum([part.squares for part in parts]), Confusion.sum([part.rows for part in parts])
         return Confusion(np.sum([part.mass for part in parts], axis=0), labels, moments=moments, reweighed=reweighed)
+
+
+def row_mass(weight: Floats | None, count: Cells | None) -> Cells | None:
+    """Return the mass of each row; None if each counts once."""
+    return count if weight is None else weight if count is None else weight * count
+
+
+def row_amounts(weight: Floats | None, count: Cells | None) -> list[Cells | None]:
+    """Return the amounts of rows that `Confusion.of_sums` takes; None counts each row once.
+
+    >>> row_amounts(np.array([0.5]), np.array([4]))
+    [array([2.]), array([1.]), array([4])]
+    """
+    mass = row_mass(weight, count)
+    if weight is None or mass is None:
+        return [count]
+    # A row that stands for several contributes w² for each of them, not (n·w)².
+    return [mass, mass * weight, count]
 
 
 def as_cells(table: npt.ArrayLike) -> Floats:
@@ -288,7 +305,7 @@ def _check_mass(mass: Floats) -> Floats:
         raise ShapeError(
             f"the table has shape {mass.shape}", remedy="give as many rows as columns, one for each class."
         )
-    if mass.size and not (mass.min() >= 0 and mass.max() < np.inf):
+    if mass.size and not (mass.min() >= 0 and mass.max() < np.inf):  # false for NaN, too
         bad = np.count_nonzero(~(mass >= 0) | np.isinf(mass))
         raise WeightError(f"{bad} of {mass.size} cells are negative, NaN or infinite", remedy="give counts ≥ 0.")
     if mass.size and (mass.max() > _LARGEST or (mass.max() > 0 and mass[mass > 0].min() < 1 / _LARGEST)):
@@ -323,7 +340,7 @@ class Confusions:
             raise OptionError(f"a group is no tuple with a value for each attribute, {list(self.attributes)}.")
 
     def __repr__(self) -> str:
-        groups = f"; {count_of(len(self.tables), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
+        groups = f"; {count_groups(len(self.tables), self.attributes)}" if self.attributes else ""
         return f"Confusions({count_of(len(self.labels), 'class', 'classes')}{groups}; {self.intake.description})"
 
     @property
@@ -345,12 +362,12 @@ class Confusions:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of labels, groups and row counts: the same for the same rows in any order; weights do not enter."""
-        lines = ["baserate confusions 1", _labels_text(self.labels)]
+        """SHA-256 of labels, groups and row counts, which depends neither on the order of rows nor on weights."""
+        lines = ["baserate confusions 1", _label_list(self.labels)]
         for group, table in self.tables.items():
-            lines.append(f"{_labels_text(group)} {table.rows.mass.astype(np.int64).tolist()}")
+            lines.append(f"{_label_list(group)} {table.rows.mass.astype(np.int64).tolist()}")
         return sha256("\n".join(lines).encode()).hexdigest()
 
 
-def _labels_text(labels: Iterable[object]) -> str:
+def _label_list(labels: Iterable[object]) -> str:
     return str([str(label) for label in labels])

@@ -28,13 +28,13 @@ class Costs:
     tn: float = 0.0
 
     def __post_init__(self) -> None:
-        wrong = next((name for name in ("tp", "fp", "fn", "tn") if not is_cost(getattr(self, name))), None)
-        if wrong is not None:
+        invalid = next((name for name in ("tp", "fp", "fn", "tn") if not is_cost(getattr(self, name))), None)
+        if invalid is not None:
             raise OptionError(
-                f"{wrong} is {getattr(self, wrong)!r}; expected {COST.words}.",
+                f"{invalid} is {getattr(self, invalid)!r}; expected {COST.words}.",
                 remedy="State costs in another unit, or 0 for no cost.",
-                option=wrong,
-                value=getattr(self, wrong),
+                option=invalid,
+                value=getattr(self, invalid),
             )
 
     def total(self, counts: Counts[Value]) -> Value:
@@ -52,6 +52,7 @@ class Costs:
         10.0
         """
         check_prevalence("prevalence", prevalence, ends=True)
+        # NaN where both differences are 0: then every threshold costs the same.
         return ratio((self.fp - self.tn) * (1 - prevalence), (self.fn - self.tp) * prevalence)
 
 

@@ -132,6 +132,7 @@ def combine_counts(parts: Sequence[Counts[float]], times: Sequence[float] | None
 
     def add(tables: Iterable[Counts[float]]) -> Counts[float]:
         pairs = list(zip(tables, factors, strict=True))
+        # fsum rounds once, so that the sum does not depend on the order of the parts.
         return Counts(*(fsum(factor * getattr(table, cell) for table, factor in pairs) for cell in _CELLS))
 
     plain = all(part.moments is None for part in parts)
@@ -152,6 +153,7 @@ def all_or_none_reweighed(marks: Iterable[bool]) -> bool:
 
 def _check_cell(name: str, cell: object) -> float | Floats:
     array = np.asarray(cell, dtype=np.float64)
+    # Negated, so that NaN, for which every comparison is false, is refused as well.
     if array.size and not (array.min() >= 0 and array.max() < np.inf):
         bad = np.count_nonzero(~(array >= 0) | np.isinf(array))
         raise WeightError(

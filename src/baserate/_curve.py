@@ -17,7 +17,7 @@ from baserate._numeric.cumulative import cumulative_blocks, cumulative_sums, poo
 from baserate._numeric.distinct import run_sums
 from baserate._tally import Tally
 
-_FEW = 1000
+_SCORES_PER_THRESHOLD = 1000
 """Scores per requested threshold above which sums between thresholds are faster than one cumulative sum."""
 
 Index = int | np.intp | npt.NDArray[np.intp]
@@ -98,8 +98,8 @@ class Curve:
             # A block begins with the last column of the one before; only the first needs it, for threshold +inf.
             true, false = make_read_only(running) if start == 0 else make_read_only(running)[:, 1:]
             place = slice(start, start + len(true))
-            passed = make_read_only(true_total - true), make_read_only(false_total - false)
-            yield place, Counts(true, false, *passed, reweighed=self.tally.reweighed)
+            not_flagged = make_read_only(true_total - true), make_read_only(false_total - false)
+            yield place, Counts(true, false, *not_flagged, reweighed=self.tally.reweighed)
             start = place.stop
 
     def at(self, threshold: Value) -> Counts[Value]:
@@ -111,7 +111,7 @@ class Curve:
         """
         if np.isnan(threshold).any():
             raise MissingValuesError("a threshold is NaN", remedy="give a number, or inf to flag nothing.")
-        ascending = self.tally.score[::-1]
+        ascending = self.tally.score[::-1]  # searchsorted requires ascending numbers; scores are descending
         return self._tables(len(ascending) - np.searchsorted(ascending, threshold, side="left"))
 
     def hull(self) -> Curve:
@@ -162,6 +162,8 @@ class Curve:
         rate = ratio(flagged, flagged[-1])
         if np.isnan(rate).any():
             raise OptionError("the class of that rate has no mass", remedy="give the other rate.")
+        # On a vertical edge a given FPR has many TPRs, of which "right" takes the highest; on a horizontal edge "left"
+        # takes the lowest FPR.
         reached = np.searchsorted(rate, wanted, side="right" if tpr is None else "left")
         lax = np.clip(reached, 1, len(rate) - 1)
         chance = ratio(wanted - rate[lax - 1], rate[lax] - rate[lax - 1])
@@ -184,6 +186,7 @@ class Curve:
         edges = ratio(tally.positive * hull.negatives, tally.negative * hull.positives)
         if np.isnan(edges).any():
             raise OptionError("a ROC slope needs both classes, but this curve has one", remedy="add rows of the other.")
+        # Edges of a hull get flatter. "right" counts the steeper ones alone: of an edge of this slope, its strict end.
         steeper = len(edges) - np.searchsorted(edges[::-1], slope, side="right")
         touched: Value = as_python(hull.threshold[steeper])
         return touched
@@ -222,13 +225,14 @@ def curve(tally: Tally) -> Curve:
 def _split(cells: Cells, index: slice | Index) -> list[Any]:
     """Return tp, fp, fn, tn when the first `index` scores are flagged."""
     if not isinstance(index, slice) and np.ndim(index) == 0:
-        flagged, passed = cells[:, :index].sum(axis=1), cells[:, index:].sum(axis=1)
-        return [*flagged, *passed]
-    if isinstance(index, slice) or np.size(index) * _FEW > cells.shape[1]:
+        flagged, not_flagged = cells[:, :index].sum(axis=1), cells[:, index:].sum(axis=1)
+        return [*flagged, *not_flagged]
+    if isinstance(index, slice) or np.size(index) * _SCORES_PER_THRESHOLD > cells.shape[1]:
         running = cumulative_sums(cells)
         flagged, total = running[:, index], running[:, -1:]
     else:
         flagged, total = _cumulative_at(cells, np.asarray(index))
+    # The total is the last running sum itself, so that differences are never negative and end at exactly 0.
     return [make_read_only(row) for row in (*flagged, *(total - flagged))]
 
 

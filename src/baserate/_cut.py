@@ -167,7 +167,7 @@ class Cut:
         """
         each = self.stretches(curve)
         places = {action: [at for at, other in enumerate(self.actions) if other == action] for action in self.actions}
-        return {action: _union([each[at] for at in several]) for action, several in places.items()}
+        return {action: _merge_ranges([each[at] for at in several]) for action, several in places.items()}
 
     def counts(self, curve: Curve) -> Counts[float]:
         """Return the counts of rows that are flagged and not flagged; referred rows are in no cell.
@@ -214,6 +214,7 @@ class RandomizedCut:
                 option="chances",
                 value=self.chances,
             )
+        # Chances below the resolution of random numbers would leave a cut without any number, and so never used.
         edges = (0, *self.edges, RANGE)
         if any(low >= high for low, high in pairwise(edges)):
             raise OptionError(
@@ -251,6 +252,7 @@ class RandomizedCut:
     def tables(self, curve: Curve) -> dict[str, Counts[float]]:
         """Return expected counts for each action: rows that get it against all others."""
         each = [cut.tables(curve) for cut in self.cuts]
+        # At +inf nothing is flagged: the table of an action that a cut does not have.
         nobody = curve.at(np.inf)
         by_action = {action: [tables.get(action, nobody) for tables in each] for action in self.actions}
         return {action: combine_counts(tables, self.chances) for action, tables in by_action.items()}
@@ -288,13 +290,16 @@ def has_table(actions: Iterable[str]) -> bool:
 
 def merge_tables(tables: dict[str, Counts[float]], *, nobody: Counts[float]) -> Counts[float]:
     """Combine the counts of rows that are flagged and not flagged; referred rows are in no cell."""
-    flagged, passed = (tables.get(action, nobody) for action in (FLAG, PASS))
+    flagged, not_flagged = (tables.get(action, nobody) for action in (FLAG, PASS))
 
-    def put(high: Counts[float], low: Counts[float]) -> Counts[float]:
+    def combine(high: Counts[float], low: Counts[float]) -> Counts[float]:
         return Counts(tp=high.tp, fp=high.fp, fn=low.tp, tn=low.fp)
 
-    moments = nobody.moments and (put(flagged.squares, passed.squares), put(flagged.rows, passed.rows))
-    return replace(put(flagged, passed), moments=moments, reweighed=nobody.reweighed)
+    moments = nobody.moments and (
+        combine(flagged.squares, not_flagged.squares),
+        combine(flagged.rows, not_flagged.rows),
+    )
+    return replace(combine(flagged, not_flagged), moments=moments, reweighed=nobody.reweighed)
 
 
 def certain_share(chances: Sequence[float], cuts: int) -> float:
@@ -320,12 +325,13 @@ def _between(low: Counts[float], high: Counts[float]) -> Counts[float]:
     return Counts(tp=high.tp, fp=high.fp, fn=low.fn, tn=low.tn)
 
 
-def _union(tables: Sequence[Counts[float]]) -> Counts[float]:
+def _merge_ranges(tables: Sequence[Counts[float]]) -> Counts[float]:
     """Return the counts of several score ranges together against all others."""
     first = tables[0]
 
     def cells(of: Sequence[Counts[float]]) -> Counts[float]:
         tp, fp = (fsum(getattr(each, cell) for each in of) for cell in ("tp", "fp"))
+        # With weights the ranges may add up to slightly more than the class, and Counts refuses negative cells.
         return Counts(tp=tp, fp=fp, fn=max(of[0].positives - tp, 0.0), tn=max(of[0].negatives - fp, 0.0))
 
     moments = first.moments and (cells([each.squares for each in tables]), cells([each.rows for each in tables]))

@@ -28,7 +28,7 @@ class Domain(NamedTuple):
         return self._replace(words=f"0 for none, or {self.words}")
 
     def holds(self, value: object) -> bool:
-        """Whether a value is a number within the domain; NaN never is.
+        """Return whether a value is a number within the domain; NaN never is.
 
         >>> LEVEL.holds(0.95), LEVEL.holds(float("nan")), SAMPLES.holds(20.0), SAMPLES.holds(20)
         (True, False, False, True)
@@ -108,7 +108,7 @@ for example, 0.02.
 
 
 def is_cost(value: object) -> bool:
-    """Whether a value is a cost: finite, and neither too great nor too near to 0."""
+    """Return whether a value is a cost: finite, and neither too great nor too near to 0."""
     return _is_number(value) and COST.holds(value) and (value == 0 or abs(value) >= LEAST_COST)
 
 
@@ -128,8 +128,10 @@ fewer simulations.
 
 
 def _is_number(value: object, *, whole: bool = False) -> TypeGuard[float]:
-    """Whether a value is a finite number, and no boolean."""
+    """Return whether a value is a finite number, and no boolean."""
+    # True is an Integral in Python; Decimal is no Real, and does not mix with floats.
     if isinstance(value, bool) or not isinstance(value, Integral if whole else Real):
         return False
     number: Any = value
+    # Compared, not converted by isfinite: an int beyond float64 would raise OverflowError.
     return bool(-inf < number < inf)

@@ -32,7 +32,7 @@ from typing import Self
 
 # Characters of Unicode's private use area, which no message holds otherwise.
 _OPTION, _ADVICE, _FIELD, _END = "\ue000", "\ue001", "\ue002", "\ue003"
-_ABSENT = object()
+_ABSENT = object()  # None is a value that a message may show
 _LONGEST = 60
 """Characters of a value that a message shows."""
 
@@ -94,8 +94,8 @@ def nearest(name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0
 
 def ask_whether_meant(names: Iterable[str]) -> str:
     """Ask whether one of some names is meant; nothing if there is none."""
-    listed = " or ".join(dict.fromkeys(names))
-    return f"Did you mean {listed}?" if listed else ""
+    alternatives = " or ".join(dict.fromkeys(names))
+    return f"Did you mean {alternatives}?" if alternatives else ""
 
 
 class BaserateError(ValueError):
@@ -119,6 +119,7 @@ class BaserateError(ValueError):
     ) -> None:
         self.what, self.remedy, self.where, self.value = what, remedy, where, value
         self.option = option or _first_option(what + remedy)
+        # Unpickling calls the class with the rendered text alone, and then restores the attributes.
         super().__init__(self.render())
 
     def __str__(self) -> str:
@@ -278,8 +279,7 @@ class UnknownLabelError(DataError):
 class WeightError(DataError):
     """Weights that are negative, or counts that are not whole.
 
-    For example: 1 of 4 values of w are negative; a row counts for zero or more. Set them to 0 to leave those
-    rows out.
+    For example: 1 of 4 values of w are negative; expected 0 or more. Set them to 0 to leave those rows out.
     """
 
 
@@ -294,15 +294,15 @@ class NotAProbabilityError(DataError):
 class FitError(DataError):
     """The data do not determine what is to be fitted.
 
-    For example: a threshold between 0.4 and 0.6 parts the classes, so that no slope is too steep; fit isotonic, or
-    logistic with smoothed=True.
+    For example: a threshold between 0.4 and 0.6 separates the classes, so that no finite slope fits best; fit
+    isotonic, or logistic with smoothed=True.
     """
 
 
 class FileFormatError(DataError):
     """A file that is not of the form it claims.
 
-    For example: line 3 of people.csv has 3 columns where the header has 2 ('0,0.4,7'); mend that line.
+    For example: line 3 of people.csv has 3 columns where the header has 2 ('0,0.4,7'); correct that line.
     """
 
 
@@ -329,7 +329,7 @@ class UnknownNameError(UsageError):
 class OptionError(UsageError):
     """An option outside its domain.
 
-    For example: missing is 'ignore'; it is 'refuse' or 'drop'.
+    For example: missing is 'ignore'; expected 'refuse' or 'drop'.
     """
 
 

@@ -1,4 +1,4 @@
-"""JSON files of ours: one envelope of kind, schema version and seal; and files that are written whole or not at all.
+"""JSON files of baserate: an envelope of kind, schema version and seal; and files written whole or not at all.
 
 A seal is the SHA-256 of everything else in the file, so that a file that was cut short or edited is refused.
 """
@@ -24,18 +24,19 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 @contextmanager
 def draft_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Make an empty file next to the target, which takes its place once the body is through, or else is removed."""
+    """Make an empty file next to the target, which replaces the target after the body, or is removed if it fails."""
     from secrets import token_hex  # slow to import, and rarely needed
 
+    # In the same folder, since renaming is atomic only within one file system.
     target = Path(path)
     draft = target.with_name(f".{target.name}.{token_hex(4)}")
     ours = True
     try:
-        # Within, since an interrupt may come as soon as the file is there.
+        # Created within `try`: an interrupt may come as soon as the file exists.
         try:
             draft.touch(exist_ok=False)
         except FileExistsError:
-            ours = False
+            ours = False  # another process made it, and its file must not be removed
             raise
         yield draft
         if target.exists():
@@ -79,7 +80,7 @@ _KIND = re.compile(r'"kind":\s*"({})"'.format("|".join(each.kind for each in FIL
 
 
 class JsonFile:
-    """Files of a class that `to_json` writes and `from_json` reads."""
+    """Base of classes with files that `to_json` writes and `from_json` reads."""
 
     __slots__ = ()
     file_kind: ClassVar[FileKind]
@@ -104,12 +105,12 @@ class JsonFile:
 
 
 class SealedFile(JsonFile):
-    """Files with a seal, as which objects are pickled too."""
+    """Files with a seal; objects are pickled as such files, too."""
 
     __slots__ = ()
 
     def __reduce__(self) -> tuple[Callable[[str], Self], tuple[str]]:
-        # Pickled as its file, so that loading checks it, and arrays come back read-only.
+        # Pickled as its file, so that loading checks the content, and arrays are read-only again.
         return type(self).from_json, (self.to_json(),)
 
 
@@ -124,7 +125,7 @@ def format_file(kind: FileKind, content: dict[str, Any]) -> str:
 def parse_file(text: str, *kinds: FileKind) -> dict[str, Any]:
     """Return the content of a text in the envelope of one of some kinds; refuse any other text.
 
-    Refused is what is broken, of another kind, of a later schema version, or changed after it was sealed.
+    A text is refused that is broken, of another kind, of a later schema version, or changed after it was sealed.
     """
     noun = kinds[0].noun
     try:
@@ -150,7 +151,7 @@ def parse_file(text: str, *kinds: FileKind) -> dict[str, Any]:
 
 
 def find_file_kind(text: str) -> FileKind | None:
-    """Return the kind of a file by its text, also where the file is broken; None for any other text."""
+    """Return the kind of a file from its text, even if the file is broken; None for any other text."""
     match = _KIND.search(text)
     return next(each for each in FILE_KINDS if each.kind == match[1]) if match else None
 
@@ -186,4 +187,5 @@ def _format_json(value: Any, margin: str = "") -> str:  # noqa: ANN401  (whateve
 def _seal(form: dict[str, Any]) -> str:
     from hashlib import sha256  # slow to import, and not always needed
 
+    # Of the parsed values with sorted keys: a file that was only reformatted keeps its seal.
     return sha256(json.dumps(form, sort_keys=True, ensure_ascii=True).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Counted nouns: 1 row, 2 rows."""
+"""Numbers, counted nouns and lists as text for people, and text for terminals and Markdown."""
 
 import math
 import re
@@ -19,8 +19,17 @@ def count_of(many: float, one: str, several: str | None = None, *, shown: str | 
     return f"{many if shown is None else shown} {noun}"
 
 
+def count_groups(many: int, attributes: Iterable[str]) -> str:
+    """Write a number of groups with the attributes that define them.
+
+    >>> count_groups(6, ["sex", "site"])
+    '6 groups by sex, site'
+    """
+    return f"{count_of(many, 'group')} by {', '.join(attributes)}"
+
+
 def there_are(many: float, one: str, several: str | None = None) -> str:
-    """Say how many there are.
+    """Write "there is" or "there are" with a number and its noun.
 
     >>> there_are(1, "label"), there_are(3, "label")
     ('there is 1 label', 'there are 3 labels')
@@ -29,17 +38,19 @@ def there_are(many: float, one: str, several: str | None = None) -> str:
 
 
 ROUNDING_ERROR = 1e-12
-"""A difference below it is nothing but rounding."""
+"""Differences up to this one are rounding errors."""
 UNDEFINED = "–"
 SMALLEST_SHOWN = 0.0001
-"""Smaller p-values say no more to a person: they are shown as "< 0.0001", and JSON and CSV hold them in full."""
+"""Smaller p-values are shown as "< 0.0001"; JSON and CSV contain them in full."""
 _LONG = 1e15
 """From here on, whole numbers are no longer shown in full."""
 _MARKS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def format_number(value: float, digits: int) -> str:
-    """Show so many significant digits, but never cut whole ones; thousands stand apart, exact 0 and 1 bare.
+    """Format a number with this many significant digits, or more if its integer part is longer.
+
+    Spaces separate thousands; exact 0 and 1 have no decimals, and so differ from rounded numbers.
 
     >>> [format_number(value, 4) for value in (0.5, 0.063404, 12.3456, 1234567.8, 0.00001234)]
     ['0.5000', '0.06340', '12.35', '1 234 568', '1.234e-05']
@@ -48,14 +59,15 @@ def format_number(value: float, digits: int) -> str:
     """
     if value in (0, 1) or math.isinf(value):
         return format_exact(value)
+    # From the rounded text: 9.9996 with four digits is 10.00, whose exponent a logarithm would miss.
     exponent = int(f"{value:.{digits - 1}e}".partition("e")[2])
     if -5 < exponent < 15:
         return f"{value:,.{max(digits - 1 - exponent, 0)}f}".replace(",", " ").replace("-", "−")
-    return f"{value:.{digits - 1}e}".replace("-", "−", value < 0)
+    return f"{value:.{digits - 1}e}".replace("-", "−", value < 0)  # the sign at most, not that of the exponent
 
 
 def format_p(p: float | None, digits: int = 2, *, is_bound: bool | None = False) -> str:
-    """Show a p-value: tiny ones as "< 0.0001", upper bounds with their sign, missing ones as a dash.
+    """Format a p-value: tiny ones as "< 0.0001", upper bounds with their sign, missing ones as a dash.
 
     >>> [format_p(p) for p in (0.0123, 0.00012, 1.2e-15, 1.0, None)]
     ['0.012', '0.00012', '< 0.0001', '1', '–']
@@ -70,7 +82,7 @@ def format_p(p: float | None, digits: int = 2, *, is_bound: bool | None = False)
 
 
 def format_p_phrase(p: float | None, digits: int = 2, *, is_bound: bool | None = False, name: str = "p") -> str:
-    """Show a p-value with its name, as in a sentence.
+    """Format a p-value with its name, as in a sentence.
 
     >>> format_p_phrase(0.0123), format_p_phrase(1e-9, name="Holm-adjusted p")
     ('p = 0.012', 'Holm-adjusted p < 0.0001')
@@ -80,7 +92,7 @@ def format_p_phrase(p: float | None, digits: int = 2, *, is_bound: bool | None =
 
 
 def format_count(value: float, digits: int) -> str:
-    """Show a count, whole where it is whole and not too long to read.
+    """Format a count, whole where it is whole and not too long to read.
 
     >>> format_count(20000.0, 4), format_count(18.75, 4), format_count(1268.4, 4), format_count(1e300, 4)
     ('20 000', '18.75', '1 268', '1.000e+300')
@@ -90,7 +102,7 @@ def format_count(value: float, digits: int) -> str:
 
 
 def format_pace(rows: float, seconds: float) -> str:
-    """Tell how many rows a second, in words.
+    """Format a speed as rows per second.
 
     >>> format_pace(2_430_000, 2.0), format_pace(90_210, 4.0)
     ('1.2 million rows/s', '23 000 rows/s')
@@ -100,7 +112,7 @@ def format_pace(rows: float, seconds: float) -> str:
 
 
 def format_exact(value: float) -> str:
-    """Show a threshold in full: rounded, it would flag others.
+    """Format a threshold in full: a rounded one would flag other rows.
 
     >>> format_exact(0.5), format_exact(float("inf")), format_exact(-2.0), format_exact(0.1 + 0.2), format_exact(1e-7)
     ('0.5', '∞', '−2', '0.30000000000000004', '1e-07')
@@ -109,16 +121,16 @@ def format_exact(value: float) -> str:
 
 
 def format_level(level: float) -> str:
-    """Show a confidence level in full: 99.99999 % are not 100 %.
+    """Format a confidence level in full: 99.99999 % is not 100 %.
 
     >>> format_level(0.95), format_level(0.57), format_level(0.9999999)
     ('95', '57', '99.99999')
     """
-    return f"{100 * level:.14g}"  # without the trace that a product leaves
+    return f"{100 * level:.14g}"  # 14 digits: 100 · 0.57 is 56.99999999999999
 
 
 def unadjusted_note(level: float) -> str:
-    """Say that intervals beside adjusted p-values are not adjusted themselves.
+    """Return the note that intervals beside adjusted p-values are not adjusted themselves.
 
     >>> unadjusted_note(0.95)
     '95 % confidence intervals are not adjusted for multiplicity.'
@@ -127,7 +139,7 @@ def unadjusted_note(level: float) -> str:
 
 
 def footnote_mark(which: int) -> str:
-    """Sign of a footnote.
+    """Return the mark of a footnote by its number.
 
     >>> footnote_mark(12)
     '¹²'
@@ -140,7 +152,7 @@ _SPECIAL = re.compile(r"([\\`*_|<>\[\]])")
 
 
 def replace_unprintable(text: str) -> str:
-    r"""Text that cannot steer a terminal: control characters are shown as �.
+    r"""Replace characters that could control a terminal by �.
 
     >>> replace_unprintable("a\x1b[2Jb")
     'a�[2Jb'
@@ -149,7 +161,7 @@ def replace_unprintable(text: str) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    r"""Text that Markdown leaves alone.
+    r"""Escape characters that have a meaning in Markdown.
 
     >>> print(escape_markdown("a|b_c"))
     a\|b\_c
@@ -158,7 +170,7 @@ def escape_markdown(text: str) -> str:
 
 
 def join_words(parts: Iterable[str]) -> str:
-    """Put parts together as a sentence does.
+    """Join words with commas and a final "and".
 
     >>> join_words(["one", "two", "three"]), join_words(["one", "two"])
     ('one, two and three', 'one and two')
@@ -168,7 +180,7 @@ def join_words(parts: Iterable[str]) -> str:
 
 
 def bold(text: str) -> str:
-    r"""Text that a terminal shows bold, without blanks at its end; whoever writes it to a file strips that.
+    r"""Mark text as bold for a terminal, without spaces at its end; `strip_styles` removes the marks.
 
     >>> bold("a ")
     '\x1b[1ma\x1b[0m'
@@ -177,7 +189,7 @@ def bold(text: str) -> str:
 
 
 def faint(text: str) -> str:
-    r"""Text that a terminal shows faint, likewise.
+    r"""Mark text as faint for a terminal, without spaces at its end; `strip_styles` removes the marks.
 
     >>> faint("a ")
     '\x1b[2ma\x1b[0m'
@@ -186,7 +198,7 @@ def faint(text: str) -> str:
 
 
 def strip_styles(text: str) -> str:
-    r"""Text without what makes it bold or faint.
+    r"""Remove the marks of bold and faint text.
 
     >>> strip_styles(bold("a") + " b")
     'a b'

@@ -24,7 +24,7 @@ from baserate._errors import (
     UnknownLabelError,
 )
 from baserate._files import POLICY, FileKind, SealedFile, format_file, parse_file
-from baserate._formatting import count_of
+from baserate._formatting import count_groups, count_of
 from baserate._tally import Group
 
 _INFINITE = {"inf": inf, "-inf": -inf}
@@ -44,6 +44,7 @@ def policy_content(policy: Policy) -> dict[str, Any]:
         "settings": {name: _setting_to_json(name, setting) for name, setting in policy.settings.items()},
         "columns": {name: _setting_to_json(name, column) for name, column in policy.columns.items()},
         "positive": policy.positive,
+        # The file format says "map"; another key would change the hash, and with it random decisions.
         "map": None if policy.calibrator is None else json.loads(policy.calibrator.to_json()),
         "attributes": list(policy.attributes),
         "groups": [
@@ -130,7 +131,7 @@ def _treatment_to_json(treatment: Treatment) -> dict[str, Any]:
         pairs = zip(treatment.chances, treatment.cuts, strict=True)
         # The file format says "lottery"; renaming the key would make saved policies unreadable.
         return {"lottery": [{"chance": chance, **_treatment_to_json(cut)} for chance, cut in pairs]}
-    return {"thresholds": [_number(at) for at in treatment.thresholds], "actions": list(treatment.actions)}
+    return {"thresholds": [_number_to_json(at) for at in treatment.thresholds], "actions": list(treatment.actions)}
 
 
 def _treatment_from_json(form: Mapping[str, Any]) -> Treatment:
@@ -144,7 +145,7 @@ def _cut_from_json(form: Mapping[str, Any]) -> Cut:
     return Cut(tuple(_INFINITE.get(at, at) for at in form["thresholds"]), tuple(form["actions"]))
 
 
-def _number(value: float) -> float | str:
+def _number_to_json(value: float) -> float | str:
     """Return a number, or the name of an infinite one, which JSON lacks."""
     return value if not isinf(value) else "inf" if value > 0 else "-inf"
 
@@ -154,7 +155,7 @@ def _setting_to_json(name: str, setting: Any) -> Any:  # noqa: ANN401  (any sett
     if isinstance(setting, Costs):
         return {name: float(cost) for name, cost in asdict(setting).items()}
     if isinstance(setting, float) and not isnan(setting):
-        return _number(float(setting))
+        return _number_to_json(float(setting))  # float() also makes a plain one of NumPy's float64
     if isinstance(setting, (tuple, list)):
         return [_setting_to_json(name, each) for each in setting]
     if isinstance(setting, Mapping):
@@ -207,13 +208,13 @@ class Policy(SealedFile):
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the rule: costs, prevalence, requirements."""
     columns: Mapping[str, str] = field(default_factory=dict)
-    """Names of the columns that it was chosen on, by what they hold: truth, score, id."""
+    """Names of the columns of the data that it was chosen on, by role: truth, score, id."""
     positive: str | None = None
     """The positive class, as text."""
     prevalence: float | None = None
-    """Prevalence that it was chosen for; None if no data were used."""
+    """Prevalence for which it was chosen; None if no data were used."""
     chosen_on: str | None = None
-    """Digest of the tally that it was chosen on; None if no data were used."""
+    """Digest of the tally on which it was chosen; None if no data were used."""
     notes: tuple[str, ...] = ()
     """Warnings about the choice."""
 
@@ -238,9 +239,9 @@ class Policy(SealedFile):
         if not self.otherwise or not isinstance(self.otherwise, str):
             what = f"otherwise is {self.otherwise!r}; expected an action, or 'refuse'."
             raise OptionError(what, option="otherwise", value=self.otherwise)
-        wrong = [group for group in self.by_group if len(group) != len(self.attributes)]
-        if wrong:
-            raise ShapeError(f"the group {wrong[0]} has not one label for each of {self.attributes}.")
+        mismatched = [group for group in self.by_group if len(group) != len(self.attributes)]
+        if mismatched:
+            raise ShapeError(f"the group {mismatched[0]} has not one label for each of {self.attributes}.")
 
     def _check_descriptions(self) -> None:
         """Check attributes, texts and prevalence."""
@@ -270,7 +271,7 @@ class Policy(SealedFile):
                         raise OptionError(what, remedy="keep one.")
 
     def __repr__(self) -> str:
-        groups = f"; {count_of(len(self.by_group), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
+        groups = f"; {count_groups(len(self.by_group), self.attributes)}" if self.attributes else ""
         needs = " and ".join([*["group"] * self.needs_group, *["id"] * self.needs_id])
         after = f"; after {self.calibrator.method}" if self.calibrator is not None else ""
         return f"Policy({self.rule}{after}{groups}{f'; needs {needs}' if needs else ''})"
@@ -322,14 +323,15 @@ class Policy(SealedFile):
         if len(group) != len(self.attributes):
             expected = ", ".join(self.attributes) or "none"
             raise ShapeError(f"{count_of(len(group), 'value')} of a group; this policy uses {expected}.")
+        # Labels match by text, not by value: a CSV file has the text "1" where a Parquet file has the number 1.
         texts = tuple(map(label_text, group))
         for known, treatment in self.by_group.items():
             if all(text in spellings(label) for text, label in zip(texts, known, strict=True)):
                 return treatment
         if self.otherwise == REFUSE:
-            named = ", ".join(f"{name} = {value!r}" for name, value in zip(self.attributes, group, strict=True))
+            described = ", ".join(f"{name} = {value!r}" for name, value in zip(self.attributes, group, strict=True))
             raise UnknownLabelError(
-                f"there is no cut for the group {named}, and this policy refuses others",
+                f"there is no cut for the group {described}, and this policy refuses others",
                 remedy="leave such rows out, or choose a policy that covers them.",
             )
         return Cut((), (self.otherwise,))
@@ -375,7 +377,7 @@ def label_text(value: object) -> str | None:
 
 
 def spellings(label: object) -> tuple[str, ...]:
-    """Return all texts that mean the label, as different file formats write it.
+    """Return all spellings of a label in different file formats.
 
     >>> spellings(1), spellings(True), spellings("f"), spellings(2.5)
     (('1', '1.0'), ('true', 'True', 'TRUE'), ('f',), ('2.5',))
@@ -383,7 +385,7 @@ def spellings(label: object) -> tuple[str, ...]:
     text = label_text(label)
     if text is None:
         return ()
-    if isinstance(label, (bool, np.bool_)):
+    if isinstance(label, (bool, np.bool_)):  # before int, of which bool is a subclass
         return (text, text.title(), text.upper())
     if isinstance(label, (int, np.integer)):
         return (text, f"{text}.0")

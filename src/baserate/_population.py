@@ -68,23 +68,23 @@ class Population:
         check_prevalence("prevalence", self.prevalence, ends=True)
 
     def at_prevalence(self, prevalence: float) -> Population:
-        """Return the same scores where so many are positive."""
+        """Return the population with another prevalence and the same score distributions."""
         return replace(self, prevalence=prevalence)
 
     def tpr(self, threshold: Value) -> Value:
-        """Share of positives that are flagged: those with a score of `threshold` or more."""
-        found: Value = as_python(prob_at_least(self.positive, _check_threshold(threshold)))
-        return found
+        """Return the share of positives that are flagged: those with a score of `threshold` or more."""
+        share: Value = as_python(prob_at_least(self.positive, _check_threshold(threshold)))
+        return share
 
     def fpr(self, threshold: Value) -> Value:
-        """Share of negatives that are flagged."""
-        found: Value = as_python(prob_at_least(self.negative, _check_threshold(threshold)))
-        return found
+        """Return the share of negatives that are flagged."""
+        share: Value = as_python(prob_at_least(self.negative, _check_threshold(threshold)))
+        return share
 
     def at(self, threshold: Value) -> Counts[Value]:
         """Return the 2×2 table at a threshold, or the tables at an array of them; everybody has mass 1.
 
-        Each cell comes from its own tail, so that small ones are as precise as large ones.
+        Each cell is computed from its own tail, so that small cells are as precise as large ones.
         """
         threshold = _check_threshold(threshold)
         share, rest = self.prevalence, 1 - self.prevalence
@@ -96,26 +96,26 @@ class Population:
         )
 
     def density(self, score: Value) -> Value:
-        """Density of scores in both classes together; masses are left to `at`."""
+        """Return the density of scores of both classes together, without point masses, which `at` includes."""
         mixed = self.prevalence * density(self.positive, score) + (1 - self.prevalence) * density(self.negative, score)
-        found: Value = as_python(mixed)
-        return found
+        value: Value = as_python(mixed)
+        return value
 
     def likelihood_ratio(self, score: Value) -> Value:
-        """How many times as frequent a score is among positives as among negatives: the slope of the ROC curve there.
+        """Return the likelihood ratio of a score, the slope of the ROC curve at that threshold.
 
-        NaN where neither class has such scores.
+        It is the density among positives over that among negatives; NaN where neither class has such scores.
 
         >>> from baserate import population
         >>> round(population.linear().likelihood_ratio(0.75), 12)
         3.0
         """
         with np.errstate(over="ignore"):
-            found: Value = as_python(np.exp(self._log_likelihood_ratio(score)))
-        return found
+            ratio_of_densities: Value = as_python(np.exp(self._log_likelihood_ratio(score)))
+        return ratio_of_densities
 
     def posterior(self, score: Value) -> Value:
-        """Probability that somebody with that score is positive: the calibrated score.
+        """Return the probability that somebody with this score is positive: the calibrated score.
 
         >>> from baserate import population
         >>> population.linear(prevalence=0.25).posterior(0.75)
@@ -123,27 +123,31 @@ class Population:
         """
         from scipy.special import expit, logit
 
+        # A sum of log-odds: the product of odds would overflow or vanish where densities are far apart. At a prevalence
+        # of 0 or 1 it may be ∞ − ∞.
         with np.errstate(invalid="ignore"):
-            found: Value = as_python(expit(logit(self.prevalence) + self._log_likelihood_ratio(score)))
-        return found
+            probability: Value = as_python(expit(logit(self.prevalence) + self._log_likelihood_ratio(score)))
+        return probability
 
     @property
     def auc(self) -> float:
-        """Chance that a random positive scores above a random negative, ties half; the prevalence does not matter.
+        """Probability that a random positive scores above a random negative, ties counting half.
+
+        It does not depend on the prevalence.
 
         >>> from baserate import population
         >>> round(population.linear().auc, 12)  # 5/6
         0.833333333333
         """
-        known = closed_form_concordance(self.negative, self.positive)
-        if known is not None:
-            return known
-        apart = self._on_unbounded_scale()
-        return expectation(apart.negative, apart._beaten, _knots(apart.positive))  # noqa: SLF001  (our own)
+        closed_form = closed_form_concordance(self.negative, self.positive)
+        if closed_form is not None:
+            return closed_form
+        unbounded = self._on_unbounded_scale()
+        return expectation(unbounded.negative, unbounded._rank_probability, _knots(unbounded.positive))  # noqa: SLF001
 
     @property
     def average_precision(self) -> float:
-        r"""Mean of the precision at which each positive is found, :math:`\int P\,dR`; NaN without positives.
+        r"""Mean over positives of the precision at their score, :math:`\int P\,dR`; NaN without positives.
 
         It is the area under the precision–recall curve, and where many share a score, that of its staircase.
 
@@ -153,8 +157,8 @@ class Population:
         """
         if self.prevalence == 0:
             return float("nan")
-        apart = self._on_unbounded_scale()
-        return expectation(apart.positive, apart._precision, _knots(apart.negative))  # noqa: SLF001  (our own)
+        unbounded = self._on_unbounded_scale()
+        return expectation(unbounded.positive, unbounded._precision, _knots(unbounded.negative))  # noqa: SLF001
 
     @property
     def d_prime(self) -> float:
@@ -172,7 +176,7 @@ class Population:
         pair = (self.negative, self.positive)
         match pair:
             case (Normal() as low, Normal() as high) | (LogitNormal() as low, LogitNormal() as high):
-                # Not through the AUC, which tells distances above 8 from none.
+                # Not through the AUC, which rounds to 1 where the classes are far apart.
                 return sqrt(2) * normal_distance(low, high)
         return sqrt(2) * float(ndtri(self.auc))
 
@@ -199,11 +203,12 @@ class Population:
                 value=rng,
             )
         generator = np.random.default_rng(rng)
-        many = int(generator.binomial(rows, self.prevalence)) if positives is None else positives
-        truth = generator.permutation(np.arange(rows) < many)
+        n_positives = int(generator.binomial(rows, self.prevalence)) if positives is None else positives
+        # The order of calls is part of the result: another one would give other rows for the same seed.
+        truth = generator.permutation(np.arange(rows) < n_positives)
         score = np.empty(rows)
-        score[truth] = self.positive.rvs(size=many, random_state=generator)
-        score[~truth] = self.negative.rvs(size=rows - many, random_state=generator)
+        score[truth] = self.positive.rvs(size=n_positives, random_state=generator)
+        score[~truth] = self.negative.rvs(size=rows - n_positives, random_state=generator)
         return Draw(truth, score)
 
     def draw_calibrated(self, rows: int, rng: np.random.Generator | int) -> Draw:
@@ -217,36 +222,38 @@ class Population:
         1.0
         """
         # On the scale of log-odds no score is rounded to 0 or 1, where both densities may vanish.
-        apart = self._on_unbounded_scale()
-        truth, score = apart.draw(rows, rng)
-        return Draw(truth, np.asarray(apart.posterior(score)))
+        unbounded = self._on_unbounded_scale()
+        truth, score = unbounded.draw(rows, rng)
+        return Draw(truth, np.asarray(unbounded.posterior(score)))
 
     def _on_unbounded_scale(self) -> Population:
-        """Scores on a scale on which none of them crowd together, in the same order."""
+        """Return the population with scores in [0, 1] as log-odds, whose order is the same but which do not crowd."""
         pair = to_log_odds_scale(self.negative), to_log_odds_scale(self.positive)
+        # Only where both classes change: scores on different scales cannot be compared.
         both = type(pair[0]) is not type(self.negative) and type(pair[1]) is not type(self.positive)
         return Population(*pair, self.prevalence) if both else self
 
-    def _beaten(self, score: Floats) -> Floats:
-        """Chance that a positive scores above that, ties half."""
+    def _rank_probability(self, score: Floats) -> Floats:
+        """Return the probability that a positive scores above a score, ties counting half."""
         return prob_at_least(self.positive, score) - point_mass(self.positive, score) / 2
 
     def _precision(self, score: Floats) -> Floats:
-        found = self.prevalence * prob_at_least(self.positive, score)
-        # Quantiles at the edge of what floats can tell may lie beyond everybody; they weigh nothing.
-        return np.nan_to_num(ratio(found, found + (1 - self.prevalence) * prob_at_least(self.negative, score)))
+        tp = self.prevalence * prob_at_least(self.positive, score)
+        # Rounding may put extreme quantiles beyond all scores, where precision is 0/0; they have no weight in the mean.
+        return np.nan_to_num(ratio(tp, tp + (1 - self.prevalence) * prob_at_least(self.negative, score)))
 
     def _log_likelihood_ratio(self, score: Value) -> Floats:
         classes = (self.positive, self.negative)
         with np.errstate(divide="ignore", invalid="ignore"):
-            above, under = (log_density(each, score) for each in classes)
-            atom, other = (np.log(point_mass(each, score)) for each in classes)
-            # Where a score has mass, densities are nothing beside it.
-            return np.where((atom > -np.inf) | (other > -np.inf), atom - other, above - under)
+            density_positive, density_negative = (log_density(each, score) for each in classes)
+            mass_positive, mass_negative = (np.log(point_mass(each, score)) for each in classes)
+            # Where a score has a point mass in either class, densities are negligible beside the mass.
+            has_mass = (mass_positive > -np.inf) | (mass_negative > -np.inf)
+            return np.where(has_mass, mass_positive - mass_negative, density_positive - density_negative)
 
 
 def _knots(distribution: Distribution) -> Floats:
-    """Where means over the other class may bend: at the ends, the atoms and between the quantiles."""
+    """Return where means over the other class may bend: at the ends, the atoms and between the quantiles."""
     low, high = support(distribution)
     return np.concatenate([[low, high], atoms(distribution), quantiles(distribution, _KNOTS)])
 

@@ -1,4 +1,4 @@
-"""Results: tidy numbers, one row each, with their data and settings; `Estimate`, one number with its interval."""
+"""Results: a tidy table with one row for each number, its data and settings; `Estimate`: a number with its interval."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import FrozenMapping
+from baserate._arrays import FrozenMapping, refuse_differing_lengths
 from baserate._domains import wrong_option
-from baserate._errors import NotInstalledError, OptionError, ShapeError, unknown_name
+from baserate._errors import NotInstalledError, OptionError, unknown_name
 from baserate._files import write_text
 from baserate._formatting import count_of
 
@@ -86,17 +86,13 @@ class Results:
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", FrozenMapping(self.columns))
         object.__setattr__(self, "data", FrozenMapping(self.data))
-        if len({len(column) for column in self.columns.values()}) > 1:
-            lengths = ", ".join(f"{name} {len(column)}" for name, column in self.columns.items())
-            raise ShapeError(
-                f"the columns have different lengths ({lengths})", remedy="give one value of each for every row."
-            )
+        refuse_differing_lengths(self.columns)
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
 
     def __bool__(self) -> bool:
-        """Whether all requirements hold, where there are any; otherwise whether there are rows.
+        """Return whether all requirements hold, where there are any; otherwise whether there are rows.
 
         `assert decide.check(…)` must fail where a requirement fails, so that results with a verdict are true only if
         `data["holds"]` is.
@@ -110,12 +106,12 @@ class Results:
         return f"Results({count_of(len(self), 'row')} of {', '.join(self.columns)})"
 
     def rows(self) -> list[dict[str, Any]]:
-        """One mapping for each row, undefined numbers as None."""
-        return list(self._each(self.columns))
+        """Return one mapping for each row, undefined numbers as None."""
+        return list(self._iterate_rows())
 
     def flat(self) -> dict[str, list[Any]]:
-        """Columns as plain lists, with one column `group.sex` for each attribute in place of `group`."""
-        return {name: [_plain(value) for value in column] for name, column in self._flat_columns()}
+        """Return columns as plain lists, with one column `group.sex` for each attribute in place of `group`."""
+        return {name: [_none_if_nan(value) for value in column] for name, column in self._flat_columns()}
 
     def frame(self, backend: str | None = None) -> Any:  # noqa: ANN401  (a frame of the chosen library)
         """Return a frame of pandas, Polars or PyArrow: the one named, otherwise the first that is installed."""
@@ -127,7 +123,7 @@ class Results:
     def to_json(self) -> str:
         """Return everything as JSON of a fixed, versioned shape; numbers in full."""
         head = json.dumps({"schema_version": SCHEMA_VERSION, "data": json_ready(dict(self.data))}, ensure_ascii=False)
-        rows = (json.dumps(json_ready(row), ensure_ascii=False) for row in self._each(self.columns))
+        rows = (json.dumps(json_ready(row), ensure_ascii=False) for row in self._iterate_rows())
         return f'{head[:-1]}, "rows": [{", ".join(rows)}]}}'
 
     def to_csv(self) -> str:
@@ -143,10 +139,11 @@ class Results:
         """Write the results to a file, as CSV if its name says so, otherwise as JSON."""
         write_text(path, self.to_csv() if str(path).endswith(".csv") else self.to_json())
 
-    def _each(self, columns: Mapping[str, Values]) -> Iterator[dict[str, Any]]:
-        lists = [column.tolist() if isinstance(column, np.ndarray) else column for column in columns.values()]
+    def _iterate_rows(self) -> Iterator[dict[str, Any]]:
+        # tolist() gives Python's numbers, as JSON and callers of `rows` expect.
+        lists = [column.tolist() if isinstance(column, np.ndarray) else column for column in self.columns.values()]
         for values in zip(*lists, strict=True):
-            yield {name: _plain(value) for name, value in zip(columns, values, strict=True)}
+            yield {name: _none_if_nan(value) for name, value in zip(self.columns, values, strict=True)}
 
     def _flat_columns(self) -> Iterator[tuple[str, Values]]:
         for name, column in self.columns.items():
@@ -175,11 +172,11 @@ def json_ready(value: Any) -> Any:  # noqa: ANN401  (whatever JSON can hold)
     if isinstance(value, float) and isinf(value):
         return "inf" if value == inf else "-inf"
     if value is None or isinstance(value, (str, int, float)):
-        return _plain(value)
+        return _none_if_nan(value)
     return str(value)
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401  (any value of a column)
+def _none_if_nan(value: Any) -> Any:  # noqa: ANN401  (any value of a column)
     return None if isinstance(value, float) and isnan(value) else value
 
 
@@ -200,7 +197,7 @@ def make_frame(columns: dict[str, list[Any]], backend: str | None) -> Any:  # no
             f"a {name} frame needs {name}, which is not installed", remedy=f"run: pip install {name}."
         )
     schema = _schema(columns)
-    if name == "pandas":  # whose whole numbers cannot be missing: let it choose
+    if name == "pandas":  # its whole numbers cannot be missing, so that it chooses the types
         filled = {key: [nan if each is None else each for each in columns[key]] for key in columns.keys() & _NUMBERS}
         return nw.DataFrame.from_dict(columns | filled, backend=name).to_native()
     return nw.DataFrame.from_dict(columns, schema=schema, backend=name).to_native()
@@ -211,6 +208,7 @@ def arrow_stream(columns: dict[str, list[Any]], requested_schema: object) -> obj
     import duckdb
 
     with duckdb.connect() as engine:
+        # Numbered, since DuckDB renames the second of two columns whose names differ only in case.
         arrays = {str(at): np.array(column, dtype=object) for at, column in enumerate(columns.values())}
         engine.register("columns", arrays)
         kinds = {"String": "VARCHAR", "Float64": "DOUBLE", "Int64": "BIGINT", "Boolean": "BOOLEAN"}
@@ -222,7 +220,7 @@ def arrow_stream(columns: dict[str, list[Any]], requested_schema: object) -> obj
 
 
 def _installed_backend() -> str:
-    """The first library that is imported already, otherwise the first that is installed."""
+    """Return the first library that is imported already, otherwise the first that is installed."""
     for name in _BACKENDS:
         if name in modules:
             return name
@@ -235,11 +233,12 @@ def _installed_backend() -> str:
 
 
 def _schema(columns: dict[str, list[Any]]) -> dict[str, Any]:
-    """Return the type of each column; a column of mixed types is text."""
+    """Return the type of each column; columns of mixed types become text, in place."""
     import narwhals.stable.v2 as nw
 
     schema: dict[str, Any] = {}
     for name, column in columns.items():
+        # Exact types, since True is an int in Python.
         kinds = {type(value) for value in column if value is not None}
         huge = any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in column)
         if (kinds or name in _NUMBERS) and kinds <= {int, float} and not huge:

@@ -24,10 +24,10 @@ from baserate._arrays import (
     refuse_differing_indexes,
     sums_of_others,
 )
-from baserate._confusion import Confusion, distinct_labels
+from baserate._confusion import Confusion, distinct_labels, row_mass
 from baserate._counts import Counts
 from baserate._errors import EmptyDataError, MissingValuesError, OptionError, ShapeError, WeightError, keyword
-from baserate._formatting import count_of
+from baserate._formatting import count_groups, count_of
 from baserate._numeric.distinct import Codes, float_bits, hash_rows_unordered, positions_by_code
 from baserate._tally import Group, ReadSummary, Tallies, Tally
 
@@ -83,7 +83,7 @@ class Rows:
         return len(self.truth)
 
     def __repr__(self) -> str:
-        groups = f"; {count_of(len(self.groups), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
+        groups = f"; {count_groups(len(self.groups), self.attributes)}" if self.attributes else ""
         return f"Rows({count_of(len(self), 'row')}; scores: {', '.join(self.score)}{groups})"
 
     def only(self, where: slice | npt.NDArray[Any]) -> Rows:
@@ -108,7 +108,7 @@ class Rows:
         predicted = self.intake.columns.get("predicted")
         if not isinstance(predicted, str) or predicted not in self.score:
             return {}
-        flagged = self.score[predicted] > 0
+        flagged = self.score[predicted] > 0  # readers store predicted labels as scores of 0 and 1
         return {
             model: self._tally(flagged, score, slice(None)) for model, score in self.score.items() if model != predicted
         }
@@ -175,15 +175,13 @@ class MulticlassRows:
         return len(self.truth)
 
     def __repr__(self) -> str:
-        groups = f"; {count_of(len(self.groups), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
+        groups = f"; {count_groups(len(self.groups), self.attributes)}" if self.attributes else ""
         return f"MulticlassRows({count_of(len(self), 'row')}; scores for {', '.join(map(str, self.labels))}{groups})"
 
     @property
     def amount(self) -> Cells | None:
         """Weight times count of each row; None if each counts once."""
-        if self.weight is None:
-            return self.count
-        return self.weight if self.count is None else self.weight * self.count
+        return row_mass(self.weight, self.count)
 
     @property
     def total(self) -> float:
@@ -235,17 +233,18 @@ class MulticlassRows:
 
     def top_class(self) -> Tally:
         """Tally whether the class with the highest score is the true one, by that score."""
-        decided = self.decision()
-        top = np.ascontiguousarray(self.score[np.arange(len(self)), decided])
-        return Tally.of_rows(decided == self.truth, top, weight=self.weight, count=self.count)
+        decision = self.decision()
+        top = np.ascontiguousarray(self.score[np.arange(len(self)), decision])
+        return Tally.of_rows(decision == self.truth, top, weight=self.weight, count=self.count)
 
     def decision(self) -> Codes:
         """Predict the class with the highest score for each row; of equal ones, the first."""
-        decided = np.empty(len(self), dtype=np.min_scalar_type(len(self.labels) - 1))
+        decision = np.empty(len(self), dtype=np.min_scalar_type(len(self.labels) - 1))
         for start in range(0, len(self), _BLOCK):
             place = slice(start, start + _BLOCK)
-            decided[place] = np.ascontiguousarray(self.score[place]).argmax(axis=1)
-        return decided
+            # Scores are stored by column, and argmax along rows of such an array is slow: copy a block at a time.
+            decision[place] = np.ascontiguousarray(self.score[place]).argmax(axis=1)
+        return decision
 
     def rank(self) -> npt.NDArray[np.intp]:
         """Count the classes ranked before the true one: those with higher scores, and equal ones with a lower index."""
@@ -253,6 +252,7 @@ class MulticlassRows:
         before = np.zeros(len(self), dtype=np.intp)
         for at in range(len(self.labels)):
             other = self.score[:, at]
+            # Ties as in `decision`, where argmax takes the first: rank 0 if and only if the decision is right.
             before += other > own
             before += (other == own) & (at < self.truth)
         return before
@@ -329,7 +329,7 @@ class LabelSets:
         return np.asarray(self.truth.sum(axis=0) if self.weight is None else self.weight @ self.truth, dtype=np.float64)
 
     def per_label(self) -> Counts[Floats]:
-        """2×2 tables of each label, over all rows."""
+        """Return the 2×2 table of each label, over all rows."""
         cells = self._cells()
         if self.weight is None:
             return Counts(*(cell.sum(axis=0) for cell in cells))
@@ -337,11 +337,11 @@ class LabelSets:
         return Counts(*(self.weight @ cell for cell in cells), moments=(squares, rows))
 
     def per_row(self) -> Counts[Floats]:
-        """2×2 tables of each row, over all labels."""
+        """Return the 2×2 table of each row, over all labels."""
         return Counts(*(cell.sum(axis=1) for cell in self._cells()))
 
     def one_vs_rest(self) -> tuple[Tally, ...]:
-        """Tallies of each label, by the score for it."""
+        """Tally each label, by its score."""
         if self.score is None:
             raise OptionError("there are no scores, only decisions", remedy=f"give {keyword('score')} too.")
         columns = ((self.truth[:, at], np.ascontiguousarray(self.score[:, at])) for at in range(len(self.labels)))
@@ -472,9 +472,7 @@ class MulticlassTarget:
     @property
     def amount(self) -> Cells | None:
         """Weight times count of each row; None if each counts once."""
-        if self.weight is None:
-            return self.count
-        return self.weight if self.count is None else self.weight * self.count
+        return row_mass(self.weight, self.count)
 
 
 def _check_target_scores(score: Reals) -> None:

@@ -35,7 +35,7 @@ from baserate._errors import (
     WeightError,
 )
 from baserate._files import TALLY, FileKind, JsonFile, format_file, parse_file
-from baserate._formatting import count_of
+from baserate._formatting import count_groups, count_of
 from baserate._numeric.distinct import distinct_counts, distinct_sums, narrow_integers, sum_columns
 
 Reasons = Mapping[str, Mapping[str, int]]
@@ -135,13 +135,13 @@ class Tally(JsonFile):
         object.__setattr__(self, "score", read_only_copy(_check_scores(self.score)))
         # Without weights the three arrays are one object: check and copy it once, and keep the identity that
         # `weighted` tests.
-        done = [(self.rows, read_only_copy(_check_rows(self.rows, len(self.score))))]
-        object.__setattr__(self, "rows", done[0][1])
+        checked_cells = [(self.rows, read_only_copy(_check_rows(self.rows, len(self.score))))]
+        object.__setattr__(self, "rows", checked_cells[0][1])
         for name in ("mass", "squares"):
             cells = getattr(self, name)
-            same = next((checked for given, checked in done if given is cells), None)
+            same = next((checked for original, checked in checked_cells if original is cells), None)
             checked = read_only_copy(_check_cells(name, cells, len(self.score))) if same is None else same
-            done.append((cells, checked))
+            checked_cells.append((cells, checked))
             object.__setattr__(self, name, checked)
 
     @classmethod
@@ -192,7 +192,7 @@ class Tally(JsonFile):
     @property
     def positives(self) -> float:
         """Mass of the positive class."""
-        return float(self.mass[0].sum())
+        return float(self.mass[0].sum())  # NumPy adds narrow integers in 64 bits, so that none overflows
 
     @property
     def negatives(self) -> float:
@@ -230,7 +230,9 @@ class Tally(JsonFile):
         digest = sha256(b"baserate tally 1\n")
         score = self.score + 0.0 if (self.score == 0).any() else self.score  # −0.0 is 0.0
         digest.update(np.ascontiguousarray(score, dtype="<f8").data)
-        wide = np.empty(min(_BLOCK, self.rows.shape[1]), dtype="<i8")  # kept, since new memory takes as long as hashing
+        # Little-endian and 64 bits, so that digests depend neither on the machine nor on the type of the counts. One
+        # buffer for all blocks, since allocating takes as long as hashing.
+        wide = np.empty(min(_BLOCK, self.rows.shape[1]), dtype="<i8")
         for column in self.rows:
             for start in range(0, len(column), _BLOCK):
                 block = column[start : start + _BLOCK]
@@ -254,6 +256,7 @@ class Tally(JsonFile):
         if not parts:
             return Tally.from_counts([], np.empty((2, 0), dtype=np.uint8))
         names = _columns(weighted=any(part.weighted for part in parts))
+        # Scores of several parts are sorted once; adding tallies one by one would sort each intermediate sum.
         columns = [np.concatenate([getattr(part, name) for part in parts], axis=1) for name in names]
         resolutions = [part.resolution for part in parts if part.resolution is not None]
         reweighed = all_or_none_reweighed(part.reweighed for part in parts if len(part.score))
@@ -349,6 +352,7 @@ def _sum_equal_scores(
 def _check_scores(score: Floats) -> Floats:
     if score.ndim != 1:
         raise ShapeError(f"score has shape {score.shape}", remedy="give one dimension.")
+    # The ends suffice for infinities; a NaN inside fails the comparison of neighbors below.
     if len(score) and not (np.isfinite(score[0]) and np.isfinite(score[-1])):
         raise MissingValuesError("a score is NaN or infinite", remedy="leave such rows out before tallying.")
     if not (score[1:] < score[:-1]).all():
@@ -468,7 +472,7 @@ class Tallies:
             raise OptionError(f"a group is no tuple with a value for each attribute, {list(self.attributes)}.")
 
     def __repr__(self) -> str:
-        groups = f" in {count_of(len(self.groups), 'group')} by {', '.join(self.attributes)}" if self.attributes else ""
+        groups = f" in {count_groups(len(self.groups), self.attributes)}" if self.attributes else ""
         return f"Tallies({', '.join(self.models)}{groups}; {self.intake.description})"
 
     @property

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from baserate import DataError
-from tests.bad_files import BAD, Bad
+from tests.bad_files import BAD, BadFile
 from tests.cli.shell import PEOPLE, run
 
 
 @pytest.mark.quick(12)
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
-def test_a_bad_file_is_refused_in_one_line(bad: Bad, tmp_path: Path) -> None:
+def test_a_bad_file_is_refused_in_one_line(bad: BadFile, tmp_path: Path) -> None:
     bad.make(tmp_path)
     before = {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")}
     source = tmp_path / bad.source

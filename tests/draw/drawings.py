@@ -1,4 +1,4 @@
-"""What the tests of figures share: rows to draw, and what every drawing must keep."""
+"""Tallies to draw, and helpers that read the parts of a figure."""
 
 from typing import Any
 
@@ -11,8 +11,8 @@ from baserate import Tallies, read
 from baserate.draw import Drawing
 
 
-def people(rows: int = 400, *, group: bool = False, models: int = 1) -> Tallies:
-    """Rows of one or several models, perhaps in two groups, the same each time."""
+def make_tallies(rows: int = 400, *, group: bool = False, models: int = 1) -> Tallies:
+    """Return tallies of one or several models, perhaps in two groups, the same each time."""
     rng = np.random.default_rng(12)
     sick = rng.random(rows) < 0.3
     table = {"sick": sick, "site": rng.choice(["north", "south"], rows)}
@@ -24,23 +24,23 @@ def people(rows: int = 400, *, group: bool = False, models: int = 1) -> Tallies:
 
 
 def lines_of(ax: Axes) -> list[npt.NDArray[np.float64]]:
-    """Points of each line that was painted."""
+    """Return the points of each painted line."""
     return [np.asarray(line.get_xydata(), dtype=np.float64) for line in ax.get_lines()]
 
 
 def panels_of(ax: Axes) -> list[Axes]:
-    """Axes that hang on axes."""
+    """Return the inset axes of axes."""
     return [each for each in ax.child_axes if isinstance(each, Axes)]
 
 
 def spans_of(ax: Axes, axis: int) -> list[list[float]]:
-    """From where to where each interval was painted, along x (0) or y (1)."""
+    """Return the ends of each painted interval, along x (0) or y (1)."""
     paths = [path for lines in ax.collections for path in lines.get_paths()]
     return [np.asarray(path.vertices, dtype=np.float64)[:, axis].tolist() for path in paths]
 
 
-def is_kept(made: Drawing) -> None:
-    """Paint the same numbers again, on axes of ours and of another: nothing is computed, nothing else is shown."""
+def check_repainting(made: Drawing) -> None:
+    """Check that a drawing paints the same numbers again, on new axes and on given ones."""
     again = made.plot()
     assert again.parts == made.parts
     assert again.figure is not made.figure
@@ -52,7 +52,7 @@ def is_kept(made: Drawing) -> None:
 
 
 def legend_of(ax: Axes) -> list[str]:
-    """What the legend says, line by line, with plain spaces."""
+    """Return the labels of the legend, with plain spaces."""
     legend = ax.get_legend()
     assert legend is not None
     return [text.get_text().replace("\u00a0", " ") for text in legend.get_texts()]

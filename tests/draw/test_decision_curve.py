@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from baserate import NotAProbabilityError, decide, draw, tally
-from tests.draw.drawings import is_kept, lines_of, people
+from tests.draw.drawings import check_repainting, lines_of, make_tallies
 
-FIVE = tally([1, 0, 1, 0, 0], [0.9, 0.6, 0.4, 0.2, 0.1])
-
-
-def test_a_drawing_stores_its_numbers_and_repaints_them() -> None:
-    is_kept(draw.decision_curve(people()))
-    is_kept(draw.decision_curve(people(models=2, group=True), level=None))
+TALLY = tally([1, 0, 1, 0, 0], [0.9, 0.6, 0.4, 0.2, 0.1])
 
 
-def test_lines_are_net_benefit_by_hand() -> None:
-    ax = draw.decision_curve(FIVE, thresholds=[0.1, 0.3, 0.5]).ax
+def test_drawing_stores_its_numbers_and_repaints_them() -> None:
+    check_repainting(draw.decision_curve(make_tallies()))
+    check_repainting(draw.decision_curve(make_tallies(models=2, group=True), level=None))
+
+
+def test_net_benefit_by_hand() -> None:
+    ax = draw.decision_curve(TALLY, thresholds=[0.1, 0.3, 0.5]).ax
     none, everybody, model, _, useful = lines_of(ax)
     assert none[:, 1].tolist() == [0, 0]
     # Of five, two are positive: flagging all at ½ finds 2 and errs 3 times.
@@ -27,8 +27,8 @@ def test_lines_are_net_benefit_by_hand() -> None:
 
 
 def test_numbers_are_those_of_decide_at_the_stated_prevalence() -> None:
-    drawing = draw.decision_curve(people(), prevalence=0.05)
-    expected = decide.net_benefit_curve(people(), prevalence=0.05)
+    drawing = draw.decision_curve(make_tallies(), prevalence=0.05)
+    expected = decide.net_benefit_curve(make_tallies(), prevalence=0.05)
     assert sum(len(drawing.parts[name]) for name in ("model", "all", "none")) == len(expected)
     model = [row["net_benefit"] for row in expected.rows() if row["strategy"] == "model"]
     assert lines_of(drawing.ax)[2][:, 1].tolist() == model
@@ -37,46 +37,46 @@ def test_numbers_are_those_of_decide_at_the_stated_prevalence() -> None:
 
 
 @pytest.mark.parametrize("models", [1, 3])
-def test_the_legend_says_whether_scores_were_adjusted(models: int) -> None:
-    def caption(**options: Any) -> str:  # noqa: ANN401
-        legend = draw.decision_curve(people(models=models), **options).ax.get_legend()
+def test_legend_states_whether_scores_were_adjusted(models: int) -> None:
+    def legend_title(**options: Any) -> str:  # noqa: ANN401
+        legend = draw.decision_curve(make_tallies(models=models), **options).ax.get_legend()
         assert legend is not None
         return legend.get_title().get_text()
 
-    assert caption(prevalence=0.05) == "at 5% prevalence, scores adjusted"
-    assert caption(prevalence=0.05, scores_from=None) == "at 5% prevalence, scores not adjusted"
-    assert caption() == ""
-    assert caption(scores_from=0.5).endswith("prevalence, scores adjusted")
+    assert legend_title(prevalence=0.05) == "at 5% prevalence, scores adjusted"
+    assert legend_title(prevalence=0.05, scores_from=None) == "at 5% prevalence, scores not adjusted"
+    assert legend_title() == ""
+    assert legend_title(scores_from=0.5).endswith("prevalence, scores adjusted")
 
 
 def test_adjusted_scores_are_those_of_decide() -> None:
     for origin in ("sample", 0.5, None):
-        drawing = draw.decision_curve(people(), prevalence=0.05, scores_from=origin)
-        expected = decide.net_benefit_curve(people(), prevalence=0.05, scores_from=origin)
+        drawing = draw.decision_curve(make_tallies(), prevalence=0.05, scores_from=origin)
+        expected = decide.net_benefit_curve(make_tallies(), prevalence=0.05, scores_from=origin)
         model = [row["net_benefit"] for row in expected.rows() if row["strategy"] == "model"]
         assert lines_of(drawing.ax)[2][:, 1].tolist() == model
         assert drawing.parts["model"].data["scores"] == expected.data["scores"]
 
 
 def test_the_axis_is_limited_below() -> None:
-    low, high = draw.decision_curve(people()).ax.get_ylim()
+    low, high = draw.decision_curve(make_tallies()).ax.get_ylim()
     assert -0.25 * high < low < 0
 
 
 @pytest.mark.parametrize(("grouped", "lines"), [(False, 1), (True, 3)])
-def test_flagging_all_has_one_line_where_it_is_the_same(grouped: bool, lines: int) -> None:  # noqa: FBT001
-    data = people(group=True) if grouped else people(models=3)
+def test_equal_lines_of_flagging_all_are_drawn_once(grouped: bool, lines: int) -> None:  # noqa: FBT001
+    data = make_tallies(group=True) if grouped else make_tallies(models=3)
     dotted = [line for line in draw.decision_curve(data).ax.get_lines() if line.get_linestyle() == ":"]
     assert len(dotted) == lines
 
 
 def test_bands_are_of_a_single_model_with_a_level() -> None:
-    assert len(draw.decision_curve(people()).ax.collections) == 1
-    assert not draw.decision_curve(people(), level=None).ax.collections
-    assert not draw.decision_curve(people(models=2)).ax.collections
+    assert len(draw.decision_curve(make_tallies()).ax.collections) == 1
+    assert not draw.decision_curve(make_tallies(), level=None).ax.collections
+    assert not draw.decision_curve(make_tallies(models=2)).ax.collections
 
 
-def test_one_class_can_be_drawn_and_other_scores_cannot() -> None:
+def test_single_class_is_drawn_and_other_scores_raise() -> None:
     drawing = draw.decision_curve(tally([0, 0, 0], [0.1, 0.5, 0.9]))
     assert not len(drawing.parts["useful"])
     with pytest.raises(NotAProbabilityError):

@@ -9,23 +9,23 @@ import pytest
 from baserate import Costs, draw, population, tally
 from baserate._errors import UnknownNameError
 from baserate.draw import Drawing
-from tests.draw.drawings import people
+from tests.draw.drawings import make_tallies
 
 LINEAR = population.linear()
 FIGURES: dict[str, Callable[[], Drawing]] = {
-    "cost_curve": lambda: draw.cost_curve(people(), costs=Costs(fp=1, fn=9), prevalence=0.1),
-    "decision_curve": lambda: draw.decision_curve(people(models=3)),
-    "gain": lambda: draw.gain(people(models=2), band=True),
-    "groups": lambda: draw.groups(people(group=True, models=2)),
-    "lift": lambda: draw.lift(people(group=True), threshold=0.5),
-    "likelihood_ratio": lambda: draw.likelihood_ratio(people()),
+    "cost_curve": lambda: draw.cost_curve(make_tallies(), costs=Costs(fp=1, fn=9), prevalence=0.1),
+    "decision_curve": lambda: draw.decision_curve(make_tallies(models=3)),
+    "gain": lambda: draw.gain(make_tallies(models=2), band=True),
+    "groups": lambda: draw.groups(make_tallies(group=True, models=2)),
+    "lift": lambda: draw.lift(make_tallies(group=True), threshold=0.5),
+    "likelihood_ratio": lambda: draw.likelihood_ratio(make_tallies()),
     "population": lambda: draw.population(LINEAR, sample=tally(*LINEAR.draw(100, 1))),
-    "pr": lambda: draw.pr(people(group=True, models=3), band=True, threshold=[0.3, 0.5]),
-    "prevalence": lambda: draw.prevalence(people(group=True), at=0.02),
-    "reliability": lambda: draw.reliability(people(), what="isotonic"),
-    "roc": lambda: draw.roc(people(models=2), band=True, threshold=0.5, costs=Costs(fp=1, fn=5)),
-    "scores": lambda: draw.scores(people(), threshold=0.5),
-    "thresholds": lambda: draw.thresholds(people(), band=True, threshold=0.5),
+    "pr": lambda: draw.pr(make_tallies(group=True, models=3), band=True, threshold=[0.3, 0.5]),
+    "prevalence": lambda: draw.prevalence(make_tallies(group=True), at=0.02),
+    "reliability": lambda: draw.reliability(make_tallies(), what="isotonic"),
+    "roc": lambda: draw.roc(make_tallies(models=2), band=True, threshold=0.5, costs=Costs(fp=1, fn=5)),
+    "scores": lambda: draw.scores(make_tallies(), threshold=0.5),
+    "thresholds": lambda: draw.thresholds(make_tallies(), band=True, threshold=0.5),
 }
 """Name -> a figure with everything on it."""
 
@@ -63,7 +63,7 @@ def check_files(folder: Path, name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
-def test_the_same_numbers_make_the_same_files(tmp_path: Path, name: str) -> None:
+def test_equal_numbers_make_equal_files(tmp_path: Path, name: str) -> None:
     check_files(tmp_path, name)
 
 
@@ -74,7 +74,7 @@ def test_files_of_a_figure_are_reproducible(tmp_path: Path) -> None:
 
 @pytest.mark.quick(4)
 @pytest.mark.parametrize("name", FIGURES)
-def test_nothing_is_cut_off(name: str) -> None:
+def test_all_text_is_within_the_picture(name: str) -> None:
     result = FIGURES[name]()
     result.figure.draw_without_rendering()
     whole = result.figure.bbox

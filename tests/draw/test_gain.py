@@ -9,19 +9,19 @@ from matplotlib.figure import Figure
 
 from baserate import Counts, NotInstalledError, OptionError, curve, draw, infer, measure, tally
 from tests.cli.shell import run
-from tests.draw.drawings import is_kept, legend_of, lines_of, people
+from tests.draw.drawings import check_repainting, legend_of, lines_of, make_tallies
 
-FACE = tally([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1])
-
-
-def test_a_drawing_stores_its_numbers_and_repaints_them() -> None:
-    is_kept(draw.gain(people(models=2)))
-    is_kept(draw.lift(people(group=True)))
+TALLY = tally([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1])
 
 
-def test_lines_are_the_curve() -> None:
-    drawing = draw.gain(FACE)
-    expected = measure.curves(people(), "gain", points=1000)
+def test_drawing_stores_its_numbers_and_repaints_them() -> None:
+    check_repainting(draw.gain(make_tallies(models=2)))
+    check_repainting(draw.lift(make_tallies(group=True)))
+
+
+def test_lines_are_the_gain_curve() -> None:
+    drawing = draw.gain(TALLY)
+    expected = measure.curves(make_tallies(), "gain", points=1000)
     assert list(drawing.parts["curve"].columns) == list(expected.columns)
     line, chance, perfect = (each.tolist() for each in lines_of(drawing.ax))
     assert line == [[0, 0], [0.25, 0.5], [0.5, 0.5], [0.75, 1], [1, 1]]
@@ -29,13 +29,13 @@ def test_lines_are_the_curve() -> None:
     assert perfect == [[0, 0], [0.5, 1], [1, 1]]
 
 
-def test_a_single_line_needs_no_name_and_several_have_theirs() -> None:
-    assert legend_of(draw.lift(FACE).ax) == ["chance"]
-    assert legend_of(draw.lift(people(group=True)).ax) == ["everybody", "site = north", "site = south", "chance"]
+def test_only_several_lines_are_named() -> None:
+    assert legend_of(draw.lift(TALLY).ax) == ["chance"]
+    assert legend_of(draw.lift(make_tallies(group=True)).ax) == ["everybody", "site = north", "site = south", "chance"]
 
 
 def test_bands_marks_and_labels_are_shown() -> None:
-    tallies = people()
+    tallies = make_tallies()
     drawing = draw.lift({"risk": tallies.tally, "rule": Counts(tp=2, fp=1, fn=1, tn=2)}, band=True, threshold=0.5)
     expected = infer.confidence_bands(tallies, "lift", points=1000)
     assert np.array_equal(drawing.parts["curve"].columns["high"], expected.columns["high"], equal_nan=True)
@@ -46,9 +46,9 @@ def test_bands_marks_and_labels_are_shown() -> None:
     assert legend_of(drawing.ax) == ["95% confidence band, pointwise", "rule", "threshold 0.5", "chance"]
 
 
-def test_the_perfect_line_is_that_of_one_prevalence() -> None:
-    assert "perfect" in legend_of(draw.gain(people(models=2)).ax)
-    assert "perfect" not in legend_of(draw.gain({"a": FACE, "b": tally([1, 1, 0], [3, 2, 1])}).ax)
+def test_perfect_line_needs_a_common_prevalence() -> None:
+    assert "perfect" in legend_of(draw.gain(make_tallies(models=2)).ax)
+    assert "perfect" not in legend_of(draw.gain({"a": TALLY, "b": tally([1, 1, 0], [3, 2, 1])}).ax)
 
 
 def test_a_curve_of_one_point_is_visible() -> None:
@@ -56,12 +56,12 @@ def test_a_curve_of_one_point_is_visible() -> None:
     assert line.get_marker() == "o"
 
 
-def test_more_than_a_few_names_stand_beside_the_axes_and_widen_the_figure() -> None:
-    few, many = draw.gain(people(models=2)), draw.gain(people(models=7))
+def test_many_names_are_beside_the_axes_and_widen_the_figure() -> None:
+    few, many = draw.gain(make_tallies(models=2)), draw.gain(make_tallies(models=7))
     assert many.figure.get_size_inches()[0] > few.figure.get_size_inches()[0]
     own = Figure(figsize=(5, 4))
     given = own.add_subplot()
-    draw.gain(people(models=7), ax=given)
+    draw.gain(make_tallies(models=7), ax=given)
     assert own.get_size_inches().tolist() == [5, 4]
     beside, inside = many.ax.get_legend(), given.get_legend()
     assert beside is not None
@@ -72,13 +72,13 @@ def test_more_than_a_few_names_stand_beside_the_axes_and_widen_the_figure() -> N
 
 def test_small_axes_have_labels_in_two_lines() -> None:
     panels = Figure(figsize=(5, 5)).subplots(2, 2)
-    draw.gain(FACE, ax=panels[0, 0])
+    draw.gain(TALLY, ax=panels[0, 0])
     assert panels[0, 0].get_xlabel() == "flag rate\n(share of all flagged)"
-    assert draw.gain(FACE).ax.get_xlabel() == "flag rate (share of all flagged)"
+    assert draw.gain(TALLY).ax.get_xlabel() == "flag rate (share of all flagged)"
 
 
-def test_lines_of_many_models_differ() -> None:
-    looks = {(line.get_color(), line.get_linestyle()) for line in draw.gain(people(40, models=20)).ax.get_lines()}
+def test_lines_of_many_models_have_different_styles() -> None:
+    looks = {(line.get_color(), line.get_linestyle()) for line in draw.gain(make_tallies(40, models=20)).ax.get_lines()}
     assert len(looks) == 22
 
 
@@ -86,13 +86,13 @@ def test_a_missing_matplotlib_names_the_extra(monkeypatch: pytest.MonkeyPatch, t
     for name in ("matplotlib", "matplotlib.figure"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(NotInstalledError, match=r"pip install 'baserate\[plot\]'"):
-        draw.gain(FACE)
+        draw.gain(TALLY)
     result = run("draw", "gain", tmp_path / "none.csv", "--truth", "y", "--score", "p", "-o", tmp_path / "gain.svg")
     assert (result.exit_code, "pip install 'baserate[plot]'" in result.stderr) == (2, True)
 
 
-def test_unknown_endings_and_strange_data_are_refused(tmp_path: Path) -> None:
+def test_unknown_endings_and_invalid_data_raise(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=r"has an unknown file type; expected \.svg"):
-        draw.gain(FACE).save(tmp_path / "gain.bmp")
+        draw.gain(TALLY).save(tmp_path / "gain.bmp")
     with pytest.raises(OptionError, match="list cannot be drawn"):
         draw.gain([1, 2])  # type: ignore[arg-type]

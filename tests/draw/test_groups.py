@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from baserate import Cut, OptionError, Policy, Tallies, draw, equalize, read, tally
-from tests.draw.drawings import is_kept, lines_of, panels_of, people, spans_of
+from tests.draw.drawings import check_repainting, lines_of, make_tallies, panels_of, spans_of
 
 
-def crowd(groups: int, rows: int = 2000) -> Tallies:
+def make_many_groups(groups: int, rows: int = 2000) -> Tallies:
     """Rows in so many groups, of very different sizes, with long names."""
     rng = np.random.default_rng(4)
     sick = rng.random(rows) < 0.4
@@ -21,9 +21,9 @@ def crowd(groups: int, rows: int = 2000) -> Tallies:
     return read.tallies(table, truth="sick", score="risk", group="site")
 
 
-def test_a_drawing_stores_its_numbers_and_repaints_them() -> None:
-    drawing = draw.groups(people(group=True, models=2))
-    is_kept(drawing)
+def test_drawing_stores_its_numbers_and_repaints_them() -> None:
+    drawing = draw.groups(make_tallies(group=True, models=2))
+    check_repainting(drawing)
     again = drawing.plot()
     for one, other in zip(panels_of(drawing.ax), panels_of(again.ax), strict=True):
         assert all(map(np.array_equal, lines_of(one), lines_of(other)))
@@ -31,9 +31,9 @@ def test_a_drawing_stores_its_numbers_and_repaints_them() -> None:
 
 
 def test_dots_and_intervals_are_those_of_the_table() -> None:
-    drawing = draw.groups(people(group=True), threshold=0.4, measures=["sensitivity", "auc"], level=0.9)
+    drawing = draw.groups(make_tallies(group=True), threshold=0.4, measures=["sensitivity", "auc"], level=0.9)
     for panel, measure in zip(panels_of(drawing.ax), ("sensitivity", "auc"), strict=True):
-        expected = equalize.group_table(people(group=True), policy=0.4, measures=[measure]).columns["value"]
+        expected = equalize.group_table(make_tallies(group=True), policy=0.4, measures=[measure]).columns["value"]
         dots = [line[0] for line in lines_of(panel) if len(line) == 1]
         assert [x for x, _ in dots] == list(expected)
         assert [y for _, y in dots] == [0, 1, 2]
@@ -42,8 +42,8 @@ def test_dots_and_intervals_are_those_of_the_table() -> None:
         assert {row["level"] for row in rows} == {0.9}
 
 
-def test_names_have_counts_and_hollow_dots_rest_on_few_rows() -> None:
-    drawing = draw.groups(people(60, group=True), measures=["flag_rate"])
+def test_names_contain_counts_and_few_rows_have_hollow_dots() -> None:
+    drawing = draw.groups(make_tallies(60, group=True), measures=["flag_rate"])
     (panel,) = panels_of(drawing.ax)
     counts = [row["rows"] for row in drawing.rows()]
     names = [label.get_text() for label in panel.get_yticklabels()]
@@ -53,8 +53,8 @@ def test_names_have_counts_and_hollow_dots_rest_on_few_rows() -> None:
     assert panel.get_ylabel() == "site"
 
 
-def test_a_policy_decides() -> None:
-    data = people(group=True)
+def test_policy_in_place_of_a_threshold() -> None:
+    data = make_tallies(group=True)
     policy = Policy(by_group={(): Cut((0.7,))}, otherwise="refuse")
     result, other = draw.groups(data, policy=policy), draw.groups(data, threshold=0.7)
     assert result.numbers.columns["value"] == other.numbers.columns["value"]
@@ -62,7 +62,7 @@ def test_a_policy_decides() -> None:
         draw.groups(data, policy=policy, threshold=0.7)
 
 
-def test_what_is_undefined_has_no_dot() -> None:
+def test_undefined_measures_have_no_dot() -> None:
     rows = {"sick": [1, 0, 0, 0], "risk": [0.9, 0.6, 0.4, 0.1], "sex": ["f", "f", "m", "m"]}
     data = read.tallies(rows, truth="sick", score="risk", group="sex")
     (panel,) = panels_of(draw.groups(data, measures=["sensitivity"]).ax)
@@ -71,7 +71,7 @@ def test_what_is_undefined_has_no_dot() -> None:
 
 @pytest.mark.slow
 def test_fifty_groups_fit_and_long_names_are_shortened() -> None:
-    result, few = draw.groups(crowd(50)), draw.groups(crowd(2))
+    result, few = draw.groups(make_many_groups(50)), draw.groups(make_many_groups(2))
     result.figure.draw_without_rendering()
     labels = result.ax.child_axes[0].get_yticklabels()
     boxes = [label.get_window_extent() for label in labels]
@@ -83,8 +83,8 @@ def test_fifty_groups_fit_and_long_names_are_shortened() -> None:
     assert "…" not in str(result.rows()[1]["group"])
 
 
-def test_without_groups_there_is_nothing_to_draw() -> None:
+def test_data_without_groups_raise() -> None:
     with pytest.raises(OptionError, match="group="):
-        draw.groups(people())
+        draw.groups(make_tallies())
     with pytest.raises(OptionError, match="Tally has no groups"):
         draw.groups(tally([0, 1], [0.1, 0.9]))  # type: ignore[arg-type]

@@ -7,36 +7,36 @@ from matplotlib.figure import Figure
 
 from baserate import Costs, draw, population, tally
 from baserate.draw import Drawing
-from tests.draw.drawings import people
+from tests.draw.drawings import make_tallies
 
 SCORE = tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])
 LINEAR = population.linear()
-MADE: dict[str, Callable[[], Drawing]] = {
-    "reliability": lambda: draw.reliability(people()),
-    "isotonic": lambda: draw.reliability(people(), what="isotonic"),
-    "three": lambda: draw.reliability(people(models=3)),
+DRAWINGS: dict[str, Callable[[], Drawing]] = {
+    "reliability": lambda: draw.reliability(make_tallies()),
+    "isotonic": lambda: draw.reliability(make_tallies(), what="isotonic"),
+    "three": lambda: draw.reliability(make_tallies(models=3)),
     "long": lambda: draw.reliability(
         {"a name that is longer than the whole figure is wide " * 2: SCORE, "_$b$": SCORE}
     ),
-    "many": lambda: draw.reliability(people(models=7)),
-    "likelihood_ratio": lambda: draw.likelihood_ratio(people()),
-    "decision_curve": lambda: draw.decision_curve(people(models=3)),
-    "cost_curve": lambda: draw.cost_curve(people(), costs=Costs(fp=1, fn=9), prevalence=0.1),
-    "brier": lambda: draw.cost_curve(people(models=2), kind="brier"),
-    "prevalence": lambda: draw.prevalence(people(group=True), at=0.02),
-    "groups": lambda: draw.groups(people(group=True)),
+    "many": lambda: draw.reliability(make_tallies(models=7)),
+    "likelihood_ratio": lambda: draw.likelihood_ratio(make_tallies()),
+    "decision_curve": lambda: draw.decision_curve(make_tallies(models=3)),
+    "cost_curve": lambda: draw.cost_curve(make_tallies(), costs=Costs(fp=1, fn=9), prevalence=0.1),
+    "brier": lambda: draw.cost_curve(make_tallies(models=2), kind="brier"),
+    "prevalence": lambda: draw.prevalence(make_tallies(group=True), at=0.02),
+    "groups": lambda: draw.groups(make_tallies(group=True)),
     "densities": lambda: draw.population(LINEAR, sample=tally(*LINEAR.draw(100, 1))),
     "roc": lambda: draw.population(LINEAR, what="roc"),
 }
 QUICK = ("long", "groups", "decision_curve")
 """Layouts that differ: wrapped names below, panels, and a legend below."""
-NAMES = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in MADE]
+NAMES = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in DRAWINGS]
 
 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("name", NAMES)
-def test_nothing_is_cut_off_below_a_title(name: str) -> None:
-    result = MADE[name]()
+def test_all_text_is_within_a_figure_with_a_title(name: str) -> None:
+    result = DRAWINGS[name]()
     result.ax.set_title("What it is about")
     result.figure.draw_without_rendering()
     drawn = result.figure.get_tightbbox()
@@ -50,7 +50,7 @@ def test_nothing_is_cut_off_below_a_title(name: str) -> None:
 def test_given_axes_keep_their_figure(name: str) -> None:
     figure = Figure(figsize=(9, 9))
     ax = figure.add_subplot(2, 2, 1)
-    result = MADE[name]().plot(ax)
+    result = DRAWINGS[name]().plot(ax)
     assert result.figure is figure
     assert figure.axes == [ax]
     assert tuple(figure.get_size_inches()) == (9, 9)

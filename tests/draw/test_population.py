@@ -5,19 +5,19 @@ import pytest
 
 from baserate import OptionError, Population, Tallies, Tally, draw, measure, population, tally
 from baserate.draw._population import PopulationCurve
-from tests.draw.drawings import is_kept, lines_of
+from tests.draw.drawings import check_repainting, lines_of
 
 LINEAR = population.linear(prevalence=0.3)
 SAMPLE = tally(*LINEAR.draw(500, 1))
 
 
 @pytest.mark.parametrize("what", ["densities", "roc", "pr"])
-def test_a_drawing_stores_its_numbers_and_repaints_them(what: PopulationCurve) -> None:
-    is_kept(draw.population(LINEAR, what=what))
-    is_kept(draw.population(LINEAR, what=what, sample=SAMPLE))
+def test_drawing_stores_its_numbers_and_repaints_them(what: PopulationCurve) -> None:
+    check_repainting(draw.population(LINEAR, what=what))
+    check_repainting(draw.population(LINEAR, what=what, sample=SAMPLE))
 
 
-def test_densities_are_those_of_the_formula_whatever_the_prevalence() -> None:
+def test_densities_do_not_depend_on_the_prevalence() -> None:
     negatives, positives = lines_of(draw.population(LINEAR).ax)
     assert np.allclose(negatives[:, 1], 2 - 2 * negatives[:, 0])
     assert np.allclose(positives[:, 1], 2 * positives[:, 0])
@@ -33,7 +33,7 @@ def test_bars_of_a_sample_have_an_area_of_1_in_each_class(result: Population) ->
         )
 
 
-def test_large_samples_come_near_the_theory() -> None:
+def test_large_samples_are_close_to_the_theory() -> None:
     result = population.binormal()
     parts = draw.population(result, sample=tally(*result.draw(200_000, 3))).parts
     for row in parts["sample"].rows():
@@ -60,14 +60,14 @@ def test_discrete_scores_have_masses() -> None:
     assert [line.tolist() for line in lines_of(drawing.ax)[:2]] == [[[0, 1]], [[1, 1]]]
 
 
-def test_densities_without_a_bound_leave_a_gap() -> None:
+def test_infinite_densities_are_gaps() -> None:
     drawing = draw.population(population.beta(negative=(0.5, 2), positive=(2, 0.5)))
     negatives, _ = lines_of(drawing.ax)
     assert np.isnan(negatives[0, 1])
     assert np.isfinite(negatives[1:, 1]).all()
 
 
-def test_figure_errors() -> None:
+def test_invalid_options_raise() -> None:
     with pytest.raises(OptionError, match="expected one of densities, roc, pr"):
         draw.population(LINEAR, what="det")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match=r"the sample has no rows\. Pass"):

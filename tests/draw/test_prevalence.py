@@ -4,45 +4,45 @@ import numpy as np
 import pytest
 
 from baserate import Counts, Curve, FitError, OptionError, draw, read, shift, tally
-from tests.draw.drawings import is_kept, lines_of, people
+from tests.draw.drawings import check_repainting, lines_of, make_tallies
 
-TEST = Counts(tp=90.0, fn=10.0, fp=20.0, tn=80.0)
-
-
-def test_a_drawing_stores_its_numbers_and_repaints_them() -> None:
-    is_kept(draw.prevalence(people(), at=0.02))
-    is_kept(draw.prevalence(people(models=2, group=True), measures=["f1"], log=False))
+COUNTS = Counts(tp=90.0, fn=10.0, fp=20.0, tn=80.0)
 
 
-def test_lines_are_the_formula_of_bayes() -> None:
-    _, _, precision, _, npv, _ = lines_of(draw.prevalence(TEST, at=0.02).ax)
+def test_drawing_stores_its_numbers_and_repaints_them() -> None:
+    check_repainting(draw.prevalence(make_tallies(), at=0.02))
+    check_repainting(draw.prevalence(make_tallies(models=2, group=True), measures=["f1"], log=False))
+
+
+def test_lines_follow_bayes_theorem() -> None:
+    _, _, precision, _, npv, _ = lines_of(draw.prevalence(COUNTS, at=0.02).ax)
     share = precision[:, 0]
     assert np.allclose(precision[:, 1], 0.9 * share / (0.9 * share + 0.2 * (1 - share)))
     assert np.allclose(npv[:, 1], 0.8 * (1 - share) / (0.8 * (1 - share) + 0.1 * share))
 
 
-def test_marks_are_at_the_rows_and_at_deployment() -> None:
-    rows, there, _, dots, *_ = lines_of(draw.prevalence(TEST, at=0.02).ax)
+def test_marks_are_at_the_prevalence_of_sample_and_deployment() -> None:
+    rows, there, _, dots, *_ = lines_of(draw.prevalence(COUNTS, at=0.02).ax)
     assert rows[:, 0].tolist() == [0.5, 0.5]
     assert there[:, 0].tolist() == [0.02, 0.02]
     assert np.allclose(dots, [[0.5, 90 / 110], [0.02, 0.018 / (0.018 + 0.196)]])
 
 
-def test_a_table_and_the_scores_that_it_was_cut_from_are_the_same() -> None:
-    scores, table = (draw.prevalence(each) for each in (people(), Curve(people().tally).at(0.5)))
-    other = draw.prevalence(people(), threshold=0.3)
+def test_confusion_matrix_and_its_scores_give_the_same_lines() -> None:
+    scores, table = (draw.prevalence(each) for each in (make_tallies(), Curve(make_tallies().tally).at(0.5)))
+    other = draw.prevalence(make_tallies(), threshold=0.3)
     for part in ("value", "low", "high"):
         assert np.allclose(scores.parts["curve"].columns[part], table.parts["curve"].columns[part])
         assert not np.allclose(scores.parts["curve"].columns[part], other.parts["curve"].columns[part])
 
 
-def test_every_model_may_have_a_threshold_of_its_own() -> None:
-    drawing = draw.prevalence(people(models=2), threshold={"risk0": 0.3, "risk1": 0.6}, measures=["precision"])
+def test_thresholds_by_model() -> None:
+    drawing = draw.prevalence(make_tallies(models=2), threshold={"risk0": 0.3, "risk1": 0.6}, measures=["precision"])
     cuts = dict(zip(drawing.parts["curve"].columns["model"], drawing.parts["curve"].columns["threshold"], strict=True))
     assert cuts == {"risk0": 0.3, "risk1": 0.6}
     assert "digest" not in drawing.numbers.data
     with pytest.raises(OptionError, match=r"the model risk1 has no threshold\. Give one"):
-        draw.prevalence(people(models=2), threshold={"risk0": 0.3})
+        draw.prevalence(make_tallies(models=2), threshold={"risk0": 0.3})
 
 
 def test_labels_take_no_threshold() -> None:
@@ -51,37 +51,37 @@ def test_labels_take_no_threshold() -> None:
     result = draw.prevalence(data, threshold=0.7, measures=["precision"]).parts["marks"]
     assert [(row["model"], row["value"]) for row in result.rows()] == [("risk", 1.0), ("says", 1.0)]
     with pytest.raises(OptionError, match=r"labels, which are decisions\. Leave it out"):
-        draw.prevalence(TEST, threshold=0.5)
+        draw.prevalence(COUNTS, threshold=0.5)
 
 
 @pytest.mark.parametrize("at", [0.00001, 0.99999])
-def test_the_axis_reaches_rare_and_frequent_places(at: float) -> None:
-    drawing = draw.prevalence(TEST, at=at)
+def test_axis_extends_to_rare_and_frequent_marks(at: float) -> None:
+    drawing = draw.prevalence(COUNTS, at=at)
     shares = drawing.parts["curve"].columns["prevalence"]
     assert at in (min(shares), max(shares))
     assert len(shares) < 2000
 
 
-def test_bands_are_of_single_series_and_numbers_are_those_of_shift() -> None:
-    drawing = draw.prevalence(people())
+def test_only_single_series_have_bands() -> None:
+    drawing = draw.prevalence(make_tallies())
     assert len(drawing.ax.collections) == 2
-    assert not draw.prevalence(people(group=True)).ax.collections
+    assert not draw.prevalence(make_tallies(group=True)).ax.collections
     rows = [row for row in drawing.parts["curve"].rows() if row["prevalence"] == 0.05]
-    expected = shift.prevalence_curve(people(), ("precision", "npv"), prevalences=[0.05]).rows()
+    expected = shift.prevalence_curve(make_tallies(), ("precision", "npv"), prevalences=[0.05]).rows()
     assert [(row["low"], row["high"]) for row in rows] == [(row["low"], row["high"]) for row in expected]
 
 
-def test_shares_run_from_0_to_1_on_a_logarithmic_axis_and_per_cent_are_written() -> None:
-    ax = draw.prevalence(people(), measures=["precision"]).ax
+def test_axes_are_logarithmic_percentages_and_shares() -> None:
+    ax = draw.prevalence(make_tallies(), measures=["precision"]).ax
     assert ax.get_ylim() == (-0.02, 1.02)
     assert ax.get_xscale() == "log"
     assert ax.get_ylabel() == "precision (PPV)"
     assert ax.xaxis.get_major_formatter()(0.01, 0) == "1%"
-    assert draw.prevalence(people(), log=False).ax.get_xscale() == "linear"
+    assert draw.prevalence(make_tallies(), log=False).ax.get_xscale() == "linear"
 
 
-def test_one_class_is_refused() -> None:
+def test_single_class_raises() -> None:
     with pytest.raises(FitError, match="no negatives; give rows of both"):
         draw.prevalence(tally([1, 1], [0.1, 0.2]))
     with pytest.raises(OptionError, match="at"):
-        draw.prevalence(TEST, at=2)
+        draw.prevalence(COUNTS, at=2)

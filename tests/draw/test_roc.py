@@ -22,21 +22,21 @@ from baserate import (
     shift,
     tally,
 )
-from tests.draw.drawings import is_kept, legend_of, lines_of, people
+from tests.draw.drawings import check_repainting, legend_of, lines_of, make_tallies
 
-FACE = tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])
-RULE = Counts(tp=2, fp=1, fn=1, tn=2)
+TALLY = tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])
+LABEL_COUNTS = Counts(tp=2, fp=1, fn=1, tn=2)
 
 
 @pytest.mark.slow
-def test_a_drawing_stores_its_numbers_and_repaints_them() -> None:
-    is_kept(draw.roc(people(models=2), band=True, threshold=0.5, costs=Costs(fp=1, fn=5)))
-    is_kept(draw.roc(people(group=True), band="simultaneous", hull=False))
-    is_kept(draw.roc({"risk": FACE, "rule": RULE}))
+def test_drawing_stores_its_numbers_and_repaints_them() -> None:
+    check_repainting(draw.roc(make_tallies(models=2), band=True, threshold=0.5, costs=Costs(fp=1, fn=5)))
+    check_repainting(draw.roc(make_tallies(group=True), band="simultaneous", hull=False))
+    check_repainting(draw.roc({"risk": TALLY, "rule": LABEL_COUNTS}))
 
 
-def test_lines_are_the_curve_its_hull_and_what_it_is_compared_with() -> None:
-    line, hull, chance, perfect = (each.tolist() for each in lines_of(draw.roc(FACE).ax))
+def test_lines_are_curve_hull_and_references() -> None:
+    line, hull, chance, perfect = (each.tolist() for each in lines_of(draw.roc(TALLY).ax))
     third = 1 / 3
     assert line == [[0, 0], [0, third], [0, 2 / 3], [third, 2 / 3], [third, 1], [2 / 3, 1], [1, 1]]
     assert hull == [[0, 0], [0, 2 / 3], [third, 1], [1, 1]]
@@ -44,16 +44,16 @@ def test_lines_are_the_curve_its_hull_and_what_it_is_compared_with() -> None:
     assert perfect == [[0, 0], [0, 1], [1, 1]]
 
 
-def test_the_hull_is_drawn_only_where_it_differs() -> None:
+def test_hull_is_drawn_only_where_it_differs() -> None:
     convex = tally([1, 1, 0, 0], [0.9, 0.8, 0.3, 0.3])
     assert "hull" not in draw.roc(convex).parts
-    assert "hull" not in draw.roc(FACE, hull=False).parts
-    both = draw.roc({"convex": convex, "other": FACE}).parts["hull"]
+    assert "hull" not in draw.roc(TALLY, hull=False).parts
+    both = draw.roc({"convex": convex, "other": TALLY}).parts["hull"]
     assert {*both.columns["model"]} == {"other"}
 
 
 def test_the_legend_gives_the_auc_with_its_interval() -> None:
-    tallies = people(group=True)
+    tallies = make_tallies(group=True)
     result = {str(row["group"]): row for row in infer.summary(tallies, measures=["auc"]).rows()}
     output = legend_of(draw.roc(tallies).ax)
     north = result["{'site': 'north'}"]
@@ -63,7 +63,7 @@ def test_the_legend_gives_the_auc_with_its_interval() -> None:
 
 
 def test_bands_are_those_of_infer() -> None:
-    tallies = people()
+    tallies = make_tallies()
     for band in (True, "simultaneous"):
         result = draw.roc(tallies, band=band, level=0.9).parts["curve"]
         expected = infer.confidence_bands(tallies, "roc", level=0.9, simultaneous=band == "simultaneous", points=1000)
@@ -71,14 +71,14 @@ def test_bands_are_those_of_infer() -> None:
         assert result.data["level"] == 0.9
 
 
-def test_labels_are_points_beside_curves_or_alone() -> None:
-    drawing = draw.roc({"risk": FACE, "rule": RULE})
+def test_predicted_labels_are_points_beside_curves_or_alone() -> None:
+    drawing = draw.roc({"risk": TALLY, "rule": LABEL_COUNTS})
     (point,) = drawing.parts["points"].rows()
     assert (point["name"], point["threshold"]) == ("rule", None)
     assert [1 / 3, 2 / 3] in [each.tolist()[0] for each in lines_of(drawing.ax) if len(each) == 1]
-    alone = draw.roc({"a": RULE, "b": Counts(tp=3, fp=2, fn=0, tn=1)})
+    alone = draw.roc({"a": LABEL_COUNTS, "b": Counts(tp=3, fp=2, fn=0, tn=1)})
     assert list(alone.parts) == ["points", "reference"]
-    assert draw.roc(RULE).parts["points"].columns["name"] == ["labels"]
+    assert draw.roc(LABEL_COUNTS).parts["points"].columns["name"] == ["labels"]
 
 
 def test_columns_of_labels_are_points_of_every_group() -> None:
@@ -92,13 +92,13 @@ def test_columns_of_labels_are_points_of_every_group() -> None:
 
 @settings(max_examples=10)  # each example draws a figure
 @given(st.floats(0.01, 100), st.floats(0.01, 0.99))
-def test_a_line_of_equal_cost_touches_the_cheapest_point(ratio: float, prevalence: float) -> None:
+def test_iso_cost_line_touches_the_cheapest_point(ratio: float, prevalence: float) -> None:
     costs = Costs(fp=1, fn=ratio)
-    tallies = people(60, models=2)
+    tallies = make_tallies(60, models=2)
     parts = draw.roc(tallies, costs=costs, prevalence=prevalence).parts
     first, best, last = parts["iso_cost"].rows()
-    carried = {name: shift.reweigh(curve(tallies.pooled(name)), to=prevalence) for name in tallies.models}
-    least = min(float((costs.total(each.counts) / each.total).min()) for each in carried.values())
+    reweighted = {name: shift.reweigh(curve(tallies.pooled(name)), to=prevalence) for name in tallies.models}
+    least = min(float((costs.total(each.counts) / each.total).min()) for each in reweighted.values())
     assert best["cost"] == pytest.approx(least, abs=1e-9)
     for row in (first, best, last):
         fpr, tpr = row["fpr"], row["sensitivity"]
@@ -109,27 +109,27 @@ def test_a_line_of_equal_cost_touches_the_cheapest_point(ratio: float, prevalenc
 
 
 def test_the_iso_cost_label_names_flagging_none() -> None:
-    assert "iso-cost line, 0.1667 per person: score at 0.6" in legend_of(draw.roc(FACE, costs=Costs(fp=1, fn=2)).ax)
+    assert "iso-cost line, 0.1667 per person: score at 0.6" in legend_of(draw.roc(TALLY, costs=Costs(fp=1, fn=2)).ax)
     worse = tally([0, 1], [0.9, 0.1])
     assert any("flag nobody" in label for label in legend_of(draw.roc(worse, costs=Costs(fp=9, fn=1)).ax))
     assert any("flag everybody" in label for label in legend_of(draw.roc(worse, costs=Costs(fp=1, fn=9)).ax))
 
 
-def test_free_false_alarms_make_a_level_line() -> None:
-    rows = draw.roc(FACE, costs=Costs(fp=0, fn=1)).parts["iso_cost"].rows()
+def test_iso_cost_line_is_horizontal_without_cost_of_false_positives() -> None:
+    rows = draw.roc(TALLY, costs=Costs(fp=0, fn=1)).parts["iso_cost"].rows()
     assert [(row["fpr"], row["sensitivity"]) for row in (rows[0], rows[2])] == [(0, 1), (1, 1)]
 
 
-def test_marks_lie_on_the_curve_or_where_a_policy_is_expected() -> None:
+def test_marks_lie_on_the_curve_or_at_expected_rates() -> None:
     half = Policy(by_group={(): RandomizedCut((Cut((0.8,)), Cut((0.6,))), (0.5, 0.5))}, otherwise="refuse")
-    rows = draw.roc(FACE, threshold=[0.5, 0.85], policy=half).parts["marks"].rows()
+    rows = draw.roc(TALLY, threshold=[0.5, 0.85], policy=half).parts["marks"].rows()
     expected = [(1 / 3, 1), (0, 1 / 3), (1 / 6, 5 / 6)]
     assert np.allclose([(row["fpr"], row["sensitivity"]) for row in rows], expected)
-    chosen = decide.youden(curve(FACE))
-    assert "policy youden" in legend_of(draw.roc(FACE, policy=chosen).ax)
+    chosen = decide.youden(curve(TALLY))
+    assert "policy youden" in legend_of(draw.roc(TALLY, policy=chosen).ax)
 
 
-def test_a_group_of_one_class_has_a_gap_and_says_so() -> None:
+def test_group_of_one_class_is_a_gap_with_undefined_auc() -> None:
     table = {"sick": [1, 0, 1, 1], "risk": [0.9, 0.6, 0.4, 0.1], "sex": ["f", "f", "m", "m"]}
     drawing = draw.roc(read.tallies(table, truth="sick", score="risk", group="sex"), band=True, threshold=0.5)
     assert np.isnan(lines_of(drawing.ax)[2][:, 0]).all()
@@ -142,33 +142,33 @@ def test_perfect_and_constant_scores_are_drawn() -> None:
     assert perfect == [[0, 0], [0, 0.5], [0, 1], [1, 1]]
 
 
-def test_many_rows_are_thinned_and_hardly_moved() -> None:
-    drawing = draw.roc(people(20_000))
+def test_curves_of_many_rows_are_thinned() -> None:
+    drawing = draw.roc(make_tallies(20_000))
     line = lines_of(drawing.ax)[0]
     assert len(line) <= 1000
     area = float(np.trapezoid(line[:, 1], line[:, 0]))
-    assert area == pytest.approx(measure.auc(curve(people(20_000).tally)), abs=1e-3)
+    assert area == pytest.approx(measure.auc(curve(make_tallies(20_000).tally)), abs=1e-3)
 
 
 def test_names_of_any_kind_are_in_the_legend() -> None:
-    output = legend_of(draw.roc({"_a": FACE, "$x$": FACE, "long " * 30: FACE}).ax)
+    output = legend_of(draw.roc({"_a": TALLY, "$x$": TALLY, "long " * 30: TALLY}).ax)
     assert output[0].strip("\u200a").startswith("_a: AUC")
     assert output[1].startswith(r"\$x\$: AUC")
     assert max(len(line) for line in output[2].splitlines()) <= 64
 
 
-def test_figure_errors() -> None:
+def test_invalid_options_raise() -> None:
     with pytest.raises(FitError, match="a ROC curve needs both classes, and there are no negatives"):
         draw.roc(tally([True, True], [0.1, 0.2]))
     with pytest.raises(OptionError, match="the ROC curve does not depend on the prevalence; give costs="):
-        draw.roc(FACE, prevalence=0.1)
+        draw.roc(TALLY, prevalence=0.1)
     with pytest.raises(OptionError, match="labels have no threshold to mark"):
-        draw.roc(RULE, threshold=0.5)
+        draw.roc(LABEL_COUNTS, threshold=0.5)
     with pytest.raises(OptionError, match="band is 'wide'; expected True, False or 'simultaneous'"):
-        draw.roc(FACE, band="wide")  # type: ignore[arg-type]
+        draw.roc(TALLY, band="wide")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="the models have different prevalences"):
-        draw.roc({"a": FACE, "b": tally([1, 1, 1, 0], [4, 3, 2, 1])}, costs=Costs(fp=1, fn=1))
+        draw.roc({"a": TALLY, "b": tally([1, 1, 1, 0], [4, 3, 2, 1])}, costs=Costs(fp=1, fn=1))
     with pytest.raises(ShapeError, match=r"rule has \(7,\) tables; expected one"):
-        draw.roc({"rule": curve(FACE).counts})  # type: ignore[dict-item]
+        draw.roc({"rule": curve(TALLY).counts})  # type: ignore[dict-item]
     with pytest.raises(OptionError, match="nothing cannot be drawn"):
         draw.roc({})

@@ -20,19 +20,19 @@ from baserate import (
     read,
     tally,
 )
-from tests.draw.drawings import is_kept, legend_of, lines_of, people
+from tests.draw.drawings import check_repainting, legend_of, lines_of, make_tallies
 from tests.strategies import Rows, rows
 
-FACE = tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])
+TALLY = tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])
 
 
-def test_a_drawing_stores_its_numbers_and_repaints_them() -> None:
-    is_kept(draw.scores(people(), threshold=[0.3, 0.5]))
-    is_kept(draw.scores(people(models=2, group=True), model="risk1", bins=7))
+def test_drawing_stores_its_numbers_and_repaints_them() -> None:
+    check_repainting(draw.scores(make_tallies(), threshold=[0.3, 0.5]))
+    check_repainting(draw.scores(make_tallies(models=2, group=True), model="risk1", bins=7))
 
 
 @given(rows(st.floats(-50, 50) | st.floats(0, 1)), st.floats(-60, 60), st.integers(1, 30))
-def test_what_lies_beyond_a_threshold_is_what_it_flags(data: Rows, at: float, bins: int) -> None:
+def test_bins_above_a_threshold_contain_the_flagged_rows(data: Rows, at: float, bins: int) -> None:
     own = tally(data.truth, data.score, positive=True)
     parts = draw.scores(own, threshold=at, bins=bins).parts
     table = curve(own).at(at)
@@ -47,8 +47,8 @@ def test_what_lies_beyond_a_threshold_is_what_it_flags(data: Rows, at: float, bi
     assert at in edges
 
 
-def test_bins_are_nearly_as_wide_as_each_other() -> None:
-    result = draw.scores(people(), threshold=0.4321, bins=20).parts["bins"].rows()
+def test_bins_have_nearly_equal_widths() -> None:
+    result = draw.scores(make_tallies(), threshold=0.4321, bins=20).parts["bins"].rows()
     widths = [row["to"] - row["from"] for row in result]
     assert max(widths) < 1.2 * min(widths)
     assert result[0]["from"] == 0
@@ -62,7 +62,7 @@ def test_a_score_at_an_edge_belongs_to_the_bin_above() -> None:
     assert [row["mass"] for row in result[:10]] == [1] * 10
 
 
-def test_scores_that_are_no_probabilities_run_from_the_lowest_to_the_highest() -> None:
+def test_axis_of_other_scores_runs_from_lowest_to_highest() -> None:
     result = draw.scores(tally([1, 0, 1], [-3, 5, 10]), bins=4).parts["bins"].rows()
     assert (result[0]["from"], result[-1]["to"]) == (-3, 10)
     for score in (7, -1e90):
@@ -73,7 +73,7 @@ def test_scores_that_are_no_probabilities_run_from_the_lowest_to_the_highest() -
 
 
 def test_the_legend_gives_the_flagged_shares() -> None:
-    drawing = draw.scores(FACE, threshold=[0.65, inf])
+    drawing = draw.scores(TALLY, threshold=[0.65, inf])
     assert legend_of(drawing.ax) == [
         "positives (3 rows)",
         "negatives (3 rows)",
@@ -82,19 +82,19 @@ def test_the_legend_gives_the_flagged_shares() -> None:
     assert [line.tolist() for line in lines_of(drawing.ax)] == [[[0.65, 0], [0.65, 1]]]
 
 
-def test_a_single_class_is_drawn_alone() -> None:
+def test_single_class_is_drawn() -> None:
     drawing = draw.scores(tally([True, True], [0.1, 0.6]), threshold=0.5)
     assert legend_of(drawing.ax) == ["positives (2 rows)", "threshold 0.5: sensitivity 50%"]
 
 
-def test_weights_are_masses_and_rows_stay_rows() -> None:
+def test_weights_change_masses_but_not_rows() -> None:
     heavy = tally([1, 1, 0], [0.1, 0.9, 0.5], weight=[3.0, 1.0, 1.0])
     result = draw.scores(heavy, bins=2).parts["bins"].rows()
     assert [row["share"] for row in result[:2]] == [0.75, 0.25]
     assert [row["rows"] for row in result[:2]] == [1, 1]
 
 
-def test_groups_are_put_together_and_policies_need_one_threshold() -> None:
+def test_groups_are_pooled_and_policies_need_one_threshold() -> None:
     table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1], "sex": ["f", "f", "m", "m"]}
     grouped = read.tallies(table, truth="sick", score="risk", group="sex")
     assert len(draw.scores(grouped, threshold=0.5).parts["marks"]) == 1
@@ -107,20 +107,20 @@ def test_groups_are_put_together_and_policies_need_one_threshold() -> None:
         draw.scores(grouped, policy=apart)
 
 
-def test_one_model_is_shown() -> None:
-    several = people(models=2)
+def test_several_models_need_a_name() -> None:
+    several = make_tallies(models=2)
     with pytest.raises(OptionError, match=r"several models \(risk0, risk1\), but this figure shows one; name it"):
         draw.scores(several)
     with pytest.raises(UnknownNameError, match="no model 'risk9'"):
         draw.scores(several, model="risk9")
     with pytest.raises(OptionError, match="bins is 0"):
-        draw.scores(FACE, bins=0)
+        draw.scores(TALLY, bins=0)
     named = draw.scores(several, model="risk1").parts["bins"].rows()
     alone = draw.scores(Tallies({"risk1": several.models["risk1"]})).parts["bins"].rows()
     assert named == alone
 
 
-def test_labels_have_no_scores() -> None:
+def test_predicted_labels_raise() -> None:
     table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1], "says": [1, 1, 0, 0]}
     both = read.tallies(table, truth="sick", score="risk", predicted="says")
     assert np.isclose(sum(row["share"] for row in draw.scores(both).parts["bins"].rows()), 2)

@@ -17,7 +17,7 @@ from scipy.special import expit, logit
 from baserate import Tally, infer, measure, read, shift, tally
 from baserate.measure._calibration_bins import By
 from baserate.measure._calibration_slope import calibration_offset, fit_recalibration
-from tests.carried import carried
+from tests.prevalence import adjust_to_sample
 from tests.tiers import tiered
 
 Floats = npt.NDArray[np.float64]
@@ -53,7 +53,7 @@ class Data(NamedTuple):
     def adjusted(self, prevalence: float) -> "Data":
         """The same rows at the scores that `calibrate` gives them."""
         order = np.unique(self.p, return_inverse=True)[1]
-        score = carried(self.tally, prevalence).score[::-1]
+        score = adjust_to_sample(self.tally, prevalence).score[::-1]
         return Data(self.truth, score[order])
 
 
@@ -264,8 +264,8 @@ def test_the_exact_prevalence(data: Data, facts: dict[str, Any]) -> None:
     # The reference takes 1.96 standard errors.
     bounds = expit(logit(t.prevalence) - (moved.value + np.array([1.96, -1.96]) * theirs["se_c"]))
     assert bounds == near(theirs["eta_ci95"])
-    after = carried(t)
-    assert after.score == pytest.approx(carried(t, EXACT).score, rel=1e-12)
+    after = adjust_to_sample(t)
+    assert after.score == pytest.approx(adjust_to_sample(t, EXACT).score, rel=1e-12)
     assert measure.mean_probability(after) == pytest.approx(t.prevalence, rel=1e-13)
     assert measure.ece(after) == pytest.approx(0.0136712452, abs=5e-11)
     assert measure.calibration_intercept(after) == pytest.approx(-0.0294021, abs=5e-8)
@@ -282,15 +282,15 @@ def test_reprior_is_the_adjustment_of_the_page(data: Data) -> None:
 
 def test_the_exact_prevalence_has_the_least_log_loss(data: Data) -> None:
     t = data.tally
-    here, printed = (measure.log_loss(carried(t, at)) for at in (EXACT, PRINTED))
+    here, printed = (measure.log_loss(adjust_to_sample(t, at)) for at in (EXACT, PRINTED))
     assert here < printed
     for aside in (1e-5, -1e-5):
-        assert measure.log_loss(carried(t, EXACT + aside)) > here
+        assert measure.log_loss(adjust_to_sample(t, EXACT + aside)) > here
 
 
 def test_it_is_a_constant_in_all_log_odds(data: Data) -> None:
     t = data.tally
-    moved = logit(carried(t, PRINTED).score) - logit(t.score)
+    moved = logit(adjust_to_sample(t, PRINTED).score) - logit(t.score)
     assert moved == pytest.approx(logit(t.prevalence) - logit(PRINTED), rel=1e-6)
 
 

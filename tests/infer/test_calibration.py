@@ -17,7 +17,7 @@ from baserate.infer._bootstrap import pool_neighbors
 from baserate.infer._calibration_intervals import _noncentral, _normal_noncentrality
 from baserate.infer._calibration_summary import BandKind
 from baserate.measure import _calibration_curve
-from tests.carried import carried
+from tests.prevalence import adjust_to_sample
 from tests.tiers import slow, tiered
 
 Floats = npt.NDArray[np.float64]
@@ -556,7 +556,7 @@ def test_before_and_after() -> None:
         at = infer.derived_prevalence(t).value if prevalence == "derived" else 0.3
         after = {row["measure"]: row for row in result.rows() if row["adjusted"] is not None and not row["top"]}
         assert {row["adjusted"] for row in after.values()} == {at}
-        assert after["ece"]["value"] == pytest.approx(measure.ece(carried(t, at)))
+        assert after["ece"]["value"] == pytest.approx(measure.ece(adjust_to_sample(t, at)))
         assert "derived_prevalence" not in after
         before = {row["measure"]: row["value"] for row in result.rows() if row["adjusted"] is None and not row["top"]}
         assert after["brier_discrimination"]["value"] == pytest.approx(before["brier_discrimination"])
@@ -639,7 +639,7 @@ def test_certainties_are_counted() -> None:
         assert np.isfinite(measure.find_measure(name)(t)), name
     for check in infer.calibration_tests(t):
         assert not isnan(check.p), check.name
-    assert set(carried(t).score) >= {0.0, 1.0}
+    assert set(adjust_to_sample(t).score) >= {0.0, 1.0}
     result = infer.calibration_summary(read.tallies({"y": y, "p": p}, truth="y", score="p"), options=QUICK)
     assert any(note.startswith("3 rows of p have a probability at or next to 0 or 1") for note in result.data["notes"])
     (row,) = (row for row in result.rows() if row["measure"] == "log_miscalibration")

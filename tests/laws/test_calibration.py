@@ -17,7 +17,7 @@ from baserate._numeric.logistic import fit_intercept
 from baserate._tally import Stack
 from baserate.measure import MEASURES, Measure, describe
 from baserate.measure._calibration_bins import fill_bins
-from tests.carried import carried
+from tests.prevalence import adjust_to_sample
 from tests.strategies import Rows, like, rows, same
 
 Floats = npt.NDArray[np.float64]
@@ -73,7 +73,7 @@ def test_a_score_is_miscalibration_less_discrimination_plus_uncertainty(drawn: R
 @given(inside, st.floats(0.01, 0.99))
 def test_another_prevalence_changes_miscalibration_never_discrimination(drawn: Rows, prevalence: float) -> None:
     t = both_classes(drawn)
-    after = carried(t, prevalence)
+    after = adjust_to_sample(t, prevalence)
     assume(len(after.score) == len(t.score))
     for name in ("brier", "log"):
         of = measure.find_measure(f"{name}_discrimination")
@@ -151,11 +151,11 @@ def test_the_order_of_rows_does_not_matter(drawn: Rows, random: Random) -> None:
 @given(inside, st.floats(0.02, 0.98))
 def test_there_and_back_again(drawn: Rows, prevalence: float) -> None:
     t = both_classes(drawn)
-    there = carried(t, prevalence)
+    there = adjust_to_sample(t, prevalence)
     assume(len(there.score) == len(t.score))
     # What is right at η is carried to ȳ; from ȳ′ with the odds of ȳ²/η it comes back.
     odds = 2 * logit(t.prevalence) - logit(prevalence)
-    back, still = carried(there, float(expit(odds))), carried(t, t.prevalence)
+    back, still = adjust_to_sample(there, float(expit(odds))), adjust_to_sample(t, t.prevalence)
     # Scores a hair apart may become one.
     assume(len(back.score) == len(still.score) == len(t.score))
     assert back.score == pytest.approx(t.score, rel=1e-9)
@@ -165,12 +165,12 @@ def test_there_and_back_again(drawn: Rows, prevalence: float) -> None:
 @given(inside)
 def test_after_the_derived_adjustment_the_mean_is_right(drawn: Rows) -> None:
     t = both_classes(drawn)
-    after = carried(t)
+    after = adjust_to_sample(t)
     assert measure.mean_probability(after) == pytest.approx(t.prevalence, rel=1e-11)
     assert measure.observed_expected(after) == pytest.approx(1, rel=1e-11)
     assert measure.calibration_in_the_large(after) == pytest.approx(0, abs=1e-9)
     at = infer.derived_prevalence(t)
-    again = carried(t, at.value)
+    again = adjust_to_sample(t, at.value)
     assume(len(again.score) == len(after.score))
     assert again.score == pytest.approx(after.score, rel=1e-9)
     assert at.low <= at.value <= at.high

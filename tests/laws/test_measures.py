@@ -12,7 +12,7 @@ import baserate
 from baserate import Counts, Curve, Tally
 from baserate.measure import MEASURES, Measure, describe, undefined_reason
 from baserate.measure._registry import margin
-from tests.strategies import Rows, few, like, noun, probability, rows, same, tables
+from tests.strategies import Rows, few, like, measure_argument, probability, rows, same, tables
 
 OF_COUNTS = {name: m for name, m in MEASURES.items() if describe(m).of is Counts}
 OF_ALL = {name: m for name, m in MEASURES.items() if not describe(m).sampled}
@@ -23,7 +23,7 @@ probabilities = rows(score=probability)
 
 
 def values(tally: Tally, measures: dict[str, Measure] = MEASURES) -> dict[str, object]:
-    return {name: measure(noun(describe(measure).of, tally)) for name, measure in measures.items()}
+    return {name: measure(measure_argument(describe(measure).of, tally)) for name, measure in measures.items()}
 
 
 def assert_same(first: dict[str, object], second: dict[str, object], *, within: float = 0.0) -> None:
@@ -105,14 +105,14 @@ def test_any_measure_is_undefined_exactly_when_a_needed_margin_is_zero(data: st.
     weight = data.draw(st.none() | like(drawn, st.floats(0.1, 10)))
     tally = baserate.tally(*drawn, weight=weight)
     for name, measure in MEASURES.items():
-        subject = noun(describe(measure).of, tally)
+        subject = measure_argument(describe(measure).of, tally)
         lacks = np.logical_or.reduce([np.asarray(margin(subject, name)) == 0 for name in describe(measure).needs])
         assert same(np.isnan(measure(subject)), lacks), name
 
 
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
 def test_without_rows_everything_is_undefined_and_says_so(measure: Measure) -> None:
-    subject = noun(describe(measure).of, Tally.sum([]))
+    subject = measure_argument(describe(measure).of, Tally.sum([]))
     subject = subject[0] if isinstance(subject, Counts) else subject
     assert isnan(measure(subject))
     assert undefined_reason(measure, subject)

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings, strategies as st
 
 from baserate import Counts, Curve, Tally, infer, measure, shift, tally
 from baserate.measure import MEASURES, describe
-from tests.strategies import Rows, noun, probability, rows, same, tables
+from tests.strategies import Rows, measure_argument, probability, rows, same, tables
 
 SLOW = settings(max_examples=settings().max_examples // 5)
 near = partial(pytest.approx, rel=1e-9, abs=1e-12, nan_ok=True)
@@ -62,7 +62,7 @@ def test_what_is_within_classes_stays(data: Rows, to: float) -> None:
     result = shift.reweigh(sample, to=to)
     for name in (*UNTOUCHED, *RATES):
         function = MEASURES[name]
-        before, after = (function(noun(describe(function).of, each)) for each in (sample, result))
+        before, after = (function(measure_argument(describe(function).of, each)) for each in (sample, result))
         assert same(before, after, within=1e-9), name
 
 

@@ -10,15 +10,15 @@ from baserate.read import _duckdb
 from tests.readers import BY_DUCKDB, READERS, Table
 
 
-def decide(monkeypatch: pytest.MonkeyPatch, *, sums: bool) -> None:
-    """Let DuckDB add up by itself, or fetch rows, whatever it would choose."""
+def set_aggregation(monkeypatch: pytest.MonkeyPatch, *, sums: bool) -> None:
+    """Make DuckDB aggregate, or fetch rows, whatever it would choose."""
     monkeypatch.setattr(_duckdb, "has_repeated_scores", lambda *_: sums)
 
 
 QUICK = {"lists", "pandas", "polars", "pyarrow", "duckdb", "csv", "parquet"}
-"""Sources of the quick tier: one for each engine; one test there reads from all."""
+"""Sources of the quick tier: one for each engine; one test of that tier reads from all."""
 AGGREGATED = {"csv"}
-"""That of them for which the quick tier also lets DuckDB add up."""
+"""Sources for which the quick tier also makes DuckDB aggregate."""
 
 SOURCES = [
     pytest.param((name, sums), marks=() if name in (AGGREGATED if sums else QUICK) else pytest.mark.slow)
@@ -32,5 +32,5 @@ def make_source(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[Table], Any]:
     name, sums = request.param
-    decide(monkeypatch, sums=sums)
+    set_aggregation(monkeypatch, sums=sums)
     return lambda table: READERS[name](table, tmp_path)

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from baserate import read
-from tests.bad_files import BAD, Bad
+from tests.bad_files import BAD, BadFile
 
 
 @pytest.mark.quick(17)
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
-def test_a_bad_file_is_refused_with_a_clear_message(bad: Bad, tmp_path: Path) -> None:
+def test_bad_files_raise_a_clear_message(bad: BadFile, tmp_path: Path) -> None:
     bad.make(tmp_path)
     path = tmp_path / bad.source
     message = bad.message.replace("{path}", str(path)).replace("{folder}", str(tmp_path))

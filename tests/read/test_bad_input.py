@@ -21,7 +21,7 @@ from baserate import (
     measure,
 )
 from baserate.measure import MEASURES, describe, undefined_reason
-from tests.strategies import noun
+from tests.strategies import measure_argument
 
 TRUTH, SCORE = [1, 0, 1], [0.9, 0.4, 0.2]
 
@@ -201,9 +201,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("source", "error", "message"), REFUSED.values(), ids=REFUSED)
-def test_bad_input_is_refused_with_a_remedy(
-    source: dict[str, object], error: type[BaserateError], message: str
-) -> None:
+def test_bad_input_raises_with_a_remedy(source: dict[str, object], error: type[BaserateError], message: str) -> None:
     arguments = {"truth": TRUTH, "score": SCORE} | source
     with pytest.raises(error, match=re.escape(message)) as caught:
         baserate.tally(**arguments)  # type: ignore[arg-type]
@@ -300,4 +298,4 @@ def test_proper_scores_refuse_scores_that_are_not_probabilities(name: str, score
     with pytest.raises(
         baserate.NotAProbabilityError, match=r"1 row has a score outside \[0, 1\] .* calibrate the scores"
     ):
-        MEASURES[name](noun(baserate.Tally, tally))
+        MEASURES[name](measure_argument(baserate.Tally, tally))

@@ -10,20 +10,19 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
-from baserate.read._arrays import as_series, encode_array, encode_labels, encode_series
-from baserate.read._table import LabelCodes
+from baserate.read._table import LabelCodes, as_series, encode_array, encode_labels, encode_series
 
 Column = list[str | None]
 
 
-def _chunks(column: Column) -> Any:  # noqa: ANN401  (Arrow)
+def _make_chunks(column: Column) -> Any:  # noqa: ANN401  (Arrow)
     """Two chunks, each with a dictionary of its own."""
     half = len(column) // 2
     parts = [pa.array(part, pa.string()).dictionary_encode() for part in (column[:half], column[half:])]
     return pa.chunked_array(parts)
 
 
-def _with_more(column: Column) -> Any:  # noqa: ANN401  (pandas)
+def _add_unused_category(column: Column) -> Any:  # noqa: ANN401  (pandas)
     return pd.Categorical(
         column, categories=["never", *sorted({each for each in column if each is not None}, reverse=True)]
     )
@@ -31,7 +30,7 @@ def _with_more(column: Column) -> Any:  # noqa: ANN401  (pandas)
 
 KINDS: dict[str, Any] = {
     "pandas": lambda column: pd.Series(pd.Categorical(column)),
-    "pandas, with more categories": _with_more,
+    "pandas, with more categories": _add_unused_category,
     "pandas of Arrow": lambda column: pd.Series(
         pa.array(column, pa.string()).dictionary_encode(), dtype=pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
     ),
@@ -40,11 +39,11 @@ KINDS: dict[str, Any] = {
         column, dtype=pl.Enum(["never", *sorted({each for each in column if each is not None})])
     ),
     "pyarrow": lambda column: pa.array(column, pa.string()).dictionary_encode(),
-    "pyarrow, in chunks": _chunks,
+    "pyarrow, in chunks": _make_chunks,
 }
 
 
-def _decoded(column: LabelCodes) -> list[object]:
+def _decode(column: LabelCodes) -> list[object]:
     return [None if at < 0 else column.labels[at] for at in column.codes.tolist()]
 
 
@@ -54,7 +53,7 @@ def _decoded(column: LabelCodes) -> list[object]:
 def test_labels_and_missing_values_are_encoded(kind: str, column: Column) -> None:
     series = as_series("x", KINDS[kind](column))
     read, as_is = encode_series("x", series), encode_labels("x", series)
-    assert _decoded(read) == _decoded(as_is) == column
+    assert _decode(read) == _decode(as_is) == column
     assert {*read.labels} == {*column} - {None}
     assert len(read.labels) == len({*read.labels})
 
@@ -65,14 +64,14 @@ def test_labels_need_not_be_text() -> None:
         [[date(2026, 1, 2)] * 3, ["2026-01-02"] * 3],
         [[True, False, True]] * 2,
     ):
-        assert _decoded(encode_series("x", as_series("x", pd.Categorical(labels)))) == read
-    assert _decoded(encode_series("x", as_series("x", pd.Categorical([1.5, None])))) == [1.5, None]
+        assert _decode(encode_series("x", as_series("x", pd.Categorical(labels)))) == read
+    assert _decode(encode_series("x", as_series("x", pd.Categorical([1.5, None])))) == [1.5, None]
 
 
 def test_a_dictionary_may_repeat_values_and_contain_nulls() -> None:
     odd = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, None, 3], pa.uint8()), pa.array(["a", None, "a", "b"]))
     read = encode_series("x", as_series("x", odd))
-    assert _decoded(read) == ["a", None, "a", None, "b"]
+    assert _decode(read) == ["a", None, "a", None, "b"]
     assert sorted(map(str, read.labels)) == ["a", "b"]
 
 
@@ -89,4 +88,4 @@ def test_columns_that_are_no_series_are_converted() -> None:
     assert as_series("x", pd.array([1, None], dtype="Int64")).null_count() == 1
     for plain in ([1, 2], (1, 2), np.array([1, 2]), range(2)):
         assert as_series("x", plain) is plain
-    assert _decoded(encode_array("x", range(2))) == [0, 1]
+    assert _decode(encode_array("x", range(2))) == [0, 1]

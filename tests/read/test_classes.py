@@ -42,7 +42,7 @@ TABLE: dict[str, list[Any]] = {
     "weight": (RNG.integers(0, 9, SIZE) / 4).tolist(),
     "count": RNG.integers(0, 4, SIZE).tolist(),
 }
-ASKED: dict[str, dict[str, Any]] = {
+COLUMNS: dict[str, dict[str, Any]] = {
     "text": {"truth": "is", "predicted": "called"},
     "whole numbers": {"truth": "digit", "predicted": "read as"},
     "groups": {"truth": "is", "predicted": "called", "group": ["sex", "digit"]},
@@ -53,22 +53,22 @@ ASKED: dict[str, dict[str, Any]] = {
 }
 
 
-def by_hand(
-    table: Mapping[str, list[Any]], asked: Mapping[str, Any]
+def sum_pairs_by_loop(
+    table: Mapping[str, list[Any]], columns: Mapping[str, Any]
 ) -> dict[tuple[Any, ...], dict[tuple[Any, Any], float]]:
-    """Mass of every pair of labels in each group, by a loop."""
+    """Sum the mass of every pair of labels in each group, by a loop."""
     result: dict[tuple[Any, ...], dict[tuple[Any, Any], float]] = {}
-    groups = [asked["group"]] if isinstance(asked.get("group"), str) else asked.get("group", [])
+    groups = [columns["group"]] if isinstance(columns.get("group"), str) else columns.get("group", [])
     for row in [dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)]:
-        amount = row.get(asked.get("weight", ""), 1) * row.get(asked.get("count", ""), 1)
+        amount = row.get(columns.get("weight", ""), 1) * row.get(columns.get("count", ""), 1)
         if amount:
             cells = result.setdefault(tuple(row[name] for name in groups), {})
-            pair = row[asked["truth"]], row[asked["predicted"]]
+            pair = row[columns["truth"]], row[columns["predicted"]]
             cells[pair] = cells.get(pair, 0) + amount
     return result
 
 
-def as_pairs(result: Confusions) -> dict[tuple[Any, ...], dict[tuple[Any, Any], float]]:
+def pairs_of(result: Confusions) -> dict[tuple[Any, ...], dict[tuple[Any, Any], float]]:
     return {
         group: {
             (truth, decided): mass
@@ -81,10 +81,10 @@ def as_pairs(result: Confusions) -> dict[tuple[Any, ...], dict[tuple[Any, Any], 
 
 
 @pytest.mark.quick(20)
-@pytest.mark.parametrize("query", ASKED.values(), ids=ASKED)
+@pytest.mark.parametrize("query", COLUMNS.values(), ids=COLUMNS)
 def test_confusions_are_the_same_from_every_source(make_source: Callable[[Table], Any], query: dict[str, Any]) -> None:
     result = read.confusions(make_source(TABLE), **query)
-    assert as_pairs(result) == by_hand(TABLE, query)
+    assert pairs_of(result) == sum_pairs_by_loop(TABLE, query)
     wanted = read.confusions(TABLE, **query)
     assert result.labels == wanted.labels
     assert result.digest == wanted.digest
@@ -123,7 +123,7 @@ def test_class_rows_are_the_same_from_every_source(make_source: Callable[[Table]
     assert result.intake.read == SIZE
 
 
-HOLES: dict[str, list[Any]] = {
+INCOMPLETE: dict[str, list[Any]] = {
     "is": ["cat", None, "dog", "fish", "cat", "dog"],
     "called": ["cat", "cat", None, "dog", "cat", "fish"],
     "p_cat": [0.5, 0.5, 0.5, None, 0.4, 0.2],
@@ -135,13 +135,13 @@ HOLES: dict[str, list[Any]] = {
 @pytest.mark.quick(3)
 def test_missing_values_are_refused_or_dropped_and_counted(make_source: Callable[[Table], Any]) -> None:
     with pytest.raises(MissingValuesError, match=r"2 of 6 rows cannot be used \(is: 1 missing; called: 1 missing\)"):
-        read.confusions(make_source(HOLES), truth="is", predicted="called")
-    result = read.confusions(make_source(HOLES), truth="is", predicted="called", missing="drop")
+        read.confusions(make_source(INCOMPLETE), truth="is", predicted="called")
+    result = read.confusions(make_source(INCOMPLETE), truth="is", predicted="called", missing="drop")
     assert result.pooled.total == 4
     assert (result.intake.read, result.intake.dropped) == (6, 2)
     with pytest.raises(MissingValuesError, match=r"3 of 6 rows cannot be used"):
-        read.class_rows(make_source(HOLES), truth="is", score="p_*")
-    rows = read.class_rows(make_source(HOLES), truth="is", score="p_*", missing="drop")
+        read.class_rows(make_source(INCOMPLETE), truth="is", score="p_*")
+    rows = read.class_rows(make_source(INCOMPLETE), truth="is", score="p_*", missing="drop")
     assert [rows.labels[code] for code in rows.truth] == ["cat", "dog", "dog"]
     assert rows.intake.dropped == 3
 
@@ -157,7 +157,7 @@ def test_unlisted_labels_are_refused_or_dropped(make_source: Callable[[Table], A
     assert read.confusions(make_source(table), missing="drop", **query).pooled.mass.tolist() == [[1, 0], [0, 0]]
 
 
-def test_a_label_only_in_dropped_rows_is_no_class(make_source: Callable[[Table], Any]) -> None:
+def test_labels_of_dropped_rows_are_no_classes(make_source: Callable[[Table], Any]) -> None:
     table = {"is": ["cat", "dog", "fish"], "called": ["cat", "cat", None]}
     assert read.confusions(make_source(table), truth="is", predicted="called", missing="drop").labels == ("cat", "dog")
 
@@ -211,7 +211,7 @@ def test_column_names_without_classes_are_refused() -> None:
         classes_from_names(["p_cat"], ["cat"])
 
 
-def test_columns_that_do_not_exist() -> None:
+def test_unknown_columns_raise() -> None:
     with pytest.raises(UnknownNameError, match=r"there is no column 'q_\*'"):
         read.class_rows(TABLE, truth="is", score="q_*")
     with pytest.raises(OptionError, match="give predicted= and no score="):
@@ -266,19 +266,19 @@ def test_weights_and_counts_of_arrays() -> None:
         (([[1, 2]], [1]), ShapeError, "truth has shape"),
     ],
 )
-def test_bad_arrays(source: tuple[Any, Any], error: type[Exception], message: str) -> None:
+def test_bad_arrays_raise(source: tuple[Any, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         baserate.confusion(*source)
 
 
-def test_bad_weights_of_arrays() -> None:
+def test_bad_weights_raise() -> None:
     with pytest.raises(WeightError, match="negative"):
         baserate.confusion([1, 2], [1, 2], weight=[1, -1])
     with pytest.raises(EmptyDataError, match="every weight is zero"):
         baserate.confusion([1, 2], [1, 2], weight=[0, 0])
 
 
-def test_scored_arrays() -> None:
+def test_class_scores_of_arrays() -> None:
     score = np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1]])
     assert baserate.class_scores([0, 1], score).labels == (0, 1, 2)
     assert baserate.class_scores(["x", "z"], score, labels="xyz").labels == ("x", "y", "z")
@@ -334,7 +334,7 @@ def test_sets_of_labels_from_tables_and_from_sets() -> None:
         ({"truth": np.zeros((0, 2)), "predicted": np.zeros((0, 2))}, EmptyDataError, "there are no rows"),
     ],
 )
-def test_bad_sets_of_labels(source: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_bad_sets_of_labels_raise(source: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         baserate.label_sets(**source)
 
@@ -342,24 +342,26 @@ def test_bad_sets_of_labels(source: dict[str, Any], error: type[Exception], mess
 # Cross-tables.
 
 
-def cross(folder: Path, text: str) -> Path:
+def write_cross_table(folder: Path, text: str) -> Path:
     path = folder / "cross.csv"
     path.write_text(text, encoding="utf-8")
     return path
 
 
 def test_a_cross_table_is_read_in_the_orientation_that_is_stated(tmp_path: Path) -> None:
-    path = cross(tmp_path, ",yes,no\nyes,20,5\nno,10,15\n")
+    path = write_cross_table(tmp_path, ",yes,no\nyes,20,5\nno,10,15\n")
     rows = read.cross_table(path, truth="rows")
     assert (rows.labels, rows.mass.tolist()) == (("yes", "no"), [[20, 5], [10, 15]])
     assert read.cross_table(path, truth="columns").mass.tolist() == [[20, 10], [5, 15]]
 
 
 def test_cross_tables_that_are_not_square_and_of_other_forms(tmp_path: Path) -> None:
-    result = read.cross_table(cross(tmp_path, "is;3;1\n1;0.5;2\n2;1;7\n"), truth="rows")
+    result = read.cross_table(write_cross_table(tmp_path, "is;3;1\n1;0.5;2\n2;1;7\n"), truth="rows")
     assert result.labels == (1, 2, 3)
     assert result.mass.tolist() == [[2, 0, 0.5], [7, 0, 1], [0, 0, 0]]
-    assert read.cross_table(cross(tmp_path, "\ufeffx\ta\tb\n\na\t1\t2\nb\t3\t4\n"), truth="rows").total == 10
+    assert (
+        read.cross_table(write_cross_table(tmp_path, "\ufeffx\ta\tb\n\na\t1\t2\nb\t3\t4\n"), truth="rows").total == 10
+    )
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -381,12 +383,12 @@ def test_labels_of_a_cross_table_may_hold_line_breaks(tmp_path: Path, end: str) 
         (",a,b\na,1,-1\nb,1,1\n", WeightError, "negative"),
     ],
 )
-def test_bad_cross_tables(tmp_path: Path, text: str, error: type[Exception], message: str) -> None:
+def test_bad_cross_tables_raise(tmp_path: Path, text: str, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        read.cross_table(cross(tmp_path, text), truth="rows")
+        read.cross_table(write_cross_table(tmp_path, text), truth="rows")
 
 
-def test_a_cross_table_that_cannot_be_opened(tmp_path: Path) -> None:
+def test_unreadable_cross_tables_raise(tmp_path: Path) -> None:
     with pytest.raises(baserate.NoSuchFileError, match="cannot be opened"):
         read.cross_table(tmp_path / "none.csv", truth="rows")
     with pytest.raises(OptionError, match="expected 'rows' or 'columns'"):
@@ -394,40 +396,40 @@ def test_a_cross_table_that_cannot_be_opened(tmp_path: Path) -> None:
 
 
 def test_costs_from_a_cross_table(tmp_path: Path) -> None:
-    result = read.cost_matrix(cross(tmp_path, ",b,a\na,4,0\nb,0,-1\n"), truth="rows")
+    result = read.cost_matrix(write_cross_table(tmp_path, ",b,a\na,4,0\nb,0,-1\n"), truth="rows")
     assert result.total(baserate.confusion(list("aab"), list("aba"))) == 3
     assert read.cost_matrix(tmp_path / "cross.csv", truth="columns").cost.tolist() == [[0, -1], [4, 0]]
     with pytest.raises(OptionError, match="expected 'rows' or 'columns'"):
         read.cost_matrix(tmp_path / "cross.csv", truth="both")  # type: ignore[arg-type]
     with pytest.raises(FileFormatError, match="has no row or no column for 'b'"):
-        read.cost_matrix(cross(tmp_path, ",a,c\na,0,1\nb,1,0\n"), truth="rows")
+        read.cost_matrix(write_cross_table(tmp_path, ",a,c\na,0,1\nb,1,0\n"), truth="rows")
 
 
 # What once went wrong in silence.
 
-RIGHT: dict[str, Any] = {"y": ["a", "b", "c"], **{f"p_{k}": np.eye(3)[at] for at, k in enumerate("abc")}}
+PERFECT: dict[str, Any] = {"y": ["a", "b", "c"], **{f"p_{k}": np.eye(3)[at] for at, k in enumerate("abc")}}
 
 
-def accuracy(rows: MulticlassRows) -> float:
+def accuracy_of(rows: MulticlassRows) -> float:
     return baserate.measure.multiclass.accuracy(rows.confusion())
 
 
 def test_every_class_needs_a_score_and_every_score_a_class() -> None:
     for labels in (["a", "b", "c", "d"], ["a", "b"], ["a", "b", "b"]):
         with pytest.raises(UnknownLabelError):
-            read.class_rows(RIGHT, truth="y", score="p_*", labels=labels)
+            read.class_rows(PERFECT, truth="y", score="p_*", labels=labels)
 
 
 def test_labels_order_classes_and_never_rename_columns() -> None:
-    rows = read.class_rows(RIGHT, truth="y", score="p_*", labels=["c", "a", "b"])
+    rows = read.class_rows(PERFECT, truth="y", score="p_*", labels=["c", "a", "b"])
     assert rows.labels == ("c", "a", "b")
-    assert accuracy(rows) == 1
-    renamed = {"y": RIGHT["y"], **{f"q{at}": RIGHT[f"p_{k}"] for at, k in enumerate("abc")}}
+    assert accuracy_of(rows) == 1
+    renamed = {"y": PERFECT["y"], **{f"q{at}": PERFECT[f"p_{k}"] for at, k in enumerate("abc")}}
     with pytest.raises(UnknownLabelError, match=r"do not contain them; name the class of each column, for example"):
         read.class_rows(renamed, truth="y", score="q*")
-    assert accuracy(read.class_rows(renamed, truth="y", score="q*", labels=["a", "b", "c"])) == 1
+    assert accuracy_of(read.class_rows(renamed, truth="y", score="q*", labels=["a", "b", "c"])) == 1
     output = {"b": "q1", "c": "q2", "a": "q0"}
-    assert accuracy(read.class_rows(renamed, truth="y", score=output)) == 1
+    assert accuracy_of(read.class_rows(renamed, truth="y", score=output)) == 1
     assert read.class_rows(renamed, truth="y", score=output, labels="abc").labels == ("a", "b", "c")
 
 
@@ -442,12 +444,12 @@ def test_a_pattern_matches_no_column_with_another_role() -> None:
     }
     rows = read.class_rows(table, truth="p_true", score="p_*", weight="p_w", group="p_g")
     assert rows.labels == (0, 1, 2)
-    assert accuracy(rows) == 1
+    assert accuracy_of(rows) == 1
     assert rows.intake.notes == ("p_* is taken for the scores 'p_0', 'p_1', 'p_2'.",)
 
 
 def test_classes_beyond_those_listed_are_refused_or_dropped() -> None:
-    table = {name: [*column, column[0]] for name, column in RIGHT.items()} | {"y": ["a", "b", "c", "z"]}
+    table = {name: [*column, column[0]] for name, column in PERFECT.items()} | {"y": ["a", "b", "c", "z"]}
     with pytest.raises(UnknownLabelError, match=r"1 of 4 rows cannot be used \(y: 1 unknown label\)"):
         read.class_rows(table, truth="y", score="p_*", labels="abc")
     assert len(read.class_rows(table, truth="y", score="p_*", labels="abc", missing="drop")) == 3
@@ -469,9 +471,9 @@ def test_equal_numbers_are_one_class_in_any_spelling(tmp_path: Path) -> None:
     assert read.confusions(path, truth="y", predicted="z").labels == (1, 2, 3)
 
 
-def test_disjoint_labels_are_refused(make_source: Callable[[Table], Any]) -> None:
+def test_disjoint_labels_raise(make_source: Callable[[Table], Any]) -> None:
     table = {"y": ["cat", "dog", "fish"], "z": ["0", "1", "2"]}
-    with pytest.raises(UnknownLabelError, match="no label is in both; spell them equally"):
+    with pytest.raises(UnknownLabelError, match="no label is in both; spell them in the same way"):
         read.confusions(make_source(table), truth="y", predicted="z")
     # One label that is never true may be all that a poor model says.
     assert read.confusions(make_source({"y": ["a", "b"], "z": ["c", "c"]}), truth="y", predicted="z").labels == (
@@ -481,7 +483,7 @@ def test_disjoint_labels_are_refused(make_source: Callable[[Table], Any]) -> Non
     )
 
 
-def test_ids_are_no_classes(make_source: Callable[[Table], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_thousands_of_labels_raise(make_source: Callable[[Table], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     from baserate.read import _builders
 
     monkeypatch.setattr(_builders, "_MAX_CLASSES", 4)
@@ -513,7 +515,7 @@ def test_frames_of_scores_are_read_by_their_names() -> None:
     for frame in (pd.DataFrame(score, columns=list("cab")), pl.DataFrame(score, schema=list("cab"))):
         rows = baserate.class_scores(["c", "a", "b"], frame)
         assert rows.labels == ("c", "a", "b")
-        assert accuracy(rows) == 1
+        assert accuracy_of(rows) == 1
     assert baserate.class_scores(["a", "b", "c"], pd.DataFrame(score)).labels == ("a", "b", "c")
     with pytest.raises(UnknownLabelError, match="do not contain them"):
         baserate.class_scores(["a", "b", "c"], pd.DataFrame(score, columns=["x", "y", "z"]))
@@ -573,11 +575,11 @@ def test_lists_of_different_lengths_are_sets() -> None:
 )
 def test_margins_and_bare_matrices_are_no_cross_tables(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(FileFormatError, match=message):
-        read.cross_table(cross(tmp_path, text), truth="rows")
+        read.cross_table(write_cross_table(tmp_path, text), truth="rows")
 
 
 def test_numeric_labels_of_a_cross_table_are_equal_in_any_spelling(tmp_path: Path) -> None:
-    assert read.cross_table(cross(tmp_path, ",1,2\n1.0,5,1\n2.0,0,4\n"), truth="rows").labels == (1, 2)
+    assert read.cross_table(write_cross_table(tmp_path, ",1,2\n1.0,5,1\n2.0,0,4\n"), truth="rows").labels == (1, 2)
 
 
 def test_labels_must_differ_and_be_comparable() -> None:

@@ -30,7 +30,7 @@ from baserate import (
 from baserate.read import _duckdb, _engines, _files
 from baserate.read._columns import Columns
 from baserate.read._labels import parse_labels, sort_labels
-from tests.read.test_tables import CSV, DIGEST, TABLE, tallied
+from tests.read.test_tables import CSV, DIGEST, TABLE, read_tallies
 from tests.readers import Table
 
 # --- labels ---------------------------------------------------------------------------------------------------------
@@ -67,17 +67,17 @@ def test_labels_of_several_types_are_ordered_by_type_and_then_by_text() -> None:
 
 def test_an_absent_positive_label_is_refused_among_numbers_too() -> None:
     with pytest.raises(NotBinaryError, match="positive=1 does not occur in truth, which holds 0, 2"):
-        tallied({"y": [0, 2], "p": [0.9, 0.1]}, positive=1)
+        read_tallies({"y": [0, 2], "p": [0.9, 0.1]}, positive=1)
     with pytest.raises(NotBinaryError, match="positive=2 does not occur in truth, which holds 0"):
-        tallied({"y": [0, 0], "p": [0.9, 0.1]}, positive=2)
-    assert tallied({"y": [0, 0], "p": [0.9, 0.1]}, positive=1).tally.mass.tolist() == [[0, 0], [1, 1]]
+        read_tallies({"y": [0, 0], "p": [0.9, 0.1]}, positive=2)
+    assert read_tallies({"y": [0, 0], "p": [0.9, 0.1]}, positive=1).tally.mass.tolist() == [[0, 0], [1, 1]]
 
 
 def test_truth_without_any_label_is_refused(make_source: Callable[[Table], Any]) -> None:
     table = {"y": [*pa.array([None, None], pa.int8()).to_pylist(), 1], "p": [0.9, 0.1, 0.5], "g": ["a", "a", "b"]}
-    assert tallied(make_source(table), missing="drop").tally.total == 1
+    assert read_tallies(make_source(table), missing="drop").tally.total == 1
     with pytest.raises(EmptyDataError, match="every value of y is missing; give at least one label"):
-        tallied({"y": [None, None], "p": [0.9, 0.1]}, missing="drop")
+        read_tallies({"y": [None, None], "p": [0.9, 0.1]}, missing="drop")
 
 
 def test_unknown_predicted_labels_are_missing_if_both_classes_are_stated(
@@ -86,21 +86,21 @@ def test_unknown_predicted_labels_are_missing_if_both_classes_are_stated(
     table = {"y": ["a", "b", "a"], "hat": ["a", "c", "b"]}
     query: dict[str, Any] = {"score": None, "predicted": "hat", "positive": "a", "negative": "b"}
     with pytest.raises(NotBinaryError, match=r"1 of 3 rows cannot be used \(hat: 1 unknown label\)"):
-        tallied(make_source(table), **query)
-    result = tallied(make_source(table), **query, missing="drop")
+        read_tallies(make_source(table), **query)
+    result = read_tallies(make_source(table), **query, missing="drop")
     assert result.tally.mass.tolist() == [[1, 1], [0, 0]]
     assert dict(result.intake.reasons) == {"hat": {"unknown label": 1}}
 
 
 def test_two_unknown_predicted_labels_are_refused() -> None:
     with pytest.raises(NotBinaryError, match=r"hat holds 'b', 'c', but truth 'a'; give both the same labels"):
-        tallied({"y": ["a", "a"], "hat": ["b", "c"]}, score=None, predicted="hat", positive="a")
+        read_tallies({"y": ["a", "a"], "hat": ["b", "c"]}, score=None, predicted="hat", positive="a")
 
 
 def test_more_than_256_groups_are_distinct() -> None:
     size = 600
     table = {"y": np.arange(size) % 2, "p": np.arange(size), "g": np.arange(size) // 2}
-    result = tallied(table, group="g")
+    result = read_tallies(table, group="g")
     assert len(result.groups) == 300
     assert result.models["p"][299,].score.tolist() == [599, 598]
     assert result.models["p"][43,].score.tolist() == [87, 86]
@@ -111,20 +111,20 @@ def test_more_than_256_groups_are_distinct() -> None:
 
 def test_weights_of_dropped_rows_are_not_checked(make_source: Callable[[Table], Any]) -> None:
     table = {"y": [1, 0, 1], "p": [0.9, 0.2, np.nan], "w": [1.0, 2.0, -1.0]}
-    assert tallied(make_source(table), weight="w", missing="drop").tally.mass.tolist() == [[1, 0], [0, 2]]
+    assert read_tallies(make_source(table), weight="w", missing="drop").tally.mass.tolist() == [[1, 0], [0, 2]]
 
 
 def test_bad_weights_are_counted_among_remaining_rows(make_source: Callable[[Table], Any]) -> None:
     table = {"y": [1, 0, 1], "p": [0.9, 0.2, np.nan], "w": [1.0, -2.0, 1.0]}
     with pytest.raises(WeightError, match="1 of 2 values of w are negative"):
-        tallied(make_source(table), weight="w", missing="drop")
+        read_tallies(make_source(table), weight="w", missing="drop")
 
 
 def test_scores_that_are_all_null_are_missing() -> None:
     table: dict[str, Any] = {"y": [1, 0], "p": [None, None]}
     for source in (table, pl.DataFrame(table), pa.table(table)):
         with pytest.raises(EmptyDataError, match=r"all 2 rows were dropped \(p: 2 (missing|NaN)\)"):
-            tallied(source, missing="drop")
+            read_tallies(source, missing="drop")
 
 
 def test_rows_of_frames_without_id_are_missing() -> None:
@@ -161,7 +161,7 @@ def test_a_file_in_a_folder_is_detected_by_its_suffix(kind: str, ending: str, tm
     path.write_bytes(gzip.compress(result) if ending.endswith("gz") else result)
     (tmp_path / "made").unlink()
     (tmp_path / "notes.md").write_text("no table", encoding="utf-8")
-    assert tallied(tmp_path).digest == DIGEST
+    assert read_tallies(tmp_path).digest == DIGEST
 
 
 @pytest.mark.parametrize("start", ["", "\ufeff", "\n", " "])
@@ -172,19 +172,19 @@ def test_json_without_a_suffix_is_detected_by_its_first_character(form: str, sta
     (tmp_path / "table").write_text(start + text, encoding="utf-8")
     assert _files._inspect(tmp_path / "table", "table").kind == "json"  # noqa: SLF001
     if not start:
-        assert tallied(tmp_path / "table").digest == DIGEST
+        assert read_tallies(tmp_path / "table").digest == DIGEST
 
 
 def test_the_suffix_of_a_text_file_overrides_its_content(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("{y},p\n1,0.9\n0,0.2\n1,0.4\n0,0.1\n", encoding="utf-8")
-    assert tallied(tmp_path / "t.csv", truth="{y}").digest == DIGEST
+    assert read_tallies(tmp_path / "t.csv", truth="{y}").digest == DIGEST
 
 
 @pytest.mark.quick(3)
 @pytest.mark.parametrize("written", ["NA", "N/A", "na", "n/a", "null", "NULL", "None", ""])
 def test_a_missing_number_has_many_spellings(written: str, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(f"y,p\n1,0.9\n0,{written}\n", encoding="utf-8")
-    assert dict(tallied(tmp_path / "t.csv", missing="drop").intake.reasons) == {"p": {"missing": 1}}
+    assert dict(read_tallies(tmp_path / "t.csv", missing="drop").intake.reasons) == {"p": {"missing": 1}}
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_a_missing_number_has_many_spellings(written: str, tmp_path: Path) -> No
 def test_unsupported_compression_is_reported(start: bytes, packing: str, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(start + b"\0" * 50)
     with pytest.raises(FileFormatError, match=f"is packed with {packing}; unpack it first"):
-        tallied(tmp_path / "t.csv")
+        read_tallies(tmp_path / "t.csv")
 
 
 @pytest.mark.quick(5)
@@ -204,7 +204,7 @@ def test_the_head_of_a_file_may_end_within_a_character(
 ) -> None:
     monkeypatch.setattr(_files, "_HEAD_SIZE", most)
     (tmp_path / "t.csv").write_text("y,p,g\n1,0.9,é日\n0,0.2,日é\n1,0.4,é日\n0,0.1,é\n", encoding="utf-8")
-    assert tallied(tmp_path / "t.csv").digest == DIGEST
+    assert read_tallies(tmp_path / "t.csv").digest == DIGEST
 
 
 def test_files_must_share_their_delimiter(tmp_path: Path) -> None:
@@ -213,47 +213,47 @@ def test_files_must_share_their_delimiter(tmp_path: Path) -> None:
     with pytest.raises(
         FileFormatError, match=r"b\.csv has another header than .*a\.csv; give files with the same columns"
     ):
-        tallied([tmp_path / "a.csv", tmp_path / "b.csv"])
+        read_tallies([tmp_path / "a.csv", tmp_path / "b.csv"])
 
 
-def test_a_file_is_not_taken_for_a_pattern(tmp_path: Path) -> None:
+def test_file_names_are_not_expanded_as_patterns(tmp_path: Path) -> None:
     for name in ("a*.csv", "ab.csv"):
         (tmp_path / name).write_text("y,p\n1,0.9\n0,0.2\n", encoding="utf-8")
-    assert tallied(tmp_path / "a*.csv").tally.total == 2
+    assert read_tallies(tmp_path / "a*.csv").tally.total == 2
 
 
 def test_a_folder_that_is_called_like_a_table_is_not_read_as_one(tmp_path: Path) -> None:
     (tmp_path / "t.csv").mkdir()
     (tmp_path / "t.csv" / "part.csv").write_text(CSV, encoding="utf-8")
-    assert tallied(tmp_path).digest == DIGEST
-    assert tallied(str(tmp_path / "t.csv")).digest == DIGEST
+    assert read_tallies(tmp_path).digest == DIGEST
+    assert read_tallies(str(tmp_path / "t.csv")).digest == DIGEST
 
 
 @pytest.mark.parametrize("order", ["utf-16-le", "utf-16-be"])
 def test_utf_16_is_detected_in_either_byte_order(order: str, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(("\ufeff" + CSV).encode(order))
     with pytest.raises(FileFormatError, match="is UTF-16 text"):
-        tallied(tmp_path / "t.csv")
+        read_tallies(tmp_path / "t.csv")
 
 
 def test_a_byte_order_mark_is_no_part_of_the_header(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("\ufeff" + CSV, encoding="utf-8")
-    assert tallied(tmp_path / "t.csv").digest == DIGEST
+    assert read_tallies(tmp_path / "t.csv").digest == DIGEST
     (tmp_path / "empty.csv").write_text("\ufeff\n", encoding="utf-8")
     with pytest.raises(EmptyDataError, match="is empty"):
-        tallied(tmp_path / "empty.csv")
+        read_tallies(tmp_path / "empty.csv")
 
 
 def test_compressed_and_plain_files_do_not_mix(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(CSV, encoding="utf-8")
     (tmp_path / "b.csv").write_bytes(gzip.compress(CSV.encode()))
     with pytest.raises(FileFormatError, match="some of the files are packed and some are not"):
-        tallied(tmp_path)
+        read_tallies(tmp_path)
 
 
 def test_a_header_may_hold_line_breaks_and_delimiters_in_quotes(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text('"a;b;c;d",y,"p\nq"\nx,1,0.9\nx,0,0.2\nx,1,0.4\nx,0,0.1\n', encoding="utf-8")
-    assert tallied(tmp_path / "t.csv", score="p\nq").digest == DIGEST
+    assert read_tallies(tmp_path / "t.csv", score="p\nq").digest == DIGEST
 
 
 def test_every_arrow_file_must_have_the_columns_and_one_form(tmp_path: Path) -> None:
@@ -262,10 +262,10 @@ def test_every_arrow_file_must_have_the_columns_and_one_form(tmp_path: Path) -> 
     pl.DataFrame({"y": [1, 0], "p": ["high", "low"]}).write_ipc(tmp_path / "c.arrow")
     pl.DataFrame({"p": [0.4, 0.1], "y": [1, 0], "z": [3, 4]}).write_ipc(tmp_path / "d.arrow")
     with pytest.raises(UnknownNameError, match="there is no column 'p'"):
-        tallied([tmp_path / "a.arrow", tmp_path / "b.arrow"])
+        read_tallies([tmp_path / "a.arrow", tmp_path / "b.arrow"])
     with pytest.raises(FileFormatError, match=r"c\.arrow has other types than .*a\.arrow"):
-        tallied([tmp_path / "a.arrow", tmp_path / "c.arrow"])
-    assert tallied([tmp_path / "a.arrow", tmp_path / "d.arrow"]).digest == DIGEST
+        read_tallies([tmp_path / "a.arrow", tmp_path / "c.arrow"])
+    assert read_tallies([tmp_path / "a.arrow", tmp_path / "d.arrow"]).digest == DIGEST
 
 
 # --- the engine -----------------------------------------------------------------------------------------------------
@@ -289,7 +289,7 @@ def test_the_first_line_of_an_engine_error_is_reported() -> None:
         raise duckdb.IOException("IO Error: disk is gone.\nLINE 1: SELECT\n        ^")
 
 
-def test_an_error_in_our_sql_is_not_blamed_on_the_file() -> None:
+def test_errors_in_our_sql_are_not_translated() -> None:
     for slip in (duckdb.ParserException, duckdb.BinderException):
         with pytest.raises(slip), _duckdb.translate_errors("a file"):
             raise slip("syntax error")
@@ -331,12 +331,12 @@ def test_repetition_is_counted_over_scores_and_labels_jointly(monkeypatch: pytes
 def test_a_relation_is_checked_for_repeated_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     query: list[object] = []
 
-    def repeats(*source: object) -> bool:
+    def record_check(*source: object) -> bool:
         query.append(source)
         return False
 
-    monkeypatch.setattr(_duckdb, "has_repeated_scores", repeats)
-    assert tallied(duckdb.connect().from_arrow(pa.table(TABLE))).digest == DIGEST
+    monkeypatch.setattr(_duckdb, "has_repeated_scores", record_check)
+    assert read_tallies(duckdb.connect().from_arrow(pa.table(TABLE))).digest == DIGEST
     assert len(query) == 1
 
 
@@ -347,19 +347,19 @@ def test_the_largest_number_of_labels_that_the_engine_codes(many: int, monkeypat
     table = pa.table({"y": at % 2, "p": at / 1000, "g": [f"g{each:03}" for each in at % many], "n": at % many})
     relation = duckdb.connect().from_arrow(table)
     for column in ("g", "n"):
-        result, wanted = (tallied(source, group=column) for source in (relation, table))
+        result, wanted = (read_tallies(source, group=column) for source in (relation, table))
         assert (result.digest, result.groups) == (wanted.digest, wanted.groups)
 
 
 def test_data_that_change_between_queries_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes, queried = iter([4, 3]), _engines._query  # noqa: SLF001
 
-    def changing(lazy: _engines.LazyColumns, columns: Columns, own: Columns) -> object:
+    def query_changed_data(lazy: _engines.LazyColumns, columns: Columns, own: Columns) -> object:
         return queried(lazy._replace(frame=lazy.frame.head(next(sizes))), columns, own)
 
-    monkeypatch.setattr(_engines, "_query", changing)
+    monkeypatch.setattr(_engines, "_query", query_changed_data)
     with pytest.raises(FileFormatError, match="the data changed while they were read"):
-        tallied(pl.LazyFrame(TABLE), score=["p", "y"])
+        read_tallies(pl.LazyFrame(TABLE), score=["p", "y"])
 
 
 # --- nouns: Rows and Tallies -----------------------------------------------------------------------------------------
@@ -428,7 +428,7 @@ def test_tallies_cannot_be_changed_from_outside() -> None:
         tallies.models["p"][()] = T  # type: ignore[index]
 
 
-def test_digests_of_several_tallies_stay_what_they_are() -> None:
+def test_digests_of_several_tallies_are_stable() -> None:
     both = Tallies({"risk": {("f",): T, ("m",): T}}, ("sex",))
     assert both.digest == "c47acabb1dcfc1dae7f86617cb31bcf77113e711c040a5792f3daec1e7561503"
     assert Tallies({"risk": {("f",): T, ("x",): T}}, ("sex",)).digest != both.digest
@@ -441,14 +441,14 @@ def test_ids_must_be_as_many_as_rows() -> None:
 
 def test_label_text_may_be_in_capitals_or_fractions() -> None:
     for truth, typed in (([True, False], "TRUE"), ([0.5, 1.5], "0.50"), ([2.0, 3.0], "2")):
-        assert tallied({"y": truth, "p": [2, 1]}, positive=read.LabelText(typed)).intake.positive == truth[0]
+        assert read_tallies({"y": truth, "p": [2, 1]}, positive=read.LabelText(typed)).intake.positive == truth[0]
 
 
 def test_a_list_that_is_not_all_paths_is_no_table() -> None:
     with pytest.raises(baserate.OptionError, match="list is no table"):
-        tallied(["t.csv", 7])
+        read_tallies(["t.csv", 7])
     with pytest.raises(baserate.OptionError, match="tuple is no table"):
-        tallied((7, "t.csv"))
+        read_tallies((7, "t.csv"))
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "lazy", "pyarrow", "duckdb", "stream"])
@@ -464,31 +464,31 @@ def test_an_unusable_column_is_reported(kind: str) -> None:
         "stream": Stream(pa.table(TABLE)),
     }
     with pytest.raises(UnknownNameError, match=r"there is no column 'P'\. Did you mean 'p'\?"):
-        tallied(sources[kind], score="P")
+        read_tallies(sources[kind], score="P")
 
 
-def test_columns_of_no_length_are_empty() -> None:
+def test_empty_columns_raise() -> None:
     lists: dict[str, list[int]] = {"y": [], "p": []}
     for source in (lists, {"y": np.zeros(0, np.int64), "p": np.zeros(0)}, pl.DataFrame(TABLE)[:0]):
         with pytest.raises(EmptyDataError, match="there are no rows"):
-            tallied(source)
+            read_tallies(source)
 
 
 def test_an_unknown_column_among_many_lists_the_first_twenty() -> None:
     for many, output in ((20, "'c19'."), (21, "'c19' and 1 more.")):
         with pytest.raises(UnknownNameError) as caught:
-            tallied({f"c{at}": [0] for at in range(many)}, truth="c0", score="zzz")
+            read_tallies({f"c{at}": [0] for at in range(many)}, truth="c0", score="zzz")
         assert str(caught.value).endswith(output)
 
 
-def test_booleans_are_labels_as_they_are() -> None:
-    result = tallied({"y": np.array([True, True]), "p": [0.9, 0.1]})
+def test_booleans_are_labels() -> None:
+    result = read_tallies({"y": np.array([True, True]), "p": [0.9, 0.1]})
     assert (result.intake.positive, result.intake.negative) == (True, False)
 
 
 def test_masked_and_nan_labels_are_both_missing() -> None:
     truth = np.ma.array([1.0, 0.0, np.nan, 1.0], mask=[False, False, False, True])
-    result = tallied({"y": truth, "p": [0.9, 0.4, 0.3, 0.1]}, missing="drop")
+    result = read_tallies({"y": truth, "p": [0.9, 0.4, 0.3, 0.1]}, missing="drop")
     assert dict(result.intake.reasons) == {"y": {"missing": 2}}
     assert result.tally.mass.tolist() == [[1, 0], [0, 1]]
 
@@ -496,13 +496,13 @@ def test_masked_and_nan_labels_are_both_missing() -> None:
 def test_nan_among_labels_of_an_engine_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_duckdb, "has_repeated_scores", lambda *_: False)
     relation = duckdb.connect().from_arrow(pa.table(TABLE | {"y": [1.0, 0.0, 1.0, np.nan]}))
-    assert dict(tallied(relation, missing="drop").intake.reasons) == {"y": {"missing": 1}}
+    assert dict(read_tallies(relation, missing="drop").intake.reasons) == {"y": {"missing": 1}}
 
 
 def test_the_beginning_of_a_bad_line_is_reported(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(f"y,p\n1,0.5\n0,0.4,{'x' * 500}\n", encoding="utf-8")
     with pytest.raises(FileFormatError) as caught:
-        tallied(tmp_path / "t.csv")
+        read_tallies(tmp_path / "t.csv")
     assert f"('0,0.4,{'x' * 54}')" in str(caught.value)
 
 
@@ -511,7 +511,7 @@ def test_several_paths_are_named_by_the_first(tmp_path: Path) -> None:
         (tmp_path / name).write_text("y,p\n1,0.5\n", encoding="utf-8")
     pq.write_table(pa.table(TABLE), tmp_path / "d.parquet")
     with pytest.raises(FileFormatError, match=r"a\.csv and 2 more "):
-        tallied([tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "d.parquet"])
+        read_tallies([tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "d.parquet"])
 
 
 def test_a_corrupt_gzip_file_is_reported(tmp_path: Path) -> None:
@@ -519,23 +519,23 @@ def test_a_corrupt_gzip_file_is_reported(tmp_path: Path) -> None:
     whole[10:40] = b"\xff" * 30
     (tmp_path / "t.csv.gz").write_bytes(whole)
     with pytest.raises(FileFormatError, match="cannot be unpacked"):
-        tallied(tmp_path / "t.csv.gz")
+        read_tallies(tmp_path / "t.csv.gz")
 
 
 def test_a_file_without_permission_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "t.csv").write_text(CSV, encoding="utf-8")
 
-    def closed(*_: object, **__: object) -> None:
+    def deny_permission(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "open", closed)
+    monkeypatch.setattr(Path, "open", deny_permission)
     with pytest.raises(baserate.NoSuchFileError, match=r"t\.csv cannot be opened: Permission denied"):
-        tallied(tmp_path / "t.csv")
+        read_tallies(tmp_path / "t.csv")
 
 
 def test_masked_whole_numbers_are_missing() -> None:
     score = np.ma.array([3, 2, 1], mask=[False, True, False])
-    result = tallied({"y": [1, 0, 0], "p": score}, missing="drop")
+    result = read_tallies({"y": [1, 0, 0], "p": score}, missing="drop")
     assert dict(result.intake.reasons) == {"p": {"missing": 1}}
     assert result.tally.score.tolist() == [3, 1]
 
@@ -543,14 +543,14 @@ def test_masked_whole_numbers_are_missing() -> None:
 def test_booleans_may_be_scores() -> None:
     table = {"y": [1, 0, 1], "p": [True, False, False]}
     for source in (table, pl.DataFrame(table), pl.LazyFrame(table), pa.table(table), pd.DataFrame(table)):
-        assert tallied(source).tally.score.tolist() == [1, 0]
+        assert read_tallies(source).tally.score.tolist() == [1, 0]
 
 
 def test_more_than_128_text_labels_are_distinct() -> None:
     at = np.arange(600)
     table = {"y": at % 2, "p": at, "g": [f"g{each:03}" for each in at // 2]}
     for source in (pl.DataFrame(table), pa.table(table)):
-        result = tallied(source, group="g")
+        result = read_tallies(source, group="g")
         assert len(result.groups) == 300
         assert result.models["p"]["g299",].score.tolist() == [599, 598]
 

@@ -23,10 +23,10 @@ SHUFFLED = SCORE.sample(frac=1, random_state=1)
 WEIGHT = pd.Series(1.0, index=TRUTH.index).sample(frac=1, random_state=2)
 COUNT = WEIGHT.astype(int)
 LABEL = TRUTH.map({True: "yes", False: "no"})
-BOTH = pd.DataFrame({"no": 1 - 1 / (1 + np.exp(-SCORE)), "yes": 1 / (1 + np.exp(-SCORE))})
+CLASS_SCORES = pd.DataFrame({"no": 1 - 1 / (1 + np.exp(-SCORE)), "yes": 1 / (1 + np.exp(-SCORE))})
 SETS = pd.DataFrame({"sea": TRUTH, "sky": ~TRUTH})
-ONE = Policy(by_group={("f",): Cut((0.4,)), ("m",): Cut((0.6,))}, otherwise="refer", attributes=("sex",))
-FRONT = decide.roc_convex_hull({"a": Counts(tp=2, fn=1, fp=0, tn=3), "b": Counts(tp=3, fn=0, fp=1, tn=2)})
+POLICY = Policy(by_group={("f",): Cut((0.4,)), ("m",): Cut((0.6,))}, otherwise="refer", attributes=("sex",))
+HULL = decide.roc_convex_hull({"a": Counts(tp=2, fn=1, fp=0, tn=3), "b": Counts(tp=3, fn=0, fp=1, tn=2)})
 COMBINED = decide.combine_scores(
     read.rows({"y": [1, 1, 1, 0, 0, 0], "a": [6, 8, 5, 7, 3, 4], "b": [5, 2, 5, 1, 4, 3]}, truth="y", score=["a", "b"])
 )
@@ -38,10 +38,12 @@ ENTRIES: dict[str, Callable[[], object]] = {
     "tally, count": lambda: baserate.tally(TRUTH.to_numpy(), SCORE, count=COUNT),
     "confusion": lambda: baserate.confusion(LABEL, LABEL.loc[SHUFFLED.index]),
     "confusion, weight": lambda: baserate.confusion(LABEL, LABEL, weight=WEIGHT),
-    "scored": lambda: baserate.class_scores(LABEL, BOTH.loc[SHUFFLED.index]),
-    "scored, count": lambda: baserate.class_scores(LABEL.tolist(), BOTH, count=COUNT),
+    "scored": lambda: baserate.class_scores(LABEL, CLASS_SCORES.loc[SHUFFLED.index]),
+    "scored, count": lambda: baserate.class_scores(LABEL.tolist(), CLASS_SCORES, count=COUNT),
     "label sets": lambda: baserate.label_sets(SETS, predicted=SETS.loc[SHUFFLED.index]),
-    "label sets, score": lambda: baserate.label_sets(SETS, score=BOTH.loc[SHUFFLED.index].to_numpy(), weight=WEIGHT),
+    "label sets, score": lambda: baserate.label_sets(
+        SETS, score=CLASS_SCORES.loc[SHUFFLED.index].to_numpy(), weight=WEIGHT
+    ),
     "evaluate": lambda: baserate.evaluate(TRUTH, SHUFFLED),
     "evaluate, models": lambda: baserate.evaluate(TRUTH, {"a": SCORE, "b": SHUFFLED}),
     "evaluate, frame": lambda: baserate.evaluate(TRUTH, pd.DataFrame({"a": SHUFFLED})),
@@ -56,18 +58,22 @@ ENTRIES: dict[str, Callable[[], object]] = {
     ),
     "confusions": lambda: read.confusions({"y": TRUTH, "p": WEIGHT > 0}, truth="y", predicted="p"),
     "class rows": lambda: read.class_rows(
-        {"y": LABEL, "p_no": BOTH["no"], "p_yes": BOTH["yes"].loc[SHUFFLED.index]}, truth="y", score="p_*"
+        {"y": LABEL, "p_no": CLASS_SCORES["no"], "p_yes": CLASS_SCORES["yes"].loc[SHUFFLED.index]},
+        truth="y",
+        score="p_*",
     ),
     "target": lambda: read.target({"p": SCORE, "w": WEIGHT}, score="p", weight="w"),
     "class target": lambda: read.class_target(
-        {"p_no": BOTH["no"], "p_yes": BOTH["yes"].loc[SHUFFLED.index]}, score="p_*"
+        {"p_no": CLASS_SCORES["no"], "p_yes": CLASS_SCORES["yes"].loc[SHUFFLED.index]}, score="p_*"
     ),
     "Target.of_rows": lambda: Target.of_rows(SCORE, weight=WEIGHT),
     "Tally.counted": lambda: Tally.from_counts(
         pd.Series([2.0, 1.0], index=["b", "a"]), pd.DataFrame([[1, 2], [3, 4]], index=["a", "b"])
     ),
-    "actions": lambda: apply.actions(ONE, BOTH["yes"], group=LABEL.map({"yes": "f", "no": "m"}).loc[SHUFFLED.index]),
-    "ranked": lambda: decide.rank_by_hull(FRONT, {"a": TRUTH.astype(int), "b": TRUTH.loc[SHUFFLED.index].astype(int)}),
+    "actions": lambda: apply.actions(
+        POLICY, CLASS_SCORES["yes"], group=LABEL.map({"yes": "f", "no": "m"}).loc[SHUFFLED.index]
+    ),
+    "ranked": lambda: decide.rank_by_hull(HULL, {"a": TRUTH.astype(int), "b": TRUTH.loc[SHUFFLED.index].astype(int)}),
     "combined": lambda: COMBINED.score(SCORE, SHUFFLED),
     "CalibratedBy": lambda: CalibratedClassifier(LogisticRegression()).fit(FEATURES, TRUTH.loc[SHUFFLED.index]),
     "PolicyClassifier": lambda: PolicyClassifier(LogisticRegression()).fit(FEATURES, TRUTH, sample_weight=WEIGHT),
@@ -76,14 +82,14 @@ ENTRIES: dict[str, Callable[[], object]] = {
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
-def test_rows_in_another_order_are_refused(entry: str) -> None:
+def test_rows_in_another_order_raise(entry: str) -> None:
     with pytest.raises(
         ShapeError, match=r"have indexes that differ \(same labels in another order\)\. Align them with"
     ):
         ENTRIES[entry]()
 
 
-def test_the_remedies_work() -> None:
+def test_remedies_align_the_columns() -> None:
     with pytest.raises(ShapeError) as caught:
         baserate.tally(TRUTH, SHUFFLED)
     assert "Align them with `score.loc[truth.index]`" in str(caught.value)
@@ -97,7 +103,7 @@ def test_the_remedies_work() -> None:
     assert baserate.measure.auc(baserate.curve(apart)) == pytest.approx(roc_auc_score(TRUTH, SHUFFLED))
 
 
-def test_other_labels_are_refused() -> None:
+def test_other_labels_raise() -> None:
     """As after a split: what was predicted has the labels 0, 1, 2, …"""
     with pytest.raises(ShapeError) as caught:
         baserate.tally(pd.Series([1, 0, 1], index=[7, 1, 9]), pd.Series([0.9, 0.2, 0.4]))
@@ -114,7 +120,7 @@ def test_labels_that_repeat_cannot_be_aligned() -> None:
     assert ".loc" not in str(caught.value)
 
 
-def test_names_that_are_no_identifiers() -> None:
+def test_remedy_for_names_that_are_no_identifiers() -> None:
     with pytest.raises(ShapeError, match="is it sick and the risk have indexes that differ") as caught:
         read.tallies({"is it sick": TRUTH, "the risk": SHUFFLED}, truth="is it sick", score="the risk")
     assert "`.loc` and the index of the other" in str(caught.value)

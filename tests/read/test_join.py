@@ -22,17 +22,17 @@ OLD: dict[str, Any] = {name: [column[at] for at in (2, 0, 3, 1)] for name, colum
 }
 
 
-def rows(table: dict[str, Any], **more: Any) -> Rows:  # noqa: ANN401  (options of the reader)
+def read_rows(table: dict[str, Any], **more: Any) -> Rows:  # noqa: ANN401  (options of the reader)
     return read.rows(table, **{"truth": "sick", "score": "risk", "id": "who"} | more)
 
 
-def without(table: dict[str, Any], name: str) -> dict[str, Any]:
+def drop_row(table: dict[str, Any], name: str) -> dict[str, Any]:
     kept = [at for at, who in enumerate(table["who"]) if who != name]
     return {column: [values[at] for at in kept] for column, values in table.items()}
 
 
 def test_rows_are_joined_by_id() -> None:
-    result = read.join({"new": rows(NEW, weight="w", group="sex"), "old": rows(OLD, weight="w", group="sex")})
+    result = read.join({"new": read_rows(NEW, weight="w", group="sex"), "old": read_rows(OLD, weight="w", group="sex")})
     assert result.score["new"].tolist() == NEW["risk"]
     assert result.score["old"].tolist() == [0.8, 0.3, 0.5, 0.1]
     assert result.truth.tolist() == [True, False, True, False]
@@ -44,32 +44,32 @@ def test_rows_are_joined_by_id() -> None:
     assert len(compare(result)) == 3
 
 
-def test_clusters_are_the_same_whatever_their_numbers() -> None:
+def test_clusters_are_compared_by_their_rows() -> None:
     renamed = OLD | {"sex": ["a man" if sex == "m" else "woman" for sex in OLD["sex"]]}
-    result = read.join({"new": rows(NEW, cluster="sex"), "old": rows(renamed, cluster="sex")})
+    result = read.join({"new": read_rows(NEW, cluster="sex"), "old": read_rows(renamed, cluster="sex")})
     assert result.cluster is not None
     assert result.cluster.tolist() == [0, 1, 1, 0]
     with pytest.raises(OptionError, match="only one of new and old has a cluster"):
-        read.join({"new": rows(NEW, cluster="sex"), "old": rows(OLD)})
+        read.join({"new": read_rows(NEW, cluster="sex"), "old": read_rows(OLD)})
 
 
 def test_several_scores_keep_their_names() -> None:
     both = [table | {"age": np.arange(4.0)} for table in (NEW, OLD)]
-    result = read.join({f"m{at}": rows(each, score=["risk", "age"]) for at, each in enumerate(both)})
+    result = read.join({f"m{at}": read_rows(each, score=["risk", "age"]) for at, each in enumerate(both)})
     assert list(result.score) == ["m0: risk", "m0: age", "m1: risk", "m1: age"]
 
 
 def test_rows_of_only_one_table_are_refused_or_dropped() -> None:
-    short = without(OLD, "b")
+    short = drop_row(OLD, "b")
     with pytest.raises(
         MissingValuesError, match=r"some ids are not in all tables \(1 of new\)\. Add them, or leave them out"
     ):
-        read.join({"new": rows(NEW), "old": rows(short)})
-    result = read.join({"new": rows(NEW), "old": rows(short)}, missing="drop")
+        read.join({"new": read_rows(NEW), "old": read_rows(short)})
+    result = read.join({"new": read_rows(NEW), "old": read_rows(short)}, missing="drop")
     assert len(result) == 3
     assert result.intake.description.startswith("4 rows read, 1 of them dropped (new id: 1 not in all tables)")
     with pytest.raises(EmptyDataError, match="no id is in all tables"):
-        read.join({"new": rows(NEW), "old": rows(OLD | {"who": [1, 2, 3, 4]})}, missing="drop")
+        read.join({"new": read_rows(NEW), "old": read_rows(OLD | {"who": [1, 2, 3, 4]})}, missing="drop")
 
 
 @pytest.mark.parametrize(
@@ -88,13 +88,13 @@ def test_rows_of_only_one_table_are_refused_or_dropped() -> None:
         ({"w": [9, 9, 9, 9]}, {"weight": "w"}, ShapeError, "weight of new and old differs in 4 of 4 rows"),
     ],
 )
-def test_tables_that_contradict_each_other(change: Any, more: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401
+def test_contradicting_tables_raise(change: Any, more: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401
     with pytest.raises(error, match=message):
-        read.join({"new": rows(NEW, **more), "old": rows(OLD | change, **more)})
+        read.join({"new": read_rows(NEW, **more), "old": read_rows(OLD | change, **more)})
 
 
-def test_parts_that_cannot_be_joined() -> None:
-    new, old = rows(NEW), rows(OLD)
+def test_parts_that_cannot_be_joined_raise() -> None:
+    new, old = read_rows(NEW), read_rows(OLD)
     with pytest.raises(OptionError, match="nothing to join"):
         read.join({"new": new})
     with pytest.raises(OptionError, match="missing is 'ignore'"):
@@ -102,8 +102,8 @@ def test_parts_that_cannot_be_joined() -> None:
     with pytest.raises(OptionError, match="old have no ids; read them with id="):
         read.join({"new": new, "old": read.rows(OLD, truth="sick", score="risk")})
     with pytest.raises(OptionError, match="grouped by different columns"):
-        read.join({"new": new, "old": rows(OLD, group="sex")})
+        read.join({"new": new, "old": read_rows(OLD, group="sex")})
     with pytest.raises(OptionError, match="only one of new and old has a weight"):
-        read.join({"new": new, "old": rows(OLD, weight="w")})
+        read.join({"new": new, "old": read_rows(OLD, weight="w")})
     with pytest.raises(OptionError, match="positive label is 1 in new but 0 in old"):
-        read.join({"new": new, "old": rows(OLD, positive=0)})
+        read.join({"new": new, "old": read_rows(OLD, positive=0)})

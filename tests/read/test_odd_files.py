@@ -21,7 +21,7 @@ DIGEST = baserate.tally([1, 0, 1], [0.9, 0.2, 0.7]).digest
 CSV = "y,p\n1,0.9\n0,0.2\n1,0.7\n"
 
 
-def tallied(source: object, **query: Any) -> Tallies:  # noqa: ANN401  (names of columns and options)
+def read_tallies(source: object, **query: Any) -> Tallies:  # noqa: ANN401  (names of columns and options)
     return read.tallies(source, **({"truth": "y", "score": "p"} | query))
 
 
@@ -48,7 +48,7 @@ def tallied(source: object, **query: Any) -> Tallies:  # noqa: ANN401  (names of
 )
 def test_text_as_programs_write_it(text: str, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(text.encode())
-    assert tallied(tmp_path / "t.csv").digest == DIGEST
+    assert read_tallies(tmp_path / "t.csv").digest == DIGEST
 
 
 ENDS = {"LF": "\n", "CRLF": "\r\n", "CR": "\r"}
@@ -83,7 +83,7 @@ def test_names_may_hold_line_breaks(header: str, end: str, start: str, within: s
 def test_the_delimiter_is_detected_after_a_line_break(text: str, tmp_path: Path) -> None:
     for name, pack in (("t.csv", bytes), ("t.csv.gz", gzip.compress)):
         (tmp_path / name).write_bytes(pack(text.encode()))
-        assert tallied(tmp_path / name, truth="is\nsick", positive=1, negative=0).tally.total == 1
+        assert read_tallies(tmp_path / name, truth="is\nsick", positive=1, negative=0).tally.total == 1
 
 
 def test_line_ends_that_differ_between_files_are_refused(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_line_ends_that_differ_between_files_are_refused(tmp_path: Path) -> None
     for name, end in (("a.csv", "\n"), ("b.csv", "\r\n")):
         (tmp_path / name).write_bytes(end.join(['"is\nsick",p', "1,0.9", "0,0.2", ""]).encode())
     with pytest.raises(FileFormatError, match=r"b\.csv has other line ends than .*a\.csv"):
-        tallied(tmp_path, truth="is\nsick")
+        read_tallies(tmp_path, truth="is\nsick")
 
 
 @pytest.mark.slow
@@ -115,14 +115,14 @@ def test_pipes_are_read_by_their_path(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with subprocess.Popen([sys.executable, "-c", f"open({str(pipe)!r}, 'w').write({CSV!r})"]) as writer:
-        assert tallied(pipe).digest == DIGEST
+        assert read_tallies(pipe).digest == DIGEST
         assert writer.wait(60) == 0
 
 
 def test_a_closed_standard_input_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(baserate.EmptyDataError, match="standard input is closed"):
-        tallied("-")
+        read_tallies("-")
 
 
 JSON = '{"y": 1, "p": 0.9}\n{"y": 0, "p": 0.2}\n{"y": 1, "p": 0.7}\n'
@@ -145,13 +145,13 @@ WIDE = ", ".join(f'"f{at}": {at}.5' for at in range(300))
 def test_json_as_programs_write_it(text: str, tmp_path: Path, *, packed: bool) -> None:
     path = tmp_path / "t.json"
     path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
-    assert tallied(path).digest == DIGEST
+    assert read_tallies(path).digest == DIGEST
 
 
-def test_a_key_may_come_late(tmp_path: Path) -> None:
+def test_json_keys_may_first_occur_late(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text('{"y": 1, "p": 0.5}\n' * 25_000 + '{"y": 0, "p": 0.5, "g": "late"}\n', encoding="utf-8")
-    result = tallied(path, group="g", missing="drop")
+    result = read_tallies(path, group="g", missing="drop")
     assert (result.groups, result.intake.dropped) == ((("late",),), 25_000)
 
 
@@ -160,8 +160,8 @@ def test_a_key_may_come_late(tmp_path: Path) -> None:
 def test_file_names_with_special_characters(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / name).write_text(CSV, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    assert tallied(name).digest == DIGEST
-    assert tallied(tmp_path / name).digest == DIGEST
+    assert read_tallies(name).digest == DIGEST
+    assert read_tallies(tmp_path / name).digest == DIGEST
 
 
 @pytest.mark.quick(3)
@@ -176,14 +176,14 @@ def test_names_of_folders_do_not_change_columns_of_files(folder: str, name: str,
         "t.parquet": lambda: pq.write_table(pa.table({"y": [1, 0, 1], "p": [0.9, 0.2, 0.7]}), path),
     }
     writers[name]()
-    assert tallied(tmp_path).digest == DIGEST
+    assert read_tallies(tmp_path).digest == DIGEST
 
 
 def test_parquet_with_nested_columns_and_several_files(tmp_path: Path) -> None:
     for part in ("a", "b"):
         table = pa.table({"s": [{"y": 5, "p": 1}], "y": [1], "p": [0.5], "l": [[1, 2]]})
         pq.write_table(table, tmp_path / f"{part}.parquet")
-    assert tallied(tmp_path).tally.total == 2
+    assert read_tallies(tmp_path).tally.total == 2
 
 
 @pytest.mark.parametrize("names", [["y", "p", "p"], ["y", "p", "P"]])
@@ -191,13 +191,13 @@ def test_parquet_with_a_name_twice_is_refused(names: list[str], tmp_path: Path) 
     table = pa.Table.from_arrays([pa.array(column) for column in ([1, 0], [0.9, 0.2], [0.1, 0.8])], names=names)
     pq.write_table(table, tmp_path / "t.parquet")
     with pytest.raises(FileFormatError, match="there are several columns 'p'"):
-        tallied(tmp_path / "t.parquet")
+        read_tallies(tmp_path / "t.parquet")
 
 
 def test_mixed_line_ends_are_reported(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(b"y,p\n1,0.9\r\n0,0.2\n1,0.7\r0,0.1\n" * 3)
     with pytest.raises(FileFormatError) as caught:
-        tallied(tmp_path / "t.csv")
+        read_tallies(tmp_path / "t.csv")
     assert "t.csv" in str(caught.value)
 
 
@@ -208,7 +208,7 @@ def test_a_truncated_arrow_stream_is_reported(tmp_path: Path) -> None:
         writer.write_table(table)
     path.write_bytes(path.read_bytes()[:-2000])
     with pytest.raises(FileFormatError, match="is not a whole Arrow file"):
-        tallied(path)
+        read_tallies(path)
 
 
 @pytest.mark.parametrize("name", ["", 5, b"p"])
@@ -216,4 +216,4 @@ def test_invalid_column_names_are_reported(name: object, tmp_path: Path) -> None
     (tmp_path / "t.csv").write_text(CSV, encoding="utf-8")
     for role in ("truth", "score", "group", "weight"):
         with pytest.raises(OptionError, match="is not the name of a column; expected text"):
-            tallied(tmp_path / "t.csv", **{role: name})
+            read_tallies(tmp_path / "t.csv", **{role: name})

@@ -29,19 +29,19 @@ Y, P = [1, 0, 1], [0.9, 0.2, 0.7]
 DIGEST = baserate.tally(Y, P).digest
 
 
-def tallied(source: object, **query: Any) -> Tallies:  # noqa: ANN401  (names of columns and options)
+def read_tallies(source: object, **query: Any) -> Tallies:  # noqa: ANN401  (names of columns and options)
     return read.tallies(source, **({"truth": "y", "score": "p"} | query))
 
 
 def test_only_the_negative_class_may_be_stated() -> None:
-    assert tallied({"y": Y, "p": P}, negative=1).intake.positive == 0
-    assert tallied({"y": ["b", "a"], "p": [2, 1]}, negative="a").intake.positive == "b"
+    assert read_tallies({"y": Y, "p": P}, negative=1).intake.positive == 0
+    assert read_tallies({"y": ["b", "a"], "p": [2, 1]}, negative="a").intake.positive == "b"
     with pytest.raises(NotBinaryError, match="negative='zzz' does not occur"):
-        tallied({"y": Y, "p": P}, negative="zzz")
-    with pytest.raises(NotBinaryError, match="of which 'a' is negative; name the positive one too"):
-        tallied({"y": ["a", "b", "c"], "p": P}, negative="a")
+        read_tallies({"y": Y, "p": P}, negative="zzz")
+    with pytest.raises(NotBinaryError, match="and 'a' is negative; name the positive one too"):
+        read_tallies({"y": ["a", "b", "c"], "p": P}, negative="a")
     with pytest.raises(OptionError, match="more than one label"):
-        tallied({"y": Y, "p": P}, positive=np.array([1, 0]))
+        read_tallies({"y": Y, "p": P}, positive=np.array([1, 0]))
 
 
 @pytest.mark.parametrize(
@@ -79,10 +79,10 @@ def test_an_id_may_be_a_label_too(tmp_path: Any) -> None:  # noqa: ANN401  (a pa
 
 
 @pytest.mark.parametrize("name", ["^p.*$", "*", "baserate 0", "y p"])
-def test_a_name_is_never_a_pattern(name: str) -> None:
+def test_names_are_not_regular_expressions(name: str) -> None:
     frame = pl.DataFrame({"y": Y, name: P, "p1": [0.1, 0.8, 0.3]})
     for source in (frame, frame.lazy(), duckdb.connect().from_arrow(frame)):
-        assert tallied(source, score=name).digest == DIGEST
+        assert read_tallies(source, score=name).digest == DIGEST
 
 
 @pytest.mark.parametrize("column", ["score", "weight", "count"])
@@ -91,13 +91,13 @@ def test_engines_do_not_convert_silently(column: str, monkeypatch: pytest.Monkey
     monkeypatch.setattr(_duckdb, "has_repeated_scores", lambda *_: True)
     for source in (frame, frame.lazy(), duckdb.connect().from_arrow(frame)):
         with pytest.raises(NotNumericError, match="w"):
-            tallied(source, **{column: "w"})
+            read_tallies(source, **{column: "w"})
 
 
 def test_integers_beyond_float_precision_are_refused() -> None:
     for values in ([2**70, 2**70 + 1, 5], [2**53 + 1, None, 5], [10**400, 1, 2]):
         with pytest.raises(NotNumericError):
-            tallied({"y": Y, "p": values}, missing="drop")
+            read_tallies({"y": Y, "p": values}, missing="drop")
 
 
 def test_categories_keep_their_types() -> None:
@@ -107,44 +107,44 @@ def test_categories_keep_their_types() -> None:
         pa.table({"y": pa.array(Y).dictionary_encode(), "p": P}),
     ]
     for frame in frames:
-        assert tallied(frame).digest == DIGEST
-        assert tallied(frame, group="y").groups == ((0,), (1,))
+        assert read_tallies(frame).digest == DIGEST
+        assert read_tallies(frame, group="y").groups == ((0,), (1,))
 
 
 @pytest.mark.parametrize("labels", [[[1], [2], [1]], [{"a": 1}, {"a": 2}, {"a": 1}]], ids=["lists", "structs"])
 def test_labels_that_cannot_be_compared_are_reported(labels: list[Any]) -> None:
     for source in ({"y": Y, "p": P, "g": labels}, pl.DataFrame({"y": Y, "p": P, "g": labels})):
         with pytest.raises((NotBinaryError, ShapeError), match=r"^g h"):
-            tallied(source, group="g")
+            read_tallies(source, group="g")
 
 
 def test_an_unknown_name_among_names_that_are_no_text() -> None:
     for source in ({"y": Y, 0: P}, pd.DataFrame({"y": Y, 0: P})):
         with pytest.raises((UnknownNameError, OptionError)):
-            tallied(source)
+            read_tallies(source)
 
 
 def test_many_attributes_make_many_groups() -> None:
     size = 50
     table: dict[str, Any] = {"y": [0, 1] * (size // 2), "p": np.arange(size)}
     table |= {f"a{at}": np.arange(size) for at in range(70)}
-    result = tallied(table, group=[f"a{at}" for at in range(70)])
+    result = read_tallies(table, group=[f"a{at}" for at in range(70)])
     assert len(result.groups) == size
     assert result.groups[3] == (3,) * 70
 
 
 def test_errors_of_engines_are_translated() -> None:
     with pytest.raises(FileFormatError, match="the frame cannot be read"):
-        tallied(pl.scan_csv("nowhere-at-all.csv"))
+        read_tallies(pl.scan_csv("nowhere-at-all.csv"))
     with pytest.raises(FileFormatError, match="the frame cannot be read"):
-        tallied(pl.LazyFrame({"y": Y, "p": P}).select("y", pl.col("p").str.to_uppercase()))
+        read_tallies(pl.LazyFrame({"y": Y, "p": P}).select("y", pl.col("p").str.to_uppercase()))
 
     class Broken:
         def __arrow_c_stream__(self, requested_schema: object = None) -> object:
             raise RuntimeError("the line went dead")
 
     with pytest.raises(FileFormatError, match="the frame cannot be read"):
-        tallied(Broken())
+        read_tallies(Broken())
 
 
 def test_a_decimal_is_the_nearest_float_in_every_engine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,17 +155,17 @@ def test_a_decimal_is_the_nearest_float_in_every_engine(monkeypatch: pytest.Monk
     for sums in (False, True):
         monkeypatch.setattr(_duckdb, "has_repeated_scores", lambda *_, sums=sums: sums)
         for source in (table, pl.DataFrame(table), pl.LazyFrame(table), duckdb.connect().from_arrow(table)):
-            assert tallied(source).digest == wanted
+            assert read_tallies(source).digest == wanted
 
 
 def test_huge_integer_labels_become_text() -> None:
-    result = measure.summary(tallied({"y": Y, "p": P, "g": [2**64, 1, 2]}, group="g"), measures=["accuracy"])
+    result = measure.summary(read_tallies({"y": Y, "p": P, "g": [2**64, 1, 2]}, group="g"), measures=["accuracy"])
     assert str(2**64) in result.frame("polars")["group.g"].to_list()
     assert str(2**64) in pa.table(result).to_pydict()["group.g"]
 
 
 def test_invalid_thresholds_and_measures_are_reported() -> None:
-    t = tallied({"y": Y, "p": P})
+    t = read_tallies({"y": Y, "p": P})
     for wrong in ("half", ["half"], [[1], [2, 3]]):
         with pytest.raises(OptionError, match="expected a number, or several in a list"):
             measure.summary(t, threshold=wrong)  # type: ignore[arg-type]

@@ -22,7 +22,7 @@ from baserate import (
     measure,
     read,
 )
-from tests.read.conftest import decide
+from tests.read.conftest import set_aggregation
 from tests.readers import BY_DUCKDB, READERS, Table
 
 SIZE = 400
@@ -38,7 +38,7 @@ TABLE: dict[str, list[Any]] = {
     "count": RNG.integers(0, 4, SIZE).tolist(),
     "decision": RNG.integers(0, 2, SIZE).tolist(),
 }
-ASKED: dict[str, dict[str, Any]] = {
+COLUMNS: dict[str, dict[str, Any]] = {
     "one score": {"score": "tied"},
     "whole numbers": {"score": "rank"},
     "two models in groups": {"score": ["real", "tied"], "group": ["sex", "site"]},
@@ -67,7 +67,7 @@ def assert_same(result: Tallies, wanted: Tallies) -> None:
 
 
 @pytest.mark.quick(24)
-@pytest.mark.parametrize("query", ASKED.values(), ids=ASKED)
+@pytest.mark.parametrize("query", COLUMNS.values(), ids=COLUMNS)
 def test_every_reader_gives_the_same_tallies(query: dict[str, Any], make_source: Callable[[Table], Any]) -> None:
     wanted = read.tallies(TABLE, truth="y", **query)
     result = read.tallies(make_source(TABLE), truth="y", **query)
@@ -87,13 +87,13 @@ def test_every_source_gives_the_same_tallies(tmp_path: Path, monkeypatch: pytest
     wanted = read.tallies(TABLE, **columns)
     for name, make in READERS.items():
         for sums in (False, True) if name in BY_DUCKDB else (False,):
-            decide(monkeypatch, sums=sums)
+            set_aggregation(monkeypatch, sums=sums)
             folder = tmp_path / f"{name} {sums}"
             folder.mkdir()
             assert_same(read.tallies(make(TABLE, folder), **columns), wanted)
 
 
-def test_arrays_through_a_table_are_arrays() -> None:
+def test_arrays_and_tables_of_arrays_give_the_same_tally() -> None:
     direct = baserate.tally(TABLE["y"], TABLE["tied"], weight=TABLE["weight"])
     tallied = read.tallies(TABLE, truth="y", score="tied", weight="weight").tally
     assert tallied.digest == direct.digest
@@ -183,7 +183,7 @@ def test_nullable_and_categorical_columns() -> None:
 
 @pytest.mark.parametrize("sums", [False, True])
 def test_scores_as_decimals_and_floats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, sums: bool) -> None:
-    decide(monkeypatch, sums=sums)
+    set_aggregation(monkeypatch, sums=sums)
     # A number with so many digits that dividing by a power of ten would miss the nearest float64.
     texts = ["0.123456789012345678", "0.5", "0.333333333333333333", "1.000000000000000000"]
     exact = [float(text) for text in texts]

@@ -35,7 +35,7 @@ CSV = "y,p,g\n1,0.9,a\n0,0.2,b\n1,0.4,b\n0,0.1,a\n"
 DIGEST = baserate.tally(TABLE["y"], TABLE["p"]).digest
 
 
-def tallied(source: object, **query: Any) -> Tallies:  # noqa: ANN401  (names of columns and options)
+def read_tallies(source: object, **query: Any) -> Tallies:  # noqa: ANN401  (names of columns and options)
     return read.tallies(source, **({"truth": "y", "score": "p"} | query))
 
 
@@ -61,7 +61,7 @@ def tallied(source: object, **query: Any) -> Tallies:  # noqa: ANN401  (names of
 )
 def test_invalid_arguments_are_reported(query: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error) as caught:
-        tallied(TABLE, **query)
+        read_tallies(TABLE, **query)
     assert message in str(caught.value)
 
 
@@ -72,11 +72,11 @@ def test_truth_is_required() -> None:
 
 def test_objects_that_are_no_table_are_refused() -> None:
     with pytest.raises(OptionError, match="int is no table"):
-        tallied(7)
+        read_tallies(7)
     with pytest.raises(FileFormatError, match="two columns of the frame have the same name"):
-        tallied(pd.DataFrame([[1, 2, 3]], columns=["y", "p", "p"]))
+        read_tallies(pd.DataFrame([[1, 2, 3]], columns=["y", "p", "p"]))
     with pytest.raises(ShapeError, match=r"different lengths \(y 4, p 3\)"):
-        tallied(TABLE | {"p": [1, 2, 3]})
+        read_tallies(TABLE | {"p": [1, 2, 3]})
 
 
 @pytest.mark.quick(3)
@@ -96,10 +96,10 @@ def test_a_column_may_have_two_roles(
         path = tmp_path / f"table.{source}"
         path.write_text(CSV, encoding="utf-8") if source == "csv" else pq.write_table(pa.table(TABLE), path)
         source = path
-    perfect = tallied(source, score="y", group="y")
+    perfect = read_tallies(source, score="y", group="y")
     assert perfect.pooled("y").mass.tolist() == [[2, 0], [0, 2]]
     assert perfect.groups == ((0,), (1,))
-    weighted = tallied(source, weight="p").tally
+    weighted = read_tallies(source, weight="p").tally
     assert weighted.mass.tolist() == [[0.9, 0.4, 0, 0], [0, 0, 0.2, 0.1]]
 
 
@@ -133,7 +133,7 @@ def test_rows_refuse_columns_of_different_lengths() -> None:
 
 
 def test_ids_do_not_change_tallies() -> None:
-    result = tallied(TABLE | {"who": [None, 1, 2, 3]}, id="who")
+    result = read_tallies(TABLE | {"who": [None, 1, 2, 3]}, id="who")
     assert (result.digest, result.intake.dropped) == (DIGEST, 0)
     with pytest.raises(baserate.MissingValuesError, match="who: 1 missing"):
         read.rows(TABLE | {"who": [None, 1, 2, 3]}, truth="y", score="p", id="who")
@@ -141,34 +141,34 @@ def test_ids_do_not_change_tallies() -> None:
 
 def test_label_text_matches_by_spelling() -> None:
     for truth, typed in (([1, 0], "1"), ([True, False], "true"), ([1.0, 0.0], "1"), (["1", "0"], "1")):
-        result = tallied({"y": truth, "p": [2, 1]}, positive=read.LabelText(typed))
+        result = read_tallies({"y": truth, "p": [2, 1]}, positive=read.LabelText(typed))
         assert result.tally.mass.tolist() == [[1, 0], [0, 1]]
         assert result.intake.positive == truth[0]
     with pytest.raises(NotBinaryError, match="positive='yes' does not occur"):
-        tallied(TABLE, positive=read.LabelText("yes"))
+        read_tallies(TABLE, positive=read.LabelText("yes"))
 
 
 def test_several_paths_folders_and_partitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a[1].csv").write_text("y,p\n1,0.9\n0,0.2\n", encoding="utf-8")
     (tmp_path / "b.csv").write_text("y,p\n1,0.4\n0,0.1\n", encoding="utf-8")
-    assert tallied([tmp_path / "a[1].csv", str(tmp_path / "b.csv")]).digest == DIGEST
-    assert tallied(tmp_path).digest == DIGEST
-    assert tallied(tmp_path / "a[1].csv").tally.total == 2
+    assert read_tallies([tmp_path / "a[1].csv", str(tmp_path / "b.csv")]).digest == DIGEST
+    assert read_tallies(tmp_path).digest == DIGEST
+    assert read_tallies(tmp_path / "a[1].csv").tally.total == 2
     (tmp_path / ".hidden.csv").write_text("no", encoding="utf-8")
     (tmp_path / "_started").mkdir()
     (tmp_path / "_started" / "c.csv").write_text("no", encoding="utf-8")
-    assert tallied(tmp_path).digest == DIGEST
+    assert read_tallies(tmp_path).digest == DIGEST
     folder = tmp_path / "parts"
     for group in ("a", "b"):
         (folder / f"g={group}").mkdir(parents=True)
         here = [at for at in range(4) if TABLE["g"][at] == group]
         part = {name: [TABLE[name][at] for at in here] for name in ("y", "p")}
         pq.write_table(pa.table(part), folder / f"g={group}" / "part.parquet")
-    result = tallied(folder, group="g")
-    assert result.digest == tallied(TABLE, group="g").digest
+    result = read_tallies(folder, group="g")
+    assert result.digest == read_tallies(TABLE, group="g").digest
     assert result.groups == (("a",), ("b",))
     monkeypatch.chdir(tmp_path)
-    assert tallied("parts/**/*.parquet").digest == DIGEST
+    assert read_tallies("parts/**/*.parquet").digest == DIGEST
 
 
 @pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet", "jsonl", "arrow"])
@@ -187,11 +187,11 @@ def test_the_format_of_standard_input_is_detected(kind: str, tmp_path: Path, mon
     else:
         writers[kind](str(path))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
-    assert tallied("-").digest == DIGEST
+    assert read_tallies("-").digest == DIGEST
 
 
 @pytest.mark.slow
-def test_labels_that_come_late_or_are_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_late_and_many_labels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_duckdb, "_FEW_ROWS", 50)
     monkeypatch.setattr(_duckdb, "has_repeated_scores", lambda *_: False)
     rng = np.random.default_rng(5)
@@ -202,17 +202,17 @@ def test_labels_that_come_late_or_are_many(tmp_path: Path, monkeypatch: pytest.M
     pl.DataFrame(table).write_csv(tmp_path / "t.csv")
     pl.DataFrame(table).write_parquet(tmp_path / "t.parquet")
     for column in ("g", "m", "n"):
-        wanted = tallied(table, group=column)
+        wanted = read_tallies(table, group=column)
         for name in ("t.csv", "t.parquet"):
-            result = tallied(tmp_path / name, group=column)
+            result = read_tallies(tmp_path / name, group=column)
             assert (result.digest, result.groups) == (wanted.digest, wanted.groups)
-        assert tallied(pl.DataFrame(table), group=column).digest == wanted.digest
+        assert read_tallies(pl.DataFrame(table), group=column).digest == wanted.digest
 
 
-def test_combinations_of_very_many_labels() -> None:
+def test_many_combinations_of_labels() -> None:
     size = 3000
     table = {"y": [0, 1] * (size // 2), "p": np.arange(size), "a": np.arange(size), "b": np.arange(size)[::-1]}
-    result = tallied(table, group=["a", "b"])
+    result = read_tallies(table, group=["a", "b"])
     assert len(result.groups) == size
     assert result.groups[0] == (0, size - 1)
     assert result.models["p"][7, size - 8].score.tolist() == [7]
@@ -231,7 +231,7 @@ def test_arrow_files_name_the_missing_package(tmp_path: Path, monkeypatch: pytes
     pl.DataFrame(TABLE).write_ipc(tmp_path / "t.arrow")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(NotInstalledError, match=r"pip install 'baserate\[arrow\]'"):
-        tallied(tmp_path / "t.arrow")
+        read_tallies(tmp_path / "t.arrow")
 
 
 def test_an_interrupted_query_raises_keyboard_interrupt() -> None:
@@ -245,12 +245,12 @@ def test_progress_is_reported(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(CSV, encoding="utf-8")
     output: list[Callable[[], float | None]] = []
 
-    def watch(far: Callable[[], float | None]) -> nullcontext[None]:
+    def watch_progress(far: Callable[[], float | None]) -> nullcontext[None]:
         output.append(far)
         assert far() is None
         return nullcontext()
 
-    read.tallies(tmp_path / "t.csv", truth="y", score="p", watch=watch)
+    read.tallies(tmp_path / "t.csv", truth="y", score="p", watch=watch_progress)
     assert len(output) == 1
 
 
@@ -268,7 +268,7 @@ def test_progress_never_goes_back() -> None:
 def test_spellings_of_a_missing_number_are_labels_elsewhere(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("y,p,land\n1,0.9,NA\n0,NA,NA\n0,0.1,DE\n1,,DE\n", encoding="utf-8")
-    result = tallied(path, group="land", missing="drop")
+    result = read_tallies(path, group="land", missing="drop")
     assert result.groups == (("DE",), ("NA",))
     assert dict(result.intake.reasons) == {"p": {"missing": 2}}
 
@@ -279,7 +279,7 @@ def test_the_delimiter_is_detected_in_the_header(tmp_path: Path) -> None:
         path.write_text(
             f'y{delimiter}"a,b;c"{delimiter}p\n1{delimiter}"x"{delimiter}0.5\n0{delimiter}y{delimiter}0.1\n'
         )
-        assert tallied(path).tally.total == 2
+        assert read_tallies(path).tally.total == 2
 
 
 @pytest.mark.parametrize("sums", [False, True])
@@ -300,7 +300,7 @@ def test_null_labels_of_every_type_are_missing(monkeypatch: pytest.MonkeyPatch, 
     for kind, (one, other) in values.items():
         rows = f"(1, 0.9, '{one}'), (0, 0.2, '{other}'), (1, 0.4, NULL), (0, 0.1, '{one}')"
         relation = engine.sql(f"SELECT y, p, g::{kind} AS g FROM (VALUES {rows}) t(y, p, g)")  # noqa: S608
-        result = tallied(relation, group="g", missing="drop")
+        result = read_tallies(relation, group="g", missing="drop")
         assert result.groups == ((one,), (other,)), kind
         assert dict(result.intake.reasons) == {"g": {"missing": 1}}, kind
         assert result.pooled("p").total == 3
@@ -314,30 +314,30 @@ def test_dates_are_the_same_labels_in_every_library() -> None:
         sources = [table, pd.DataFrame(table), pl.DataFrame(table), pl.LazyFrame(table), pa.table(table)]
         last = "2021-05-06T12:30" if isinstance(days[1], datetime) else "2021-05-06"
         for source in [*sources, duckdb.connect().from_arrow(pa.table(table))]:
-            assert tallied(source, group="g").groups == (("2020-01-01",), (last,))
+            assert read_tallies(source, group="g").groups == (("2020-01-01",), (last,))
 
 
 def test_a_column_of_the_file_overrides_one_in_the_folder_name(tmp_path: Path) -> None:
     for folder in ("g=x", "g=z"):
         (tmp_path / folder).mkdir()
         pq.write_table(pa.table(TABLE), tmp_path / folder / "part.parquet")
-    assert tallied(tmp_path, group="g").groups == (("a",), ("b",))
+    assert read_tallies(tmp_path, group="g").groups == (("a",), ("b",))
 
 
 def test_labels_that_may_mean_missing_are_noted() -> None:
     table = TABLE | {"g": ["NA", "b", "n/a", "a"]}
-    notes = tallied(table, group="g").intake.notes
+    notes = read_tallies(table, group="g").intake.notes
     assert [note.split(" as ")[0] for note in notes] == ["g holds 'NA'", "g holds 'n/a'"]
-    assert tallied(pl.LazyFrame(table), group="g").intake.notes == notes
-    assert tallied(TABLE, group="g").intake.notes == ()
+    assert read_tallies(pl.LazyFrame(table), group="g").intake.notes == notes
+    assert read_tallies(TABLE, group="g").intake.notes == ()
 
 
 def test_a_label_of_other_capitals_is_suggested() -> None:
     with pytest.raises(NotBinaryError, match="Did you mean 'malignant'"):
-        tallied({"y": ["malignant", "benign"], "p": [1, 2]}, positive="Malignant")
+        read_tallies({"y": ["malignant", "benign"], "p": [1, 2]}, positive="Malignant")
 
 
 def test_an_excel_workbook_is_detected(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(b"PK\x03\x04....xl/workbook.xml")
     with pytest.raises(FileFormatError, match="is an Excel workbook; save the sheet as CSV"):
-        tallied(tmp_path / "t.csv")
+        read_tallies(tmp_path / "t.csv")

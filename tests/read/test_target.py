@@ -29,18 +29,18 @@ from tests.readers import Table
 
 SIZE = 300
 RNG = np.random.default_rng(11)
-KNOWN = RNG.random(SIZE) < 0.2
+LABELLED = RNG.random(SIZE) < 0.2
 SICK = RNG.random(SIZE) < 0.4
 TABLE: dict[str, list[Any]] = {
     "tied": np.round(RNG.random(SIZE), 2).tolist(),
     "real": RNG.normal(size=SIZE).tolist(),
     "rank": RNG.integers(-5, 6, SIZE).tolist(),
-    "sick": [("y" if sick else "n") if known else None for sick, known in zip(SICK, KNOWN, strict=True)],
-    "flag": [bool(sick) if known else None for sick, known in zip(SICK, KNOWN, strict=True)],
+    "sick": [("y" if sick else "n") if known else None for sick, known in zip(SICK, LABELLED, strict=True)],
+    "flag": [bool(sick) if known else None for sick, known in zip(SICK, LABELLED, strict=True)],
     "weight": (RNG.integers(0, 9, SIZE) / 4).tolist(),
     "count": RNG.integers(0, 4, SIZE).tolist(),
 }
-ASKED: dict[str, dict[str, Any]] = {
+COLUMNS: dict[str, dict[str, Any]] = {
     "one score": {"score": "tied"},
     "without repetition": {"score": "real"},
     "whole numbers": {"score": "rank", "truth": "flag"},
@@ -51,8 +51,8 @@ ASKED: dict[str, dict[str, Any]] = {
 }
 
 
-def by_score(result: Target) -> list[list[float]]:
-    """Distinct scores in order, with mass, squares and rows: what remains when the order of rows is forgotten."""
+def sums_by_score(result: Target) -> list[list[float]]:
+    """Return distinct scores with mass, squares and rows, which do not depend on the order of rows."""
     plain = np.ones(len(result.score))
     sums = [plain if each is None else each for each in (result.mass, result.squares, result.rows)]
     distinct, place = np.unique(result.score, return_inverse=True)
@@ -60,7 +60,7 @@ def by_score(result: Target) -> list[list[float]]:
 
 
 def assert_same(result: Target, wanted: Target) -> None:
-    for one, other in zip(by_score(result), by_score(wanted), strict=True):
+    for one, other in zip(sums_by_score(result), sums_by_score(wanted), strict=True):
         assert one == pytest.approx(other, rel=1e-13)
     assert (result.labelled is None) == (wanted.labelled is None)
     if result.labelled is not None and wanted.labelled is not None:
@@ -72,16 +72,16 @@ def assert_same(result: Target, wanted: Target) -> None:
 
 
 @pytest.mark.quick(20)
-@pytest.mark.parametrize("query", ASKED.values(), ids=ASKED)
+@pytest.mark.parametrize("query", COLUMNS.values(), ids=COLUMNS)
 def test_every_reader_gives_the_same_target(query: dict[str, Any], make_source: Callable[[Table], Any]) -> None:
     assert_same(read.target(make_source(TABLE), **query), read.target(TABLE, **query))
 
 
 def test_labelled_and_unlabelled_rows_are_separated(make_source: Callable[[Table], Any]) -> None:
-    result = read.target(make_source(TABLE), **ASKED["everything"])
+    result = read.target(make_source(TABLE), **COLUMNS["everything"])
     score, weight, count = (np.array(TABLE[name]) for name in ("tied", "weight", "count"))
     there = (weight > 0) & (count > 0)
-    known, rest = KNOWN & there, ~KNOWN & there
+    known, rest = LABELLED & there, ~LABELLED & there
     assert result.labelled is not None
     by_hand = baserate.tally(SICK[known], score[known], weight=weight[known], count=count[known])
     assert result.labelled.digest == by_hand.digest
@@ -283,7 +283,7 @@ def test_the_engine_aggregates_many_repeated_scores(tmp_path: Path, monkeypatch:
 CLASSES = ("cat", "dog", "eel")
 PETS: dict[str, list[Any]] = {
     **{f"p_{name}": RNG.random(SIZE).tolist() for name in CLASSES},
-    "is": [str(RNG.choice(CLASSES)) if known else None for known in KNOWN],
+    "is": [str(RNG.choice(CLASSES)) if known else None for known in LABELLED],
     "weight": TABLE["weight"],
     "count": TABLE["count"],
 }
@@ -319,23 +319,23 @@ def test_every_reader_gives_the_same_class_target(query: dict[str, Any], make_so
 def test_labelled_and_unlabelled_rows_of_classes_are_separated() -> None:
     result = read.class_target(PETS, score="p_*", truth="is", labels=["eel", "dog", "cat"])
     scores = np.column_stack([PETS[f"p_{name}"] for name in ("eel", "dog", "cat")])
-    np.testing.assert_array_equal(result.score, scores[~KNOWN])
+    np.testing.assert_array_equal(result.score, scores[~LABELLED])
     assert result.labelled is not None
-    np.testing.assert_array_equal(result.labelled.score, scores[KNOWN])
+    np.testing.assert_array_equal(result.labelled.score, scores[LABELLED])
     truth = [result.labels[at] for at in result.labelled.truth]
     assert truth == [label for label in PETS["is"] if label is not None]
-    assert result.intake.description == f"{SIZE} rows read; {KNOWN.sum()} labelled; classes: eel, dog, cat"
+    assert result.intake.description == f"{SIZE} rows read; {LABELLED.sum()} labelled; classes: eel, dog, cat"
     assert result.intake.columns["score"] == ["p_eel", "p_dog", "p_cat"]
 
 
 def test_column_names_state_the_classes_without_truth() -> None:
-    def labels(*names: str) -> tuple[object, ...]:
+    def labels_of(*names: str) -> tuple[object, ...]:
         return read.class_target({name: [0.5, 0.5] for name in names}, score=names).labels
 
-    assert labels("p_cat", "p_car") == ("cat", "car")
-    assert labels("p_0", "p_1", "p_2") == (0, 1, 2)
-    assert labels("p_01", "p_02") == ("01", "02")
-    assert labels("p_1", "p_other") == ("1", "other")
+    assert labels_of("p_cat", "p_car") == ("cat", "car")
+    assert labels_of("p_0", "p_1", "p_2") == (0, 1, 2)
+    assert labels_of("p_01", "p_02") == ("01", "02")
+    assert labels_of("p_1", "p_other") == ("1", "other")
 
 
 def test_an_array_of_scores_for_classes() -> None:

@@ -1,4 +1,4 @@
-"""What a report suggests can be typed as it stands: every command runs, with the files, columns and costs in use."""
+"""Commands that a report suggests are complete: they run with the files, columns and costs of the report."""
 
 import csv
 import json
@@ -18,47 +18,47 @@ from baserate import Costs, Cut, Plan, Policy, Report
 from baserate.report import CHECKS
 from baserate.report._commands import Step, command_words, next_commands, sample_of, spell_step
 from tests.cli.shell import run
-from tests.report.cases import FIRES, Make, is_first, several
+from tests.report.cases import FIRES, Make, is_first, list_cases
 from tests.report.test_findings import DEGENERATE
 from tests.tiers import some, tiered, tiered_rows
 
 EVALUATE = baserate.evaluate
 NEEDS_NO_COMMAND = {"BR016", "BR018"}
-"""Only words can say what to do: nothing that is read here can be typed."""
+"""Codes whose remedy no command can carry out."""
 
 
-class Made(NamedTuple):
-    """A report, and what was handed to `evaluate` for it, by name."""
+class EvaluatedReport(NamedTuple):
+    """A report, and the arguments of `evaluate` by name."""
 
     report: Report
     given: dict[str, Any]
 
 
-def make_input(make: Make) -> Made:
-    """Make a report, and remember what the last `evaluate` was given."""
-    calls: list[Made] = []
+def record_evaluation(make: Make) -> EvaluatedReport:
+    """Make a report, and record the arguments of the last `evaluate`."""
+    calls: list[EvaluatedReport] = []
 
-    def remember(truth: Any, score: Any = None, **more: Any) -> Report:  # noqa: ANN401  (as evaluate takes it)
+    def record_call(truth: Any, score: Any = None, **more: Any) -> Report:  # noqa: ANN401  (as evaluate takes it)
         report = EVALUATE(truth, score, **more)
-        calls.append(Made(report, {"truth": truth, "score": score, **more}))
+        calls.append(EvaluatedReport(report, {"truth": truth, "score": score, **more}))
         return report
 
     direct = isinstance(make, partial) and make.func is EVALUATE
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(baserate, "evaluate", remember)
-        _ = partial(remember, *make.args, **make.keywords)() if direct and isinstance(make, partial) else make()
+        patch.setattr(baserate, "evaluate", record_call)
+        _ = partial(record_call, *make.args, **make.keywords)() if direct and isinstance(make, partial) else make()
     return calls[-1]
 
 
-def columns(report: Report, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Columns as the report says that they were handed over; of samples apart, those of each."""
+def handed_columns(report: Report, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns by the expressions in the report; for separate samples, those of each."""
     arrays = report.data["arrays"]
     if report.plan.apart:
         return {sample: {name: eval(each, dict(given)) for name, each in of.items()} for sample, of in arrays.items()}  # noqa: S307
     return {name: eval(each, dict(given)) for name, each in arrays.items()}  # noqa: S307  (our own words)
 
 
-def write(path: Path, table: Mapping[str, Any]) -> Path:
+def write_csv(path: Path, table: Mapping[str, Any]) -> Path:
     rows = zip(*(list(column) for column in table.values()), strict=True)
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
@@ -67,14 +67,14 @@ def write(path: Path, table: Mapping[str, Any]) -> Path:
     return path
 
 
-def in_files(result: Made, folder: Path) -> Plan:
-    """The plan of the same rows in files, and of the same policy."""
+def write_plan_files(result: EvaluatedReport, folder: Path) -> Plan:
+    """Write the rows and the policy of a report into files, and return their plan."""
     report, given = result
-    table = columns(report, given)
+    table = handed_columns(report, given)
     if report.plan.apart:
-        paths = [write(folder / f"{sample.replace(' ', '-')}.csv", each) for sample, each in table.items()]
+        paths = [write_csv(folder / f"{sample.replace(' ', '-')}.csv", each) for sample, each in table.items()]
     else:
-        paths = [write(folder / "my rows.csv", table)]
+        paths = [write_csv(folder / "my rows.csv", table)]
     plan = replace(report.plan, files=tuple(path.name for path in paths))
     if plan.policy is None:
         return plan
@@ -82,7 +82,7 @@ def in_files(result: Made, folder: Path) -> Plan:
     return replace(plan, policy_file="eo.json")
 
 
-def is_complete(text: str) -> None:
+def check_complete(text: str) -> None:
     assert "…" not in text
     assert "..." not in text
     assert not re.search(r"\b[A-Z]{4,}\b", re.sub(r"'[^']*'|\"[^\"]*\"", "", text)), text  # FILE, COLUMN, LABEL
@@ -90,32 +90,32 @@ def is_complete(text: str) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of one's own to work in."""
+    """Change to an empty folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def through_the_shell(plan: Plan) -> Report:
-    """The report of a plan, as a shell makes it."""
+def run_in_shell(plan: Plan) -> Report:
+    """Return the report of a plan, made in a shell."""
     shown = run("report", *shlex.split(" ".join(command_words(plan))), "--json")
     assert shown.exit_code == 0, shown.stderr
     return Report.from_json(shown.stdout)
 
 
-def commands_of(report: Report, code: str) -> list[str]:
-    """What is suggested for a code, to be typed; every finding of it suggests something, or none does."""
+def suggested_commands(report: Report, code: str) -> list[str]:
+    """Return the commands that findings of a code suggest."""
     result = [each for each in report.findings if each.code == code]
     assert result
     language = "sh" if report.plan.files else "python"
-    typed = [each.command.text for each in result if each.command]
+    run_command = [each.command.text for each in result if each.command]
     assert all(each.command is None or each.command.language == language for each in result)
-    for text in typed:
-        is_complete(text)
-    return typed
+    for text in run_command:
+        check_complete(text)
+    return run_command
 
 
-def typed(text: str) -> str:
-    """Run a command; what it writes to stdout."""
+def run_command(text: str) -> str:
+    """Run a command, and return its standard output."""
     program, *words = shlex.split(text)
     assert program == "baserate"
     result = run(*words)
@@ -124,26 +124,26 @@ def typed(text: str) -> str:
 
 
 @pytest.mark.quick(6)
-@pytest.mark.parametrize(("code", "make"), tiered_rows(several(FIRES), is_first))
-def test_python_of_findings_runs_with_what_was_handed_over(code: str, make: Make, folder: Path) -> None:
-    report, given = make_input(make)
-    for text in commands_of(report, code):
+@pytest.mark.parametrize(("code", "make"), tiered_rows(list_cases(FIRES), is_first))
+def test_python_of_findings_runs(code: str, make: Make, folder: Path) -> None:
+    report, given = record_evaluation(make)
+    for text in suggested_commands(report, code):
         exec(text, {"baserate": baserate, **given})  # noqa: S102  (our own words)
     assert Report.from_json(report.to_json()).findings == report.findings
     assert folder.exists()
 
 
 @pytest.mark.quick(6)
-@pytest.mark.parametrize(("code", "make"), tiered_rows(several(FIRES), is_first))
-def test_commands_of_findings_run_with_the_files(code: str, make: Make, folder: Path) -> None:
-    report = through_the_shell(in_files(make_input(make), folder))
-    for text in commands_of(report, code):
-        typed(text)
+@pytest.mark.parametrize(("code", "make"), tiered_rows(list_cases(FIRES), is_first))
+def test_commands_of_findings_run(code: str, make: Make, folder: Path) -> None:
+    report = run_in_shell(write_plan_files(record_evaluation(make), folder))
+    for text in suggested_commands(report, code):
+        run_command(text)
 
 
 @pytest.mark.slow
-def test_every_code_but_two_has_a_command_for_some_rows() -> None:
-    without = {code for code, every in FIRES.items() if not any(commands_of(make(), code) for make in every)}
+def test_every_code_but_two_suggests_a_command() -> None:
+    without = {code for code, every in FIRES.items() if not any(suggested_commands(make(), code) for make in every)}
     assert without == NEEDS_NO_COMMAND
 
 
@@ -151,14 +151,14 @@ def test_every_code_but_two_has_a_command_for_some_rows() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("code", tiered(["BR003", "BR006", "BR007", "BR011"], 2))
 @pytest.mark.parametrize("at", tiered([0, -1]))
-def test_what_comes_next_runs_with_the_files(code: str, at: int, folder: Path) -> None:
-    report = through_the_shell(in_files(make_input(FIRES[code][at]), folder))
+def test_next_commands_run(code: str, at: int, folder: Path) -> None:
+    report = run_in_shell(write_plan_files(record_evaluation(FIRES[code][at]), folder))
     result = next_commands(report)
     assert result.language == "sh"
     assert result.commands
     for command in result.commands:
-        is_complete(" ".join(command.words))
-        typed(" ".join(command.words))
+        check_complete(" ".join(command.words))
+        run_command(" ".join(command.words))
 
 
 @pytest.mark.slow
@@ -171,24 +171,24 @@ def test_python_runs_for_degenerate_rows(name: str, folder: Path) -> None:
     assert folder.exists()
 
 
-def saved(folder: Path, *more: str, name: str = "people.csv") -> Report:
-    """The report of a hundred rows in a file, through the shell."""
+def report_on_file(folder: Path, *more: str, name: str = "people.csv") -> Report:
+    """Return the report of a hundred rows in a file, made in a shell."""
     score = [0.9] * 12 + [0.6] * 8 + [0.9] * 2 + [0.6] * 38 + [0.1] * 40
     site = ["north", "south"] * 50
     table = {"is sick": [1] * 20 + [0] * 80, "risk": score, "old": score[::-1], "site": site, "w": [1.5] * 100}
-    write(folder / name, table)
+    write_csv(folder / name, table)
     shown = run("report", name, "--truth", "is sick", "--score", "risk", *more, "--json")
     assert shown.exit_code == 0, shown.stderr
     return Report.from_json(shown.stdout)
 
 
-def test_costs_are_those_that_were_stated_and_none_are_invented(folder: Path) -> None:
-    stated = saved(folder, "--fp", "2", "--fn", "7.5", "--prevalence", "5%", "--weight", "w")
-    (text,) = commands_of(stated, "BR008")
+def test_commands_contain_only_stated_costs(folder: Path) -> None:
+    stated = report_on_file(folder, "--fp", "2", "--fn", "7.5", "--prevalence", "5%", "--weight", "w")
+    (text,) = suggested_commands(stated, "BR008")
     names = "people.csv --truth 'is sick' --score risk --weight w"
     assert text == f"baserate decide {names} --prevalence 0.05 --fp 2 --fn 7.5 --folds 5"
-    silent = saved(folder, "--threshold", "0.05")
-    (text,) = commands_of(silent, "BR009")
+    silent = report_on_file(folder, "--threshold", "0.05")
+    (text,) = suggested_commands(silent, "BR009")
     assert text == "baserate decide people.csv --truth 'is sick' --score risk"
     for report, words in ((stated, {"--fp 2", "--fn 7.5"}), (silent, set())):
         typed_ones = [each.command.text for each in report.findings if each.command]
@@ -196,7 +196,7 @@ def test_costs_are_those_that_were_stated_and_none_are_invented(folder: Path) ->
         assert {result for each in typed_ones for result in re.findall(r"--f[pn] \S+", each)} == words
 
 
-def test_texts_hold_no_command_that_is_cut_short() -> None:
+def test_texts_contain_no_truncated_commands() -> None:
     for check in CHECKS.values():
         text = f"{check.title} {check.why} {check.remedy}"
         assert "…" not in text
@@ -210,61 +210,61 @@ def test_commands_name_the_policy_file_and_never_overwrite_it(folder: Path) -> N
     policy = Policy(by_group=by_site, otherwise="refuse", attributes=("site",), columns={"score": "risk"}, positive="1")
     for name in ("eo.json", "by-group.json", "report.json"):
         policy.save(folder / name)
-        report = saved(folder, "--policy", name)
+        report = report_on_file(folder, "--policy", name)
         assert report.plan.policy_file == name
         commands = [" ".join(command.words) for command in next_commands(report).commands]
         assert f"--policy {name}" in commands[-1]
         assert "policy.json" not in " ".join(commands)
         assert not [each for each in commands if re.search(rf"(-o|--save-json) {re.escape(name)}", each)]
-        (groups,) = commands_of(report, "BR011")
+        (groups,) = suggested_commands(report, "BR011")
         assert f"--policy {name}" in groups
         for text in (*commands, groups):
-            typed(text)
+            run_command(text)
         assert Policy.load(folder / name) == policy
 
 
 @pytest.mark.slow
-def test_a_choice_for_groups_is_cross_validated(folder: Path) -> None:
-    report = saved(folder, "--group", "site", "--threshold", "0.5")
-    typed(
+def test_suggested_choice_for_groups_is_cross_validated(folder: Path) -> None:
+    report = report_on_file(folder, "--group", "site", "--threshold", "0.5")
+    run_command(
         "baserate equalize people.csv --truth 'is sick' --score risk --group site --parity equal-opportunity "
         "--within 0.1 --fp 2 --fn 9 -o eo.json"
     )
-    (text,) = commands_of(saved(folder, "--policy", "eo.json"), "BR008")
+    (text,) = suggested_commands(report_on_file(folder, "--policy", "eo.json"), "BR008")
     assert text == (
         "baserate equalize people.csv --truth 'is sick' --score risk --positive 1 --group site --fp 2 --fn 9 "
         "--parity equal-opportunity --within 0.1 --held-out"
     )
-    assert "On rows that had no part in the choice" in typed(text)
+    assert "On rows that had no part in the choice" in run_command(text)
     policy = Policy.load("eo.json")
     table = {"truth": [1] * 20 + [0] * 80, "score": [0.9] * 12 + [0.6] * 8 + [0.9] * 2 + [0.6] * 38 + [0.1] * 40}
     given: dict[str, Any] = {**table, "group": {"site": ["north", "south"] * 50}, "policy": policy, "positive": 1}
-    (text,) = commands_of(baserate.evaluate(**given), "BR008")
+    (text,) = suggested_commands(baserate.evaluate(**given), "BR008")
     exec(text, {"baserate": baserate, **given})  # noqa: S102  (our own words)
     assert 'Goal(["equal-opportunity"], within=0.1, costs=baserate.Costs(fp=2, fn=9))' in text
     assert report.plan.policy_file is None
 
 
-def test_a_policy_that_no_file_holds_is_not_named(folder: Path) -> None:
-    report = saved(folder)
+def test_commands_omit_policies_without_a_file(folder: Path) -> None:
+    report = report_on_file(folder)
     at = replace(report.plan, policy=Policy(by_group={(): Cut((0.5,))}, otherwise="refuse"))
     result = baserate.run(replace(at, group=("site",)))
     assert "policy" not in " ".join(" ".join(command.words) for command in next_commands(result).commands)
-    (groups, *_) = commands_of(result, "BR012")
+    (groups, *_) = suggested_commands(result, "BR012")
     assert groups == "baserate groups people.csv --truth 'is sick' --score risk --group site --threshold 0.5"
-    typed(groups)
+    run_command(groups)
     by_site: dict[tuple[object, ...], Cut] = {("north",): Cut((0.5,)), ("south",): Cut((0.95,))}
     apart = Policy(by_group=by_site, otherwise="refuse", attributes=("site",))
     result = baserate.run(replace(at, group=("site",), policy=apart))
-    assert commands_of(result, "BR012") == []
+    assert suggested_commands(result, "BR012") == []
     alone = baserate.run(
         Plan(files=("people.csv", "people.csv"), apart=True, truth="is sick", score="risk", policy=at.policy)
     )
     assert next_commands(alone).language == "python"
 
 
-def test_each_of_several_models_is_named_by_its_own_column(folder: Path) -> None:
-    report = saved(folder, "--score", "old", "--rule", "youden")
+def test_commands_name_the_column_of_each_model(folder: Path) -> None:
+    report = report_on_file(folder, "--score", "old", "--rule", "youden")
     result = {each.model: each.command.text for each in report.findings if each.code == "BR008" and each.command}
     assert result == {
         name: f"baserate decide people.csv --truth 'is sick' --score {name} --rule youden --folds 5"
@@ -274,59 +274,59 @@ def test_each_of_several_models_is_named_by_its_own_column(folder: Path) -> None
 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("make", FIRES["BR003"])
-def test_the_rows_of_the_sentence_are_those_of_the_command(make: Make, folder: Path) -> None:
-    result = make_input(make)
+def test_suggested_sample_size_is_that_of_the_sentence(make: Make, folder: Path) -> None:
+    result = record_evaluation(make)
     (finding,) = (each for each in result.report.findings if each.code == "BR003")
     assert finding.command
     planned = eval(finding.command.text, {"baserate": baserate})  # noqa: S307  (our own words)
     assert planned.rows == finding.numbers["rows_needed"]
-    report = through_the_shell(in_files(result, folder))
-    (text,) = commands_of(report, "BR003")
-    assert json.loads(typed(f"{text} --json"))["rows"][0]["rows"] == finding.numbers["rows_needed"]
+    report = run_in_shell(write_plan_files(result, folder))
+    (text,) = suggested_commands(report, "BR003")
+    assert json.loads(run_command(f"{text} --json"))["rows"][0]["rows"] == finding.numbers["rows_needed"]
 
 
 @pytest.mark.slow
-def test_the_threshold_of_the_sentence_is_that_of_the_command(folder: Path) -> None:
-    result = make_input(FIRES["BR010"][0])
+def test_suggested_threshold_is_that_of_the_sentence(folder: Path) -> None:
+    result = record_evaluation(FIRES["BR010"][0])
     (finding,) = (each for each in result.report.findings if each.code == "BR010")
-    (text,) = commands_of(through_the_shell(in_files(result, folder)), "BR010")
-    rows = json.loads(typed(f"{text} --json"))["rows"]
+    (text,) = suggested_commands(run_in_shell(write_plan_files(result, folder)), "BR010")
+    rows = json.loads(run_command(f"{text} --json"))["rows"]
     chosen = [row["value"] for row in rows if row["measure"] == "threshold" and row["rule"] == "require"]
     assert chosen == [finding.numbers["other_threshold"]]
 
 
-def test_labels_stay_beside_the_scores_whose_threshold_is_stated(folder: Path) -> None:
+def test_suggested_threshold_keeps_predicted_labels(folder: Path) -> None:
     truth, score, says = [1, 1, 0, 0], [0.9, 0.4, 0.3, 0.1], [1, 1, 0, 0]
     given: dict[str, Any] = {"truth": truth, "score": score, "predicted": says}
-    result = Made(baserate.evaluate(**given), given)
-    (text,) = commands_of(result.report, "BR014")
+    result = EvaluatedReport(baserate.evaluate(**given), given)
+    (text,) = suggested_commands(result.report, "BR014")
     assert text == "baserate.evaluate(truth, score, predicted=predicted, threshold=0.4)"
     again = eval(text, {"baserate": baserate, **given})  # noqa: S307  (our own words)
     assert "BR014" not in {each.code for each in again.findings}
-    (text,) = commands_of(through_the_shell(in_files(result, folder)), "BR014")
-    assert "BR014" not in {each["code"] for each in json.loads(typed(f"{text} --json"))["findings"]}
+    (text,) = suggested_commands(run_in_shell(write_plan_files(result, folder)), "BR014")
+    assert "BR014" not in {each["code"] for each in json.loads(run_command(f"{text} --json"))["findings"]}
 
 
-def test_the_other_class_is_named(folder: Path) -> None:
+def test_suggested_report_names_the_other_class(folder: Path) -> None:
     table = {"truth": ["sick", "well"] * 30, "score": [0.2, 0.8, 0.3, 0.7, 0.6, 0.5] * 10}
     given: dict[str, Any] = {**table, "positive": "sick"}
     report = baserate.evaluate(**given)
-    (text,) = commands_of(report, "BR002")
+    (text,) = suggested_commands(report, "BR002")
     assert text == 'baserate.evaluate(truth, score, positive="well")'
     turned = eval(text, {"baserate": baserate, **given})  # noqa: S307  (our own words)
     assert turned.here.auc.value == pytest.approx(1 - report.here.auc.value)
-    (text,) = commands_of(through_the_shell(in_files(Made(report, given), folder)), "BR002")
-    assert json.loads(typed(f"{text} --json"))["data"]["positive"] == "well"
+    (text,) = suggested_commands(run_in_shell(write_plan_files(EvaluatedReport(report, given), folder)), "BR002")
+    assert json.loads(run_command(f"{text} --json"))["data"]["positive"] == "well"
 
 
 @pytest.mark.slow
-def test_a_table_in_memory_is_called_a_table(folder: Path) -> None:
+def test_python_calls_data_in_memory_table(folder: Path) -> None:
     score = [0.9] * 12 + [0.6] * 8 + [0.9] * 2 + [0.6] * 38 + [0.1] * 40
     table = {"sick": [1] * 20 + [0] * 80, "risk": score, "site": ["north", "south"] * 50, "who": [1, *range(1, 100)]}
     policy = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse")
     plan = Plan(truth="sick", score="risk", group="site", id="who", policy=policy, positive=1)
     report = baserate.run(plan, table)
-    (groups,) = commands_of(report, "BR012")
+    (groups,) = suggested_commands(report, "BR012")
     assert "baserate.equalize.compare_groups(tallies, policy=plan.policy)" in groups
     for finding in report.findings:
         if finding.command:
@@ -335,7 +335,7 @@ def test_a_table_in_memory_is_called_a_table(folder: Path) -> None:
     tables = {"old": table, "new": {**table, "sick": [1] * 60 + [0] * 40}}
     report = baserate.run(apart, tables)
     assert 'table["old"]' in "".join(each.command.text for each in report.findings if each.command)
-    assert len(commands_of(report, "BR006")) == 1
+    assert len(suggested_commands(report, "BR006")) == 1
     for finding in report.findings:
         if finding.command:
             exec(finding.command.text, {"baserate": baserate, "plan": apart, "table": tables})  # noqa: S102
@@ -344,7 +344,7 @@ def test_a_table_in_memory_is_called_a_table(folder: Path) -> None:
 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("key", ["risk", 1, np.int64(2)], ids=str)
-def test_scores_are_named_as_they_were_handed_over(key: object, folder: Path) -> None:
+def test_python_names_scores_by_their_argument(key: object, folder: Path) -> None:
     truth = [1] * 20 + [0] * 80
     score = {key: [0.9] * 12 + [0.6] * 8 + [0.9] * 2 + [0.6] * 38 + [0.1] * 40, "old": [0.5] * 100}
     group = {"site": ["north", "south"] * 50}
@@ -357,14 +357,14 @@ def test_scores_are_named_as_they_were_handed_over(key: object, folder: Path) ->
     assert folder.exists()
 
 
-def test_sample_and_score_follow_from_the_name_of_a_model() -> None:
+def test_sample_and_score_from_the_name_of_a_model() -> None:
     plan = Plan(files=("a.csv", "b.csv"), apart=True, score=("risk", "x: risk"))
     assert sample_of(plan, "a: risk") == ("a", "risk")
     assert sample_of(plan, "a: x: risk") == ("a", "x: risk")
     assert sample_of(replace(plan, score=("risk",)), "a: risk") == ("a: risk", "risk")
 
 
-def test_prevalences_of_groups_are_typed_where_a_command_takes_them() -> None:
+def test_commands_contain_prevalences_of_groups_where_accepted() -> None:
     stated = {"north": 0.02, "south": 0.2}
     site = np.array(["north", "south"] * 200)
     truth = np.array([1, 0, 0, 0, 1] * 80)
@@ -379,9 +379,9 @@ def test_prevalences_of_groups_are_typed_where_a_command_takes_them() -> None:
     chosen = spell_step(report, Step(verb="decide"), report.model)
     assert chosen is not None
     assert f"to={report.prevalence}" in chosen.text
-    typed = replace(report, plan=replace(report.plan, files=("people.csv",)))
-    words = spell_step(typed, Step(verb="report"))
-    alone = spell_step(typed, Step(verb="decide"), typed.model)
+    run_command = replace(report, plan=replace(report.plan, files=("people.csv",)))
+    words = spell_step(run_command, Step(verb="report"))
+    alone = spell_step(run_command, Step(verb="decide"), run_command.model)
     assert words is not None
     assert alone is not None
     assert "--prevalence north=0.02,south=0.2" in words.text

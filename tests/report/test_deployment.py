@@ -21,7 +21,7 @@ PREVALENCE = 0.05
 SPACE = "\N{NO-BREAK SPACE}"
 
 
-def people(rows: int = 900, seed: int = 5) -> dict[str, Any]:
+def make_table(rows: int = 900, seed: int = 5) -> dict[str, Any]:
     """Predictions at a prevalence of about 0.3, in sites whose prevalences differ."""
     rng = np.random.default_rng(seed)
     site = rng.choice(["north", "coast", "hill"], rows, p=[0.5, 0.3, 0.2])
@@ -31,7 +31,7 @@ def people(rows: int = 900, seed: int = 5) -> dict[str, Any]:
     return {"sick": sick, "risk": np.round(risk, 3), "site": site}
 
 
-PEOPLE = people()
+PEOPLE = make_table()
 PLAN = Plan(truth="sick", score="risk", group="site", prevalence=PREVALENCE, threshold=0.4)
 
 
@@ -40,16 +40,16 @@ def report() -> Report:
     return baserate.run(PLAN, PEOPLE)
 
 
-def weights(sick: npt.NDArray[np.int_], to: float) -> Floats:
-    """What each row weighs if `to` of the population are positive."""
+def prevalence_weights(sick: npt.NDArray[np.int_], to: float) -> Floats:
+    """Return the weight of each row if a share `to` of the population is positive."""
     share = sick.mean()
     result: Floats = np.where(sick == 1, to / share, (1 - to) / (1 - share))
     return result
 
 
-def test_numbers_of_scores_are_those_of_rows_that_weigh_what_their_class_does(report: Report) -> None:
+def test_measures_of_scores_equal_those_of_weighted_rows(report: Report) -> None:
     sick, risk = PEOPLE["sick"], PEOPLE["risk"]
-    weight, there = weights(sick, PREVALENCE), report.there
+    weight, there = prevalence_weights(sick, PREVALENCE), report.there
     assert there.prevalence.value == PREVALENCE
     assert there.brier.value == pytest.approx(metrics.brier_score_loss(sick, risk, sample_weight=weight))
     assert there.log_loss.value == pytest.approx(metrics.log_loss(sick, risk, sample_weight=weight))
@@ -61,20 +61,20 @@ def test_numbers_of_scores_are_those_of_rows_that_weigh_what_their_class_does(re
     assert there.observed_expected.value == pytest.approx(PREVALENCE / mean)
     constant = PREVALENCE * (1 - PREVALENCE)
     assert there.brier_skill.value == pytest.approx(1 - there.brier.value / constant)
-    assert there.ece.value == pytest.approx(calibration_error(sick, risk, weight))
+    assert there.ece.value == pytest.approx(calibration_error_by_rows(sick, risk, weight))
     for name in ("brier", "log_loss", "ece", "observed_expected", "mean_probability", "calibration_in_the_large"):
         assert abs(getattr(there, name).value / getattr(report.here, name).value - 1) > 0.01, name
 
 
-def calibration_error(sick: npt.NDArray[np.int_], risk: Floats, weight: Floats, bins: int = 10) -> float:
+def calibration_error_by_rows(sick: npt.NDArray[np.int_], risk: Floats, weight: Floats, bins: int = 10) -> float:
     """Expected calibration error in bins of equal width, closed on the right, row by row."""
     place = np.clip(np.ceil(risk * bins) - 1, 0, bins - 1)
     gaps = [abs(np.sum(weight[place == at] * (sick - risk)[place == at])) for at in range(bins)]
     return float(np.sum(gaps) / weight.sum())
 
 
-def test_every_number_in_deployment_is_of_the_reweighted_tally(report: Report) -> None:
-    """One law for all of them: nothing in deployment is copied from the sample unless it is the same there."""
+def test_numbers_in_deployment_equal_those_of_the_reweighted_tally(report: Report) -> None:
+    """No number in deployment is copied from the sample unless it does not depend on the prevalence."""
     tallies = shift.reweigh(read.tallies(PEOPLE, truth="sick", score="risk", group="site"), to=PREVALENCE)
     rows = [row for row in report.rows() if row["where"] == "there" and row["measure"] in MEASURES]
     assert {row["part"] for row in rows} >= {"decisions", "ranks", "probabilities", "data"}
@@ -90,7 +90,7 @@ def test_every_number_in_deployment_is_of_the_reweighted_tally(report: Report) -
         assert row["prevalence"] == pytest.approx(tally.prevalence)
 
 
-def test_numbers_of_the_sample_alone_are_not_in_deployment(report: Report) -> None:
+def test_deployment_lacks_numbers_of_the_sample_alone(report: Report) -> None:
     for name in ("rows", "positives", "negatives", "distinct_scores", "chosen_on_these_rows"):
         assert name in report.here
         assert name not in report.there
@@ -106,7 +106,7 @@ def test_without_a_stated_prevalence_deployment_is_the_sample() -> None:
     assert {row["where"] for row in report.rows()} == {"here"}
 
 
-def test_the_calibration_error_has_the_null_reference_of_the_same_prevalence(report: Report) -> None:
+def test_null_reference_is_at_the_prevalence_of_the_calibration_error(report: Report) -> None:
     tally = shift.reweigh(read.tallies(PEOPLE, truth="sick", score="risk").tally, to=PREVALENCE)
     (row,) = report.select(measure="ece", where="there", group=None)
     floor = infer.null_reference("ece", tally, n_simulations=100)
@@ -116,7 +116,7 @@ def test_the_calibration_error_has_the_null_reference_of_the_same_prevalence(rep
 @pytest.mark.slow
 @given(st.floats(1e-4, 0.9999))
 @settings(max_examples=15)
-def test_the_sample_s_own_prevalence_changes_no_value(to: float) -> None:
+def test_stating_the_sample_prevalence_changes_no_value(to: float) -> None:
     sick, risk = PEOPLE["sick"], PEOPLE["risk"]
     same = baserate.evaluate(sick, risk, prevalence=float(np.mean(sick)), threshold=0.4)
     for row in same.select(where="there"):
@@ -133,40 +133,40 @@ STATED = {"north": 0.02, "coast": 0.1, "hill": 0.3}
 
 
 @pytest.fixture(scope="module")
-def by_group() -> Report:
+def report_by_group() -> Report:
     return baserate.run(
         Plan(truth="sick", score="risk", group="site", prevalence=STATED, threshold=0.4, costs=Costs(fp=1, fn=5)),
         PEOPLE,
     )
 
 
-def test_groups_have_the_prevalences_that_are_stated_for_them(by_group: Report) -> None:
+def test_groups_have_their_stated_prevalences(report_by_group: Report) -> None:
     sizes = {site: float(np.mean(PEOPLE["site"] == site)) for site in STATED}
     for site, share in STATED.items():
-        own = by_group.within(site=site)
+        own = report_by_group.within(site=site)
         assert own.there.prevalence.value == pytest.approx(share)
         hits, alarms = own.here.sensitivity.value, 1 - own.here.specificity.value
         assert own.there.sensitivity.value == pytest.approx(hits)
         assert own.there.flag_rate.value == pytest.approx(share * hits + (1 - share) * alarms)
         assert own.there.precision.value == pytest.approx(share * hits / (share * hits + (1 - share) * alarms))
     overall = sum(sizes[site] * share for site, share in STATED.items())
-    assert by_group.prevalence == by_group.there.prevalence.value == pytest.approx(overall)
-    flagged = sum(sizes[site] * by_group.within(site=site).there.flag_rate.value for site in STATED)
-    assert by_group.there.flag_rate.value == pytest.approx(flagged)
+    assert report_by_group.prevalence == report_by_group.there.prevalence.value == pytest.approx(overall)
+    flagged = sum(sizes[site] * report_by_group.within(site=site).there.flag_rate.value for site in STATED)
+    assert report_by_group.there.flag_rate.value == pytest.approx(flagged)
 
 
-def test_ranks_of_everybody_change_with_the_mixture_of_groups(by_group: Report) -> None:
+def test_overall_auc_changes_with_the_mixture_of_groups(report_by_group: Report) -> None:
     sick, risk, site = PEOPLE["sick"], PEOPLE["risk"], PEOPLE["site"]
     weight = np.empty(len(sick))
     for name, share in STATED.items():
-        weight[site == name] = weights(sick[site == name], share)
-    assert by_group.there.auc.value == pytest.approx(metrics.roc_auc_score(sick, risk, sample_weight=weight))
-    assert by_group.there.auc.value != by_group.here.auc.value
-    north = by_group.within(site="north")
+        weight[site == name] = prevalence_weights(sick[site == name], share)
+    assert report_by_group.there.auc.value == pytest.approx(metrics.roc_auc_score(sick, risk, sample_weight=weight))
+    assert report_by_group.there.auc.value != report_by_group.here.auc.value
+    north = report_by_group.within(site="north")
     assert north.there.auc.value == pytest.approx(north.here.auc.value)
 
 
-def test_a_group_that_is_not_named_keeps_the_prevalence_of_the_sample() -> None:
+def test_unnamed_groups_keep_the_sample_prevalence() -> None:
     stated = {"north": 0.02}
     report = baserate.evaluate(PEOPLE["sick"], PEOPLE["risk"], group={"site": PEOPLE["site"]}, prevalence=stated)
     coast = report.within(site="coast")
@@ -187,16 +187,16 @@ def test_groups_of_several_columns_are_named_by_tuples() -> None:
     assert dict(report.plan.prevalence) == {"north/1": 0.01, "coast/0": 0.2}  # type: ignore[arg-type]
 
 
-def test_prevalences_of_groups_survive_files(by_group: Report, tmp_path: Path) -> None:
-    plan = by_group.plan
+def test_prevalences_of_groups_round_trip(report_by_group: Report, tmp_path: Path) -> None:
+    plan = report_by_group.plan
     form = json.loads(plan.to_json())
     check_schema(form, "plan")
     assert form["prevalence"] == STATED
     assert Plan.from_json(plan.to_json()) == plan
-    by_group.save(tmp_path / "report.json")
+    report_by_group.save(tmp_path / "report.json")
     again = Report.load(tmp_path / "report.json")
-    assert again.prevalence == by_group.prevalence
-    assert again.text() == by_group.text()
+    assert again.prevalence == report_by_group.prevalence
+    assert again.text() == report_by_group.text()
     with pytest.raises(ValidationError):
         check_schema(form | {"prevalence": {"north": 2}}, "plan")
 
@@ -214,12 +214,12 @@ def test_prevalences_of_groups_survive_files(by_group: Report, tmp_path: Path) -
         ("site", 0.0, "prevalence is 0.0; expected a prevalence from 1e-12 to 1 - 1e-12"),
     ],
 )
-def test_prevalences_that_cannot_be_are_refused(group: Any, prevalence: Any, message: str) -> None:  # noqa: ANN401
+def test_invalid_prevalences_raise(group: Any, prevalence: Any, message: str) -> None:  # noqa: ANN401
     with pytest.raises(OptionError, match=re.escape(message)):
         Plan(truth="sick", score="risk", group=group, prevalence=prevalence)
 
 
-def test_a_prevalence_of_an_unknown_group_is_an_error() -> None:
+def test_prevalence_of_an_unknown_group_raises() -> None:
     plan = Plan(truth="sick", score="risk", group="site", prevalence={"island": 0.1})
     with pytest.raises(
         UnknownLabelError, match=r"the group 'island', which is not in the data\. Groups are: coast, hill"
@@ -227,13 +227,13 @@ def test_a_prevalence_of_an_unknown_group_is_an_error() -> None:
         baserate.run(plan, PEOPLE)
 
 
-def test_the_table_of_groups_is_at_the_prevalence_of_the_headline(report: Report, by_group: Report) -> None:
+def test_table_of_groups_is_at_the_prevalence_of_the_headline(report: Report, report_by_group: Report) -> None:
     assert f"Groups at the deployment prevalence (5{SPACE}% overall)" in " ".join(report.text(100).split(" "))
-    assert "Groups at the deployment prevalence" in by_group.text(100)
-    assert "each at its stated prevalence" in " ".join(by_group.text(100).split())
+    assert "Groups at the deployment prevalence" in report_by_group.text(100)
+    assert "each at its stated prevalence" in " ".join(report_by_group.text(100).split())
     sample = baserate.run(Plan(truth="sick", score="risk", group="site", threshold=0.4), PEOPLE)
     assert "Groups in the sample, each at its own prevalence:" in sample.text(100)
-    for each in (report, by_group, sample):
+    for each in (report, report_by_group, sample):
         lines = each.text(160).splitlines()
         for site in STATED:
             line = next(line for line in lines if line.startswith(f"  {site} "))
@@ -242,7 +242,7 @@ def test_the_table_of_groups_is_at_the_prevalence_of_the_headline(report: Report
                 assert f"{getattr(own, name).value:.4f}"[:5] in line, (site, name, line)
 
 
-def test_numbers_that_change_with_the_prevalence_say_at_which_one_they_hold(report: Report) -> None:
+def test_text_states_the_prevalence_of_numbers_that_depend_on_it(report: Report) -> None:
     lines = report.text(120).splitlines()
     for name in (f"precision at 5{SPACE}%", "precision in the sample", f"O/E ratio at 5{SPACE}%"):
         assert any(line.startswith(f"  {name} ") for line in lines), name

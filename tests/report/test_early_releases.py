@@ -16,7 +16,7 @@ PEOPLE = {
 }
 
 
-def test_a_plan_of_0_1_0_is_run_again() -> None:
+def test_plan_of_0_1_0_runs() -> None:
     plan, report = Plan.load(OLD / "plan-0.1.0.json"), Report.load(OLD / "report-0.1.0.json")
     assert report.plan == plan
     again = baserate.run(plan, PEOPLE)
@@ -26,7 +26,7 @@ def test_a_plan_of_0_1_0_is_run_again() -> None:
         assert getattr(again.there, name).value == pytest.approx(getattr(report.there, name).value)
 
 
-def test_a_report_of_0_1_0_is_read_unchanged() -> None:
+def test_report_of_0_1_0_loads_unchanged() -> None:
     report = Report.load(OLD / "report-0.1.0.json")
     assert report.here.auc.value == 17.5 / 24
     assert (report.there.precision.value, report.there.sensitivity.value) == (1, 0.25)
@@ -36,7 +36,7 @@ def test_a_report_of_0_1_0_is_read_unchanged() -> None:
 
 
 @pytest.mark.parametrize(("models", "raw"), [(("risk", "old"), 0.03), (("risk", "old", "none"), None)])
-def test_differences_of_early_releases_are_read_as_what_they_were(models: tuple[str, ...], raw: float | None) -> None:
+def test_p_values_of_early_releases_are_read_as_adjusted(models: tuple[str, ...], raw: float | None) -> None:
     """Early releases wrote the Holm-adjusted p into `p`: of one pair it is the raw one, too."""
     rng = np.random.default_rng(0)
     truth = rng.random(40) < 0.5

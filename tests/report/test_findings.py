@@ -17,18 +17,26 @@ from baserate.report import CHECKS
 from baserate.report._findings import format_short
 from baserate.report._report import SEVERITIES
 from baserate.report._run import find_all
-from tests.report.cases import BESIDE, FIRES, Make, groups, risks, several, table
+from tests.report.cases import (
+    FIRES,
+    NEAR_MISSES,
+    Make,
+    list_cases,
+    report_of_counts,
+    report_of_groups,
+    report_of_scores,
+)
 
 VERDICTS = re.compile(r"\b(un)?(fair|just|good|bad|biased|discriminat\w*|accept\w*|poor|excellent)\b", re.IGNORECASE)
 NUMBER = re.compile(r"\d+(?: \d{3})*(?:\.\d+)?(?:e[+-]\d+)?")
 
 
-def codes(report: Report) -> list[str]:
+def codes_of(report: Report) -> list[str]:
     return [each.code for each in report.findings]
 
 
-def is_well_told(finding: Finding) -> None:
-    """One sentence, without verdicts, all of whose numbers are kept in full."""
+def check_finding(finding: Finding) -> None:
+    """Check that a finding is one sentence without verdicts, whose numbers are stored in full."""
     sentence = finding.sentence
     assert sentence[0].isupper() or sentence[0].isdigit()
     assert sentence.endswith(".")
@@ -45,19 +53,19 @@ def is_well_told(finding: Finding) -> None:
     assert set(NUMBER.findall(output)) <= known, sentence
 
 
-def test_every_code_has_reports_of_both_kinds() -> None:
-    assert [*CHECKS] == [*FIRES] == [*BESIDE] == [f"BR{at:03}" for at in range(1, 19)]
+def test_every_code_has_cases_and_near_misses() -> None:
+    assert [*CHECKS] == [*FIRES] == [*NEAR_MISSES] == [f"BR{at:03}" for at in range(1, 19)]
     assert all(check.code == code for code, check in CHECKS.items())
     assert all(FIRES.values())
-    assert all(BESIDE.values())
+    assert all(NEAR_MISSES.values())
 
 
-@pytest.mark.parametrize(("code", "make"), several(FIRES))
-def test_each_check_fires_on_its_cases(code: str, make: Make) -> None:
+@pytest.mark.parametrize(("code", "make"), list_cases(FIRES))
+def test_checks_report_their_cases(code: str, make: Make) -> None:
     report = make()
-    assert code in codes(report)
+    assert code in codes_of(report)
     for finding in report.findings:
-        is_well_told(finding)
+        check_finding(finding)
         check = CHECKS[finding.code]
         assert (finding.title, finding.severity, finding.why, finding.remedy) == (
             *(check.title, check.severity, check.why, check.remedy),
@@ -69,9 +77,9 @@ def test_each_check_fires_on_its_cases(code: str, make: Make) -> None:
 
 
 @pytest.mark.quick(20)
-@pytest.mark.parametrize(("code", "make"), several(BESIDE))
-def test_no_check_fires_just_beside_its_cases(code: str, make: Make) -> None:
-    assert code not in codes(make())
+@pytest.mark.parametrize(("code", "make"), list_cases(NEAR_MISSES))
+def test_checks_report_no_near_misses(code: str, make: Make) -> None:
+    assert code not in codes_of(make())
 
 
 SENTENCES = {
@@ -113,19 +121,19 @@ SENTENCES = {
 
 @pytest.mark.quick(33)
 @pytest.mark.parametrize("place", SENTENCES, ids=lambda place: f"{place[0]}-{place[1]}")
-def test_what_it_says(place: tuple[str, int]) -> None:
+def test_sentences_of_findings(place: tuple[str, int]) -> None:
     code, which = place
     (finding,) = (each for each in FIRES[code][which]().findings if each.code == code)
     assert SENTENCES[place] in finding.sentence
 
 
-def test_texts_give_no_verdicts() -> None:
+def test_texts_contain_no_verdicts() -> None:
     for check in CHECKS.values():
         assert check.severity in SEVERITIES
         assert not VERDICTS.search(f"{check.title} {check.why} {check.remedy}")
 
 
-def test_rows_without_a_fault_have_no_findings() -> None:
+def test_good_data_have_no_findings() -> None:
     rng = np.random.default_rng(0)
     risk = 1 / (1 + np.exp(-rng.normal(-0.6, 1.8, 2000)))
     truth = rng.random(2000) < risk
@@ -143,25 +151,25 @@ def test_calibrated_scores_are_not_reported_as_overfitted() -> None:
         weight = rng.choice([0.5, 1.0, 3.0], rows) if at % 3 == 0 else None
         truth = rng.random(rows) < risk
         report = baserate.evaluate(truth, risk, weight=weight, positive=True, negative=False)
-        assert "BR018" not in codes(report), (at, rows)
+        assert "BR018" not in codes_of(report), (at, rows)
 
 
-def test_the_chance_of_a_match_is_that_of_all_counts() -> None:
+def test_match_probability_multiplies_binomial_probabilities() -> None:
     shares = {0.1: (4, 36), 0.3: (12, 28), 0.5: (20, 20), 0.7: (28, 12), 0.9: (36, 4)}
     wanted = np.prod([stats.binom.pmf(many, many + rest, share) for share, (many, rest) in shares.items()])
-    assert numbers(risks(shares), "BR018")["p"] == pytest.approx(wanted)
+    assert finding_numbers(report_of_scores(shares), "BR018")["p"] == pytest.approx(wanted)
 
 
 def test_serious_findings_come_first_and_name_their_models() -> None:
     truth = {"north": [1] * 50 + [0] * 50, "south": [1] * 10 + [0] * 90}
     score = {"north": [0.2] * 50 + [0.8] * 50, "south": [0.8] * 10 + [0.1] * 90}
     report = baserate.evaluate(truth, score, rule="youden")
-    assert codes(report)[:2] == ["BR002", "BR006"]
+    assert codes_of(report)[:2] == ["BR002", "BR006"]
     order = [SEVERITIES.index(each.severity) for each in report.findings]
     assert order == sorted(order)
     assert [each.model for each in report.findings if each.code == "BR008"] == ["north", "south"]
-    assert "BR002" not in codes(report.of("south"))
-    assert "BR006" in codes(report.of("south"))
+    assert "BR002" not in codes_of(report.of("south"))
+    assert "BR006" in codes_of(report.of("south"))
 
 
 def test_findings_about_rows_are_reported_once_for_all_models() -> None:
@@ -176,8 +184,8 @@ def test_findings_about_rows_are_reported_once_for_all_models() -> None:
         assert [each.model for each in report.findings if each.code == code] == [None]
 
 
-def changed(report: Report, part: str, **column: list[Any]) -> Report:
-    """A report, some of whose numbers are others."""
+def replace_numbers(report: Report, part: str, **column: list[Any]) -> Report:
+    """Replace some numbers of a report."""
     columns = {name: [*every] for name, every in report.numbers.columns.items()}
     places = [at for at, each in enumerate(columns["part"]) if each == part]
     for name, values in column.items():
@@ -194,9 +202,9 @@ def changed(report: Report, part: str, **column: list[Any]) -> Report:
         ([0.06, 0.01, 0.049], ("sensitivity", "precision")),
     ],
 )
-def test_groups_are_named_that_differ_at_the_level(p: list[float | None], named: tuple[str, ...]) -> None:
+def test_groups_that_differ_significantly_are_named(p: list[float | None], named: tuple[str, ...]) -> None:
     measured = ["flag_rate", "sensitivity", "precision"]  # fpr of 10 in 50 is alike, and is left out
-    report = changed(groups(45, 20), "group_differences", p_adjusted=[p[0], p[1], None, p[2]])
+    report = replace_numbers(report_of_groups(45, 20), "group_differences", p_adjusted=[p[0], p[1], None, p[2]])
     said = CHECKS["BR011"].find(report)
     result = [name for name in measured if said and f"{name}[site = s1]" in said.numbers]
     assert tuple(result) == named
@@ -206,18 +214,18 @@ def test_groups_are_named_that_differ_at_the_level(p: list[float | None], named:
 
 @pytest.mark.slow
 def test_p_values_of_groups_are_adjusted_over_groups_and_measures() -> None:
-    report = groups(45, 20, 30, 44)
+    report = report_of_groups(45, 20, 30, 44)
     rows = report.group_differences.rows()
     assert len(rows) == 3 * 4
     assert {row["other_group"]["site"] for row in rows} == {"s0"}
     tested = [row for row in rows if row["p"] is not None]
     wanted = multipletests([row["p"] for row in tested], method="holm")[1]
     assert [row["p_adjusted"] for row in tested] == pytest.approx(wanted.tolist())
-    named = {name for name in numbers(report, "BR011") if name.endswith("]")}
+    named = {name for name in finding_numbers(report, "BR011") if name.endswith("]")}
     assert named == {f"{row['measure']}[site = {row['group']['site']}]" for row in tested if row["p_adjusted"] < 0.05}
 
 
-def masked() -> Report:
+def report_with_tiny_group() -> Report:
     """Two large groups whose false positive rates are 0.5 and 0.3, and a tiny one at 4 of 6: the farthest apart."""
     cells = {"a": (560, 240, 400, 400), "b": (490, 210, 210, 490), "c": (4, 2, 4, 2)}
     truth, score, race = [], [], []
@@ -228,9 +236,9 @@ def masked() -> Report:
     return baserate.evaluate(truth, score, group={"race": race}, positive=1)
 
 
-def test_a_tiny_group_hides_no_difference_between_large_ones() -> None:
-    report = masked()
-    said = numbers(report, "BR011")
+def test_tiny_groups_do_not_hide_differences_between_large_ones() -> None:
+    report = report_with_tiny_group()
+    said = finding_numbers(report, "BR011")
     assert said["fpr[race = b]"] == pytest.approx(0.3 - 0.5)
     assert said["fpr[race = b]_reference"] == "race = a"
     assert said["fpr[race = b]_p_adjusted"] < 1e-10
@@ -248,22 +256,22 @@ def test_a_tiny_group_hides_no_difference_between_large_ones() -> None:
     assert again.group_differences.rows() == report.group_differences.rows()
 
 
-def test_groups_that_are_all_small_are_not_tested() -> None:
-    report = groups(10, 2, rows=28)
-    assert "BR011" not in codes(report)
+def test_small_groups_are_not_tested() -> None:
+    report = report_of_groups(10, 2, rows=28)
+    assert "BR011" not in codes_of(report)
     rows = report.select(part="group_differences", measure="sensitivity")
     assert [row["p"] for row in rows] == [None]
     assert report.select(part="gaps", measure="sensitivity")[0]["value"] is None
 
 
-def numbers(report: Report, code: str) -> dict[str, Any]:
+def finding_numbers(report: Report, code: str) -> dict[str, Any]:
     (finding,) = (each for each in report.findings if each.code == code)
     return dict(finding.numbers)
 
 
 def test_reversed_scores_have_the_reported_auc() -> None:
     truth, score = np.array([1, 0] * 30), np.array([0.2, 0.8, 0.3, 0.7, 0.6, 0.5] * 10)
-    said = numbers(baserate.evaluate(truth, score), "BR002")
+    said = finding_numbers(baserate.evaluate(truth, score), "BR002")
     turned = baserate.evaluate(truth, 1 - score).here.auc
     assert [said[f"reversed_auc{end}"] for end in ("", "_low", "_high")] == pytest.approx(
         [turned.value, turned.low, turned.high]
@@ -274,24 +282,24 @@ def test_reversed_scores_have_the_reported_auc() -> None:
     ("cells", "more"),
     [((6, 4, 4, 86), {}), ((900, 100, 20, 9), {}), ((6, 0, 4, 90), {}), ((45, 5, 1, 49), {"prevalence": 0.1})],
 )
-def test_the_reported_number_of_rows_gives_the_target_width(cells: tuple[int, ...], more: dict[str, float]) -> None:
-    small = table(*cells, **more)
-    said = numbers(small, "BR003")
+def test_reported_number_of_rows_gives_the_target_width(cells: tuple[int, ...], more: dict[str, float]) -> None:
+    small = report_of_counts(*cells, **more)
+    said = finding_numbers(small, "BR003")
     measure = next(name for name in ("sensitivity", "specificity", "precision") if name in said)
     if measure == "precision":  # rows drawn there, as many as are expected of each kind
         counts = small.there.counts
         cells = tuple(round(1000 * each) for each in (counts.tp, counts.fn, counts.fp, counts.tn))
     times = said["rows_needed"] / sum(cells)
-    result = getattr(table(*(round(times * each) for each in cells)).here, measure)
+    result = getattr(report_of_counts(*(round(times * each) for each in cells)).here, measure)
     assert (result.high - result.low) / 2 == pytest.approx(0.05, abs=0.002)
 
 
 def test_probabilities_adjusted_to_the_reported_prevalence_are_calibrated() -> None:
     truth = np.repeat([1, 0, 1, 0], [20, 180, 100, 100])
     score = np.repeat([0.5, 0.9], 200)
-    said = numbers(baserate.evaluate(truth, score), "BR007")
+    said = finding_numbers(baserate.evaluate(truth, score), "BR007")
     output = baserate.shift.reprior(score, from_=said["derived_prevalence"], to=said["prevalence"])
-    assert "BR007" not in codes(baserate.evaluate(truth, output))
+    assert "BR007" not in codes_of(baserate.evaluate(truth, output))
     assert output.mean() == pytest.approx(truth.mean())
 
 
@@ -302,9 +310,9 @@ def test_attainable_precision_by_brute_force(rows: list[tuple[bool, int]]) -> No
     flagged = score >= 0.5
     report = baserate.evaluate(truth, score, positive=True, negative=False)
     if not flagged.any() or truth[flagged].mean() >= 0.5 or not truth.any():
-        assert "BR010" not in codes(report)
+        assert "BR010" not in codes_of(report)
         return
-    said = numbers(report, "BR010")
+    said = finding_numbers(report, "BR010")
     result = truth[flagged].sum()
     kept = [score >= cut for cut in score if truth[score >= cut].sum() >= max(result / 2, 1)]
     best = max(truth[each].mean() for each in kept)
@@ -313,8 +321,8 @@ def test_attainable_precision_by_brute_force(rows: list[tuple[bool, int]]) -> No
 
 
 FOUR: dict[str, Any] = {"truth": [1, 0, 1, 0], "score": [0.9, 0.6, 0.4, 0.1]}
-LOT = RandomizedCut((Cut((0.3,)), Cut((0.7,))), (0.5, 0.5))
-APART: dict[tuple[object, ...], Cut | RandomizedCut] = {("a",): Cut((0.3,)), ("b",): Cut((0.7,))}
+RANDOMIZED = RandomizedCut((Cut((0.3,)), Cut((0.7,))), (0.5, 0.5))
+SEPARATE: dict[tuple[object, ...], Cut | RandomizedCut] = {("a",): Cut((0.3,)), ("b",): Cut((0.7,))}
 DEGENERATE: dict[str, dict[str, Any]] = {
     "negatives alone": {"truth": [0] * 4, "score": [0.1, 0.2, 0.3, 0.4], "positive": 1},
     "positives alone": {"truth": [1] * 4, "score": [0.1, 0.2, 0.3, 0.4], "positive": 1},
@@ -330,13 +338,13 @@ DEGENERATE: dict[str, dict[str, Any]] = {
     "labels alone": {"truth": [1, 0, 1, 0], "predicted": [1, 1, 0, 0], "group": ["a", "a", "b", "b"]},
     "rare beyond measure": FOUR | {"prevalence": 1e-12, "level": 0.999999},
     "perfectly wrong": {"truth": [1, 0] * 20, "score": [0.0, 1.0] * 20, "costs": Costs(fp=1, fn=1)},
-    "by lot": FOUR | {"policy": Policy(by_group={(): LOT}, otherwise="refuse")},
+    "by lot": FOUR | {"policy": Policy(by_group={(): RANDOMIZED}, otherwise="refuse")},
     "cut apart": FOUR
     | {
         "group": {"site": ["a", "a", "b", "b"]},
         "predicted": [1, 0, 0, 0],
         "id": [1, 1, 1, 1],
-        "policy": Policy(by_group=APART, otherwise="refuse", attributes=("site",)),
+        "policy": Policy(by_group=SEPARATE, otherwise="refuse", attributes=("site",)),
     },
 }
 
@@ -347,7 +355,7 @@ def test_degenerate_rows_have_findings_without_an_error(name: str) -> None:
     report = baserate.evaluate(**DEGENERATE[name])
     assert report.findings
     for finding in report.findings:
-        is_well_told(finding)
+        check_finding(finding)
     assert Report.from_json(report.to_json()).findings == report.findings
 
 
@@ -356,14 +364,14 @@ def test_many_models_in_many_groups() -> None:
     rng = np.random.default_rng(2)
     truth, site = rng.random(400) < 0.4, np.arange(400) % 25
     report = baserate.evaluate(truth, {f"m{at}": rng.random(400) for at in range(3)}, group={"site": site})
-    small = numbers(report, "BR012")
+    small = finding_numbers(report, "BR012")
     assert (small["small"], small["groups"]) == (25, 25)
     assert {each.model for each in report.findings if each.code == "BR001"} == {f"m{at}" for at in range(3)}
 
 
 @st.composite
-def asked(draw: st.DrawFn) -> dict[str, Any]:
-    """Any small data set of both classes, and any way to ask about it."""
+def evaluate_arguments(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw arguments of `evaluate`: a small data set of both classes, with any options."""
     rows = draw(st.integers(2, 12))
     some = st.lists(st.booleans(), min_size=rows, max_size=rows)
     truth = draw(some.filter(lambda each: len({*each}) == 2))
@@ -387,11 +395,11 @@ def asked(draw: st.DrawFn) -> dict[str, Any]:
 
 @pytest.mark.slow
 @settings(max_examples=settings().max_examples // 3)
-@given(asked())
-def test_any_rows_have_a_report_with_well_formed_findings(told: dict[str, Any]) -> None:
-    report = baserate.evaluate(**told)
+@given(evaluate_arguments())
+def test_any_rows_have_a_report_with_well_formed_findings(arguments: dict[str, Any]) -> None:
+    report = baserate.evaluate(**arguments)
     for finding in report.findings:
-        is_well_told(finding)
+        check_finding(finding)
     assert Report.from_json(report.to_json()).findings == report.findings
     order = [SEVERITIES.index(each.severity) for each in report.findings]
     assert order == sorted(order)

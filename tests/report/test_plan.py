@@ -13,11 +13,11 @@ from hypothesis import given, strategies as st
 from baserate import Costs, Curve, Cut, FileFormatError, OptionError, Plan, Policy, UnknownNameError, decide, tally
 
 NAMES = st.text(min_size=1, max_size=8)
-SOME = st.none() | NAMES
+POLICY = st.none() | NAMES
 
 
 @st.composite
-def plans(draw: st.DrawFn) -> Plan:
+def draw_plan(draw: st.DrawFn) -> Plan:
     cut: Any = draw(st.sampled_from([{}, {"threshold": draw(st.floats(allow_nan=False))}, {"rule": "youden"}]))
     columns = draw(st.lists(NAMES, min_size=6, max_size=6, unique=True))
     return Plan(
@@ -35,14 +35,14 @@ def plans(draw: st.DrawFn) -> Plan:
     )
 
 
-@given(plans())
-def test_a_plan_survives_its_file(plan: Plan) -> None:
+@given(draw_plan())
+def test_json_round_trip(plan: Plan) -> None:
     again = Plan.from_json(plan.to_json())
     assert again == plan
     assert again.to_json() == plan.to_json()
 
 
-def test_a_policy_goes_with_the_plan(tmp_path: Path) -> None:
+def test_plan_file_contains_the_policy(tmp_path: Path) -> None:
     policy = decide.youden(Curve(tally([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1])))
     plan = Plan(score="risk", policy=policy)
     plan.save(tmp_path / "plan.json")
@@ -52,14 +52,14 @@ def test_a_policy_goes_with_the_plan(tmp_path: Path) -> None:
         Plan.from_json(changed)
 
 
-def test_one_name_is_as_good_as_several_and_numbers_of_numpy_as_those_of_python() -> None:
+def test_single_names_and_numpy_numbers_are_converted() -> None:
     assert Plan(files="a.csv", score="p", group="g") == Plan(files=["a.csv"], score=("p",), group=["g"])
     assert Plan(files=Path("a.csv"), score="p").files == ("a.csv",)
     assert Plan(score="p", positive=np.int64(1)).positive == 1
     assert Plan(score="p", rule="Break even").rule == "break-even"
 
 
-def test_what_is_left_out_of_a_file_is_as_usual() -> None:
+def test_missing_fields_have_their_defaults() -> None:
     assert Plan.from_json('{"kind": "baserate/plan", "schema_version": 1, "score": ["p"]}') == Plan(score="p")
 
 
@@ -89,18 +89,18 @@ def test_what_is_left_out_of_a_file_is_as_usual() -> None:
         ({"score": "p", "apart": True, "predicted": "q"}, "separate samples need scores"),
     ],
 )
-def test_invalid_plans_are_errors(given_: dict[str, Any], message: str) -> None:
+def test_invalid_plans_raise(given_: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         Plan(**given_)
 
 
-def test_bands_have_no_table_to_report_on() -> None:
+def test_policies_of_risk_bands_raise() -> None:
     bands = Policy(by_group={(): Cut((0.2, 0.5), ("low", "middle", "high"))}, otherwise="refuse")
     with pytest.raises(OptionError, match="has no confusion matrix"):
         Plan(score="p", policy=bands)
 
 
-def test_an_unknown_rule_names_the_nearest() -> None:
+def test_unknown_rule_suggests_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match="'youden'"):
         Plan(score="p", rule="youdn")
 
@@ -117,7 +117,7 @@ def test_an_unknown_rule_names_the_nearest() -> None:
         ('{"kind": "baserate/plan", "schema_version": 1, "score": ["p"], "costs": {"fq": 1}}', "not a valid plan"),
     ],
 )
-def test_files_that_are_not_plans_are_errors(text: str, message: str) -> None:
+def test_files_that_are_no_plans_raise(text: str, message: str) -> None:
     with pytest.raises(FileFormatError, match=message):
         Plan.from_json(text)
 

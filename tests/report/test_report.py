@@ -32,7 +32,7 @@ from baserate.report._report import COLUMNS, number_name
 from tests.tiers import tiered
 
 
-def people(rows: int = 600, seed: int = 3) -> dict[str, Any]:
+def make_table(rows: int = 600, seed: int = 3) -> dict[str, Any]:
     rng = np.random.default_rng(seed)
     sick = (rng.random(rows) < 0.3).astype(int)
     risk = 1 / (1 + np.exp(1.5 - 2 * sick - rng.normal(size=rows)))
@@ -46,7 +46,7 @@ def people(rows: int = 600, seed: int = 3) -> dict[str, Any]:
     }
 
 
-PEOPLE = people()
+PEOPLE = make_table()
 PLAN = Plan(truth="sick", score="risk", group="site", prevalence=0.02, costs=Costs(fp=1, fn=20))
 
 
@@ -56,13 +56,13 @@ def report() -> Report:
 
 
 @pytest.fixture(scope="module")
-def several() -> Report:
+def two_model_report() -> Report:
     return baserate.run(
         Plan(truth="sick", score=["risk", "old"], predicted="says", group="site", id="who", prevalence=0.1), PEOPLE
     )
 
 
-def test_numbers_are_those_of_other_packages(report: Report) -> None:
+def test_numbers_equal_those_of_other_packages(report: Report) -> None:
     tallies = read.tallies(PEOPLE, truth="sick", score="risk", group="site")
     there = shift.reweigh(tallies, to=0.02)
     policy = decide.cost(Curve(there.pooled("risk")), Costs(fp=1, fn=20))
@@ -85,13 +85,13 @@ def test_numbers_are_those_of_other_packages(report: Report) -> None:
     assert report.within(site="north").here.sensitivity == infer.estimate("sensitivity", north)
 
 
-def test_what_the_prevalence_does_not_change_is_there_too(report: Report) -> None:
+def test_deployment_contains_numbers_that_do_not_depend_on_the_prevalence(report: Report) -> None:
     assert report.there.auc == report.here.auc
     assert report.there.precision.value < report.here.precision.value
     assert (report.there.prevalence.value, report.here.prevalence.value) == (0.02, np.mean(PEOPLE["sick"]))
 
 
-def test_costs_are_those_of_the_table(report: Report) -> None:
+def test_costs_equal_those_of_the_confusion_matrix(report: Report) -> None:
     cost = Costs(fp=1, fn=20)
     for view in (report.here, report.there):
         counts = view.counts
@@ -102,7 +102,7 @@ def test_costs_are_those_of_the_table(report: Report) -> None:
     assert report.there.least_cost.value == pytest.approx(report.there.expected_cost.value)
 
 
-def test_every_number_is_a_row_and_the_frame_has_them_all(report: Report) -> None:
+def test_frame_has_a_row_for_every_number(report: Report) -> None:
     rows = report.rows()
     assert [*rows[0]] == [*COLUMNS]
     assert len(report.frame("pandas")) == len(report.frame("polars")) == len(rows)
@@ -113,8 +113,8 @@ def test_every_number_is_a_row_and_the_frame_has_them_all(report: Report) -> Non
 
 
 @pytest.mark.slow
-def test_every_number_is_an_attribute(report: Report, several: Report) -> None:
-    for whole in (report, several):
+def test_every_number_is_an_attribute(report: Report, two_model_report: Report) -> None:
+    for whole in (report, two_model_report):
         for row in whole.rows():
             if row["part"] in ("gaps", "group_differences", "differences"):
                 assert row in getattr(whole, row["part"]).rows()
@@ -125,8 +125,8 @@ def test_every_number_is_an_attribute(report: Report, several: Report) -> None:
                 assert (result.value, result.how) == (row["value"] if row["value"] is not None else ANY, row["how"])
 
 
-def test_a_report_survives_its_file(report: Report, several: Report, tmp_path: Path) -> None:
-    for each in (report, several):
+def test_json_round_trip(report: Report, two_model_report: Report, tmp_path: Path) -> None:
+    for each in (report, two_model_report):
         each.save(tmp_path / "report.json")
         again = Report.load(tmp_path / "report.json")
         assert again.to_json() == each.to_json()
@@ -134,51 +134,51 @@ def test_a_report_survives_its_file(report: Report, several: Report, tmp_path: P
         assert again.rows() == [{name: row[name] for name in COLUMNS} for row in each.rows()]
 
 
-def test_the_same_plan_gives_the_same_report_in_any_order_of_rows(report: Report) -> None:
+def test_report_does_not_depend_on_the_order_of_rows(report: Report) -> None:
     order = np.random.default_rng(8).permutation(len(PEOPLE["sick"]))
     again = baserate.run(Plan.from_json(report.plan.to_json()), {name: each[order] for name, each in PEOPLE.items()})
     assert json.loads(again.to_json()) == json.loads(report.to_json())
 
 
-def test_the_report_says_what_it_was_made_from(report: Report) -> None:
+def test_report_describes_its_data(report: Report) -> None:
     data = report.data
     assert (data["version"], data["rows"], data["read"], data["refused"]) == (baserate.__version__, 600, 600, 0)
     assert data["digest"] == read.tallies(PEOPLE, truth="sick", score="risk", group="site").digest
     assert data["columns"] == {"truth": "sick", "score": ["risk"], "group": ["site"]}
 
 
-def test_several_models_are_compared_on_the_same_rows(several: Report) -> None:
-    assert several.models == ("risk", "old", "says")
+def test_models_are_compared_on_the_same_rows(two_model_report: Report) -> None:
+    assert two_model_report.models == ("risk", "old", "says")
     rows = read.rows(PEOPLE, truth="sick", score=["risk", "old"])
-    (auc,) = several.select(part="differences", measure="auc")
+    (auc,) = two_model_report.select(part="differences", measure="auc")
     (expected,) = infer.compare(rows)
     assert (auc["model"], auc["other"], auc["value"]) == ("risk", "old", expected.difference.value)
     assert (auc["low"], auc["p"]) == (expected.difference.low, expected.p)
     at = {"risk": 0.5, "old": 0.5}
-    (result,) = several.select(part="differences", measure="sensitivity")
+    (result,) = two_model_report.select(part="differences", measure="sensitivity")
     assert result["value"] == infer.compare(rows, measure="sensitivity", threshold=at)[0].difference.value
     with pytest.raises(OptionError, match=r"report\.of\('risk'\)"):
-        _ = several.here.auc
-    assert several.of("old").here.auc == infer.estimate("auc", rows.tallies().pooled("old"))
+        _ = two_model_report.here.auc
+    assert two_model_report.of("old").here.auc == infer.estimate("auc", rows.tallies().pooled("old"))
 
 
-def test_labels_have_decisions_but_no_ranks(several: Report) -> None:
-    says = several.of("says")
+def test_predicted_labels_have_no_rank_measures(two_model_report: Report) -> None:
+    says = two_model_report.of("says")
     truth, said = PEOPLE["sick"] == 1, PEOPLE["says"] == 1
     assert says.here.counts.tp == (truth & said).sum()
     assert says.here.counts.fp == (~truth & said).sum()
     assert "auc" not in says.here
     with pytest.raises(AttributeError, match="the report has no number 'auc'"):
         _ = says.here.auc
-    (off,) = several.select(part="labels", model="risk", measure="disagreements")
+    (off,) = two_model_report.select(part="labels", model="risk", measure="disagreements")
     assert off["value"] == ((PEOPLE["risk"] >= 0.5) != said).sum()
-    (least,) = several.select(part="labels", model="risk", measure="least_disagreements")
+    (least,) = two_model_report.select(part="labels", model="risk", measure="least_disagreements")
     assert least["value"] == 0
     assert least["threshold"] == PEOPLE["risk"][said].min()
 
 
-def test_names_of_rows_that_repeat_are_counted(several: Report) -> None:
-    (result,) = several.select(part="data", measure="repeated_ids")
+def test_repeated_ids_are_counted(two_model_report: Report) -> None:
+    (result,) = two_model_report.select(part="data", measure="repeated_ids")
     assert result["value"] == 300
 
 
@@ -205,7 +205,7 @@ def test_arrays_make_the_same_report_as_a_table(report: Report) -> None:
     assert result.data["digest"] == report.data["digest"]
 
 
-def test_frames_are_several_models_and_unknown_options_are_errors() -> None:
+def test_frames_are_several_models_and_unknown_options_raise() -> None:
     scores = {"risk": PEOPLE["risk"], "old": PEOPLE["old"]}
     expected = baserate.evaluate(PEOPLE["sick"], scores).rows()
     for frame in (pd.DataFrame(scores), pl.DataFrame(scores)):
@@ -221,8 +221,8 @@ def test_columns_may_have_the_names_of_arguments() -> None:
     assert len(result.groups) == 2
 
 
-def test_samples_apart_are_judged_side_by_side() -> None:
-    other = people(200, seed=9)
+def test_separate_samples_are_evaluated() -> None:
+    other = make_table(200, seed=9)
     truth = {"a": PEOPLE["sick"], "b": other["sick"]}
     actual = baserate.evaluate(truth, {"a": PEOPLE["risk"], "b": other["risk"]})
     assert actual.models == ("a", "b")
@@ -237,7 +237,7 @@ def test_samples_apart_are_judged_side_by_side() -> None:
         baserate.evaluate(truth, {"a": [1], "c": [1]})
 
 
-def test_files_apart_are_named_by_their_names(tmp_path: Path) -> None:
+def test_separate_files_name_their_samples(tmp_path: Path) -> None:
     for name, rows in (("north.csv", "1,0.9\n0,0.2\n1,0.4\n0,0.1\n"), ("south.csv", "1,0.8\n0,0.3\n0,\n")):
         (tmp_path / name).write_text("sick,risk\n" + rows, encoding="utf-8")
     files = [str(tmp_path / name) for name in ("north.csv", "south.csv")]
@@ -247,8 +247,8 @@ def test_files_apart_are_named_by_their_names(tmp_path: Path) -> None:
     assert result.data["reasons"] == {"risk": {"missing": 1}}
 
 
-def test_a_policy_is_judged_on_other_rows(report: Report) -> None:
-    other = people(300, seed=5)
+def test_policy_is_evaluated_on_other_rows(report: Report) -> None:
+    other = make_table(300, seed=5)
     same = baserate.run(Plan(truth="sick", score="risk", policy=report.policy), PEOPLE)
     new = baserate.run(Plan(truth="sick", score="risk", policy=report.policy), other)
     assert same.here.chosen_on_these_rows.value == 1
@@ -256,15 +256,15 @@ def test_a_policy_is_judged_on_other_rows(report: Report) -> None:
     assert new.here.counts.tp == ((other["risk"] >= report.policy.threshold) & (other["sick"] == 1)).sum()
 
 
-REFERS = Policy(by_group={(): Cut((0.3, 0.6), ("pass", "refer", "flag"))}, otherwise="refuse")
-TURNED = Policy(by_group={(): Cut((0.4,), ("flag", "pass"))}, otherwise="refuse")
-LOTS = Policy(by_group={(): RandomizedCut((Cut((0.4,)), Cut((0.6,))), (0.5, 0.5))}, otherwise="refuse")
-APART = Policy(by_group={("north",): Cut((0.4,)), ("south",): Cut((0.6,))}, otherwise="refuse", attributes=("site",))
+REFERRING = Policy(by_group={(): Cut((0.3, 0.6), ("pass", "refer", "flag"))}, otherwise="refuse")
+REVERSED = Policy(by_group={(): Cut((0.4,), ("flag", "pass"))}, otherwise="refuse")
+RANDOMIZED = Policy(by_group={(): RandomizedCut((Cut((0.4,)), Cut((0.6,))), (0.5, 0.5))}, otherwise="refuse")
+BY_SITE = Policy(by_group={("north",): Cut((0.4,)), ("south",): Cut((0.6,))}, otherwise="refuse", attributes=("site",))
 
 
 @pytest.mark.quick(1)
-@pytest.mark.parametrize("policy", tiered([REFERS, TURNED, LOTS, APART], 2))
-def test_policies_of_every_kind_are_judged(policy: Policy) -> None:
+@pytest.mark.parametrize("policy", tiered([REFERRING, REVERSED, RANDOMIZED, BY_SITE], 2))
+def test_policies_of_every_kind_are_evaluated(policy: Policy) -> None:
     plan = Plan(truth="sick", score=["risk", "old"], predicted="says", group="site", policy=policy, prevalence=0.1)
     result = baserate.run(plan, PEOPLE)
     assert result.text()
@@ -278,12 +278,12 @@ def test_policies_of_every_kind_are_judged(policy: Policy) -> None:
 
 
 def test_thresholds_are_named_by_their_actions() -> None:
-    result = baserate.run(Plan(truth="sick", score="risk", policy=REFERS), PEOPLE)
+    result = baserate.run(Plan(truth="sick", score="risk", policy=REFERRING), PEOPLE)
     assert (result.here.threshold_refer.value, result.here.threshold_flag.value) == (0.3, 0.6)
     assert "threshold" not in result.here
-    turned = baserate.run(Plan(truth="sick", score="risk", policy=TURNED), PEOPLE)
+    turned = baserate.run(Plan(truth="sick", score="risk", policy=REVERSED), PEOPLE)
     assert turned.here.threshold_pass.value == 0.4
-    apart = baserate.run(Plan(truth="sick", score="risk", group="site", policy=APART), PEOPLE)
+    apart = baserate.run(Plan(truth="sick", score="risk", group="site", policy=BY_SITE), PEOPLE)
     assert [apart.within(site=name).here.threshold.value for name in ("north", "south")] == [0.4, 0.6]
 
 
@@ -291,26 +291,26 @@ def test_thresholds_are_named_by_their_actions() -> None:
     ("more", "threshold", "rule"),
     [({}, 0.5, "fixed"), ({"threshold": 0.3}, 0.3, "fixed"), ({"rule": "youden"}, 0.9, "youden")],
 )
-def test_the_cut_off_follows_the_plan(more: Any, threshold: float, rule: str) -> None:  # noqa: ANN401
+def test_threshold_follows_the_plan(more: Any, threshold: float, rule: str) -> None:  # noqa: ANN401
     result = baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], **more)
     assert (result.policy.threshold, result.policy.rule) == (threshold, rule)
 
 
-def test_scores_that_are_no_probabilities_are_cut_by_youden() -> None:
+def test_scores_that_are_no_probabilities_get_youdens_threshold() -> None:
     result = baserate.evaluate([1, 0, 1, 0], [9, 6, 4, 1])
     assert (result.policy.rule, result.policy.threshold) == ("youden", 9)
     assert "brier" not in result.here
     assert result.here.auc.value == 0.75
 
 
-def test_a_better_threshold_is_looked_for_among_those_that_still_find_half() -> None:
+def test_attainable_precision_keeps_half_of_the_sensitivity() -> None:
     truth, score = [1, 1, 1, 1, 0, 0, 0, 0, 0, 0], [0.9, 0.85, 0.6, 0.55, 0.8, 0.7, 0.65, 0.3, 0.2, 0.1]
     result = baserate.evaluate(truth, score)
     precision, sensitivity = result.select(part="possible")
     assert (precision["threshold"], precision["value"], sensitivity["value"]) == (0.85, 1.0, 0.5)
 
 
-def test_a_plan_without_rows_is_refused() -> None:
+def test_plan_without_files_needs_a_table() -> None:
     with pytest.raises(OptionError, match="names no files"):
         baserate.run(Plan(score="p"))
 
@@ -324,12 +324,12 @@ def test_a_plan_without_rows_is_refused() -> None:
         ('{"kind": "baserate/report", "schema_version": 1}', "not a valid report"),
     ],
 )
-def test_files_that_are_not_reports_are_errors(text: str, message: str) -> None:
+def test_files_that_are_no_reports_raise(text: str, message: str) -> None:
     with pytest.raises(FileFormatError, match=message):
         Report.from_json(text)
 
 
-def test_files_with_unknown_endings_are_errors(report: Report, tmp_path: Path) -> None:
+def test_unknown_endings_raise(report: Report, tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=r"unknown file type; expected \.html"):
         report.save(tmp_path / "report.docx")
     report.save(tmp_path / "numbers.csv")

@@ -19,7 +19,7 @@ from baserate.report._report import Snippet
 from baserate.report._text import NEGATIVES, POPULATION, POSITIVES, apportion, natural_frequencies, report_page
 from baserate.text._tables import display_width
 
-FALLS = Finding(
+FALLING = Finding(
     code="BR005",
     title="Precision falls",
     severity="serious",
@@ -31,7 +31,7 @@ FALLS = Finding(
 WIDTHS = (40, 60, 80, 100, 120)
 
 
-def people(rows: int = 300, **more: Any) -> Report:  # noqa: ANN401  (keywords of evaluate)
+def make_report(rows: int = 300, **more: Any) -> Report:  # noqa: ANN401  (keywords of evaluate)
     rng = np.random.default_rng(12)
     sick = rng.random(rows) < 0.3
     scores = {
@@ -42,11 +42,11 @@ def people(rows: int = 300, **more: Any) -> Report:  # noqa: ANN401  (keywords o
     return baserate.evaluate(sick, kept, **more)
 
 
-def rng_scores(seed: int) -> npt.NDArray[np.float64]:
+def random_scores(seed: int) -> npt.NDArray[np.float64]:
     return np.random.default_rng(seed).random(300)
 
 
-def plain(text: str) -> str:
+def join_lines(text: str) -> str:
     return " ".join(text.split())
 
 
@@ -70,13 +70,13 @@ def test_natural_frequencies_add_up(rows: list[tuple[bool, int]], share: float) 
     assert abs(positives - POPULATION * share) <= 0.5 + 1e-6
     assert positives + sum(result.whole[cell] for cell in NEGATIVES) == POPULATION
     assert all(abs(result.whole[cell] - result.exact[cell]) < 1.5 + 1e-6 for cell in result.exact)
-    assert all((result.many(cell) == "0") == (result.exact[cell] == 0) for cell in result.exact)
+    assert all((result.format_cells(cell) == "0") == (result.exact[cell] == 0) for cell in result.exact)
 
 
 def test_natural_frequencies_by_hand() -> None:
     # 3 of 4 positives and 1 of 4 negatives are flagged; of 1000, 20 are positive.
     truth, score = [1, 1, 1, 1, 0, 0, 0, 0], [0.9, 0.8, 0.7, 0.1, 0.6, 0.3, 0.2, 0.1]
-    output = plain(baserate.evaluate(truth, score, prevalence=0.02).text())
+    output = join_lines(baserate.evaluate(truth, score, prevalence=0.02).text())
     assert (
         "Of 1000 people at the deployment prevalence of 2 %, 20 are positive: 15 of them are flagged (true positives) "
         "and 5 are missed (false negatives)." in output
@@ -91,34 +91,35 @@ def test_natural_frequencies_by_hand() -> None:
     ]
 
 
-def test_without_a_stated_prevalence_the_text_names_that_of_the_sample() -> None:
-    assert "Of 1000 people at the sample prevalence of 25 %, 250 are positive" in plain(
+def test_text_names_the_sample_prevalence_by_default() -> None:
+    assert "Of 1000 people at the sample prevalence of 25 %, 250 are positive" in join_lines(
         baserate.evaluate([1, 0, 0, 0], [0.9, 0.6, 0.4, 0.1]).text()
     )
 
 
-def test_too_few_people_to_count_are_fewer_than_one() -> None:
-    output = plain(baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], prevalence=0.0001).text())
+def test_fractions_of_a_person_are_fewer_than_one() -> None:
+    output = join_lines(baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], prevalence=0.0001).text())
     assert "fewer than 1 are positive: fewer than 1 of them are flagged" in output
     assert "<1 <1 <1" in output
 
 
-def test_nobody_is_flagged() -> None:
-    output = plain(baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], threshold=2).text())
+def test_text_where_nobody_is_flagged() -> None:
+    output = join_lines(baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], threshold=2).text())
     assert "500 are positive. Nobody is flagged." in output
     assert "¹ nothing is flagged" in output
-    output = plain(baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], threshold=0.8).text())
+    output = join_lines(baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], threshold=0.8).text())
     assert "Of 500 negatives, 0 are flagged (false positives). Of 250 flagged people, 250 are positive." in output
 
 
-def test_who_is_referred_has_a_column() -> None:
+def test_referred_people_have_a_column() -> None:
     policy = Policy(by_group={(): Cut((0.3, 0.6), ("pass", "refer", "flag"))}, otherwise="refuse")
     output = baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], policy=policy).text()
     assert "flagged  referred  not flagged  total" in output
-    assert "250 of them are flagged (true positives), 250 are referred and 0 are missed (false negatives)" in plain(
-        output
+    assert (
+        "250 of them are flagged (true positives), 250 are referred and 0 are missed (false negatives)"
+        in join_lines(output)
     )
-    assert "Rates of decisions exclude referred people" in plain(output)
+    assert "Rates of decisions exclude referred people" in join_lines(output)
 
 
 @pytest.mark.parametrize(
@@ -128,8 +129,8 @@ def test_who_is_referred_has_a_column() -> None:
         ({}, "O/E ratio"),
     ],
 )
-def test_five_numbers_are_those_of_the_report(more: dict[str, Any], fifth: str) -> None:
-    report = people(**more)
+def test_headline_numbers_are_those_of_the_report(more: dict[str, Any], fifth: str) -> None:
+    report = make_report(**more)
     lines = report.text(120).splitlines()
     there = report.there
     numbers = {"sensitivity": there.sensitivity, "specificity": there.specificity, "auc": report.here.auc}
@@ -143,7 +144,7 @@ def test_five_numbers_are_those_of_the_report(more: dict[str, Any], fifth: str) 
 
 
 def test_precision_is_listed_in_sample_and_deployment() -> None:
-    report = people(prevalence=0.02)
+    report = make_report(prevalence=0.02)
     here, there = report.here.precision.value, report.there.precision.value
     assert here > 2 * there
     lines = {line.split("  ")[1]: line for line in report.text(120).splitlines() if line.startswith("  precision")}
@@ -154,32 +155,32 @@ def test_precision_is_listed_in_sample_and_deployment() -> None:
     assert f"{here:.4f}" in lines["precision in the sample"]
 
 
-def test_scores_that_are_no_probabilities_get_npv() -> None:
+def test_npv_is_listed_for_scores_that_are_no_probabilities() -> None:
     output = baserate.evaluate([1, 0, 1, 0, 1, 0], [9, 6, 4, 1, 8, 2], prevalence=0.1).text()
     assert "\n  npv at 10\N{NO-BREAK SPACE}% " in output
     assert "O/E" not in output
-    assert "(default: Youden's threshold)" in plain(output)
+    assert "(default: Youden's threshold)" in join_lines(output)
 
 
-def test_labels_alone_have_no_ranks() -> None:
+def test_predicted_labels_have_no_rank_measures() -> None:
     output = baserate.evaluate([1, 0, 1, 0], predicted=[1, 0, 0, 0]).text()
     assert "Predicted labels of predicted are the decisions: rows with the positive label are flagged." in output
     assert "\n  flag rate " in output
     assert "\n  auc " not in output
 
 
-def test_models_stand_side_by_side_with_their_differences() -> None:
-    report = people(models=("risk", "old"))
+def test_models_are_columns_with_their_differences_below() -> None:
+    report = make_report(models=("risk", "old"))
     output = report.text(100)
     assert re.search(r"of 1000 people +risk +old\n", output)
     difference = report.select(part="differences", measure="auc")[0]
     assert re.search(rf"risk − old\n  auc +{difference['value']:.4f} .* < 0\.0001\n", output)
-    assert "DeLong, paired for differences of auc" in plain(output)
+    assert "DeLong, paired for differences of auc" in join_lines(output)
 
 
-def test_groups_are_at_the_sample_prevalence_and_the_rest_is_counted() -> None:
+def test_groups_at_the_sample_prevalence_and_number_of_omitted_ones() -> None:
     site = np.array([f"site {at % 15:02}" for at in range(300)])
-    report = people(group={"site": site}, prevalence=0.02)
+    report = make_report(group={"site": site}, prevalence=0.02)
     output = report.text(100)
     assert "3 more groups are not listed" in output
     assert "site 11" in output
@@ -190,28 +191,28 @@ def test_groups_are_at_the_sample_prevalence_and_the_rest_is_counted() -> None:
     assert line.split()[2] == "20"
 
 
-def test_findings_say_what_to_do() -> None:
-    report = replace(people(), findings=(FALLS, replace(FALLS, code="BR011", severity="note")))
+def test_findings_contain_remedies() -> None:
+    report = replace(make_report(), findings=(FALLING, replace(FALLING, code="BR011", severity="note")))
     output = report.text(60)
     assert (
         "  !! BR005 Precision falls\n    At a prevalence of 2 %, precision is 0.11, not 0.30.\n    → judge it" in output
     )
     assert "  · BR011 Precision falls\n" in output
     assert "- **!! BR005 Precision falls** At a prevalence" in report.markdown()
-    assert "Findings: none." in replace(people(), findings=()).text()
+    assert "Findings: none." in replace(make_report(), findings=()).text()
 
 
 def test_findings_name_their_model_where_there_are_several() -> None:
-    report = replace(people(models=("risk", "old")), findings=(FALLS, replace(FALLS, model=None)))
+    report = replace(make_report(models=("risk", "old")), findings=(FALLING, replace(FALLING, model=None)))
     heads = [line for line in report.text().splitlines() if "BR005" in line]
     assert heads == ["  !! BR005 Precision falls (risk)", "  !! BR005 Precision falls"]
 
 
 @pytest.mark.quick(2)
 @pytest.mark.parametrize("width", WIDTHS)
-def test_no_line_is_too_wide(width: int) -> None:
+def test_lines_fit_the_width(width: int) -> None:
     site = np.array(["north", "the far south"] * 150)
-    long = {"the newest of all models": rng_scores(1), "the oldest of all models, by far": rng_scores(2)}
+    long = {"the newest of all models": random_scores(1), "the oldest of all models, by far": random_scores(2)}
     truth = [*[True, False] * 150]
     # Names that are typed stand whole.
     output, _, typed = baserate.evaluate(truth, long).text(width).partition("\nNext, in Python\n")
@@ -221,22 +222,22 @@ def test_no_line_is_too_wide(width: int) -> None:
     assert max(map(display_width, {*output.splitlines()} - {*typed_lines})) <= width
     assert "'the newest of all models'" in typed
     for more in ({"group": {"site": site}}, {"models": ("risk", "old")}, {"costs": Costs(fn=9)}):
-        report = replace(people(prevalence=0.02, **more), findings=(FALLS,))
+        report = replace(make_report(prevalence=0.02, **more), findings=(FALLING,))
         output = report.text(width).partition("\nNext, in Python\n")[0]
         assert max(map(display_width, output.splitlines())) <= width
 
 
-def test_text_of_python_has_no_colour_and_that_of_a_terminal_has() -> None:
-    report = replace(people(), findings=(FALLS,))
+def test_only_terminal_text_has_styles() -> None:
+    report = replace(make_report(), findings=(FALLING,))
     assert "\x1b" not in report.text()
     assert "\x1b[1m" in report_page(report).text(80)
 
 
-def test_names_cannot_steer_a_terminal_or_markdown() -> None:
+def test_names_are_escaped_for_terminal_and_markdown() -> None:
     odd = "a\x1b[2J\n|b*"
     site = np.array([odd, "south"] * 150)
     report = baserate.evaluate([*[True, False] * 150], {odd: np.linspace(0, 1, 300)}, group={odd: site}, positive=True)
-    report = replace(report, findings=(replace(FALLS, sentence=f"{odd} is odd.", model=odd),))
+    report = replace(report, findings=(replace(FALLING, sentence=f"{odd} is odd.", model=odd),))
     for output in (report.text(), report.markdown()):
         assert "\x1b" not in output
         assert "a�[2J�" in output.replace("\\", "")
@@ -246,7 +247,7 @@ def test_names_cannot_steer_a_terminal_or_markdown() -> None:
 
 
 def test_next_steps_are_python_for_rows_in_memory() -> None:
-    report = people(models=("risk", "old"))
+    report = make_report(models=("risk", "old"))
     output = next_commands(report)
     assert output.language == "python"
     for _, (typed,) in output.commands:
@@ -258,38 +259,38 @@ def test_next_steps_are_python_for_rows_in_memory() -> None:
     ]
 
 
-def test_a_command_that_is_broken_means_the_same() -> None:
+def test_broken_commands_are_unchanged_for_a_shell() -> None:
     plan = baserate.Plan(files=("my people.csv",), truth="is sick", score=("a -b",), prevalence=0.02, costs=Costs())
-    report = replace(people(prevalence=0.02), plan=plan)
-    wide, narrow = ([*_typed(report_page(report).text(width))] for width in (1000, 40))
+    report = replace(make_report(prevalence=0.02), plan=plan)
+    wide, narrow = ([*_parse_commands(report_page(report).text(width))] for width in (1000, 40))
     assert wide == narrow
     assert wide[0][5:7] == ["--score", "a -b"]
     assert all(words[0] == "baserate" for words in wide)
 
 
-def _typed(text: str) -> list[list[str]]:
-    """Commands of a page, as a shell reads them."""
+def _parse_commands(text: str) -> list[list[str]]:
+    """Return the words of the commands of a page."""
     body = text.partition("Next\x1b[0m\n")[2].partition("\n\n")[0].replace("\\\n", " ")
     return [shlex.split(line) for line in body.splitlines() if not line.startswith("  #")]
 
 
-def test_the_remedy_stands_once_for_each_code() -> None:
-    whole = people(models=("risk", "old"))
-    both = tuple(replace(FALLS, model=model) for model in whole.models)
-    output = replace(whole, findings=(*both, replace(FALLS, code="BR011"))).text()
+def test_remedies_are_listed_once_per_code() -> None:
+    whole = make_report(models=("risk", "old"))
+    both = tuple(replace(FALLING, model=model) for model in whole.models)
+    output = replace(whole, findings=(*both, replace(FALLING, code="BR011"))).text()
     assert output.count("BR005") == 2
     assert output.count("→") == 2
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_a_command_of_a_finding_stands_below_it_and_means_the_same(width: int) -> None:
+def test_commands_of_findings_are_unchanged_for_a_shell(width: int) -> None:
     shell = "baserate decide 'my people.csv' --truth 'is sick' --score risk --prevalence 0.02 --fp 1 --fn 20 --folds 5"
-    falls = replace(FALLS, remedy="Do it.")
-    report = replace(people(), findings=(replace(falls, command=Snippet("sh", shell)),))
+    falls = replace(FALLING, remedy="Do it.")
+    report = replace(make_report(), findings=(replace(falls, command=Snippet("sh", shell)),))
     body = report.text(width).partition("Do it.\n")[2].partition("\n\n")[0]
     assert shlex.split(body.replace("\\\n", " ")) == shlex.split(shell)
     python = 'f = dict(a=["x, y", (1, 2)], b={"c": [3, 4], "d": "e, f(g"}, h=5)\nf["b"]["d"]'
-    report = replace(people(), findings=(replace(falls, command=Snippet("python", python)),))
+    report = replace(make_report(), findings=(replace(falls, command=Snippet("python", python)),))
     body = report.text(width).partition("Do it.\n")[2].partition("\n\n")[0]
     names: dict[str, Any] = {}
     exec(dedent(body), names)  # noqa: S102  (our own words)
@@ -297,15 +298,15 @@ def test_a_command_of_a_finding_stands_below_it_and_means_the_same(width: int) -
     assert f"\n\n  ```python\n  {python.splitlines()[0]}\n  f" in report.markdown()
 
 
-def test_commands_of_other_writers_stay_unchanged() -> None:
+def test_unparsable_commands_stay_unchanged() -> None:
     for command in (Snippet("sh", "baserate 'decide"), Snippet("python", "f(]'")):
-        report = replace(people(), findings=(replace(FALLS, command=command),))
+        report = replace(make_report(), findings=(replace(FALLING, command=command),))
         assert command.text in report.text()
         assert Report.from_json(report.to_json()).findings == report.findings
 
 
-def test_code_stays_code_in_markdown_and_no_name_ends_a_block() -> None:
-    report = replace(people(), findings=(replace(FALLS, remedy="Type `a_b --c`, *now*."),))
+def test_code_in_markdown_is_not_escaped_and_stays_in_its_block() -> None:
+    report = replace(make_report(), findings=(replace(FALLING, remedy="Type `a_b --c`, *now*."),))
     assert r"→ Type `a_b --c`, \*now\*." in report.markdown()
     odd = replace(report, plan=replace(report.plan, files=("a```b.csv",)))
     output = odd.markdown()

@@ -21,10 +21,10 @@ from baserate.text import (
     split_when_narrow,
 )
 
-HOW = {"level": 0.95, "how": "Wilson", "why": None}
+METHOD = {"level": 0.95, "how": "Wilson", "why": None}
 
 
-def rows(**values: dict[str, float | None]) -> list[dict[str, Any]]:
+def tidy_rows(**values: dict[str, float | None]) -> list[dict[str, Any]]:
     """Tidy rows from measure -> model -> value."""
     return [
         {"measure": measure, "model": model, "value": value, "low": None, "high": None, "level": None, "why": "0/0"}
@@ -33,26 +33,28 @@ def rows(**values: dict[str, float | None]) -> list[dict[str, Any]]:
     ]
 
 
-def pivot(formatter: CellFormatter, **more: Any) -> Pivot:  # noqa: ANN401  (fields of a pivot)
+def make_pivot(formatter: CellFormatter, **more: Any) -> Pivot:  # noqa: ANN401  (fields of a pivot)
     return Pivot(line=itemgetter("measure"), column=itemgetter("model"), cell=formatter.estimate, **more)
 
 
 def test_lines_and_columns_stand_in_the_order_of_their_first_rows() -> None:
-    table = pivot(CellFormatter(4)).table(rows(auc={"b": 0.75, "a": 0.5}, flag_rate={"a": 0.25}), corner="models")
+    table = make_pivot(CellFormatter(4)).table(
+        tidy_rows(auc={"b": 0.75, "a": 0.5}, flag_rate={"a": 0.25}), corner="models"
+    )
     assert (table.corner, table.columns) == ("models", ("b", "a"))
     assert table.sections[0].rows == (Row("auc", ("0.7500", "0.5000")), Row("flag rate", ("", "0.2500")))
 
 
 def test_columns_can_be_chosen_and_named() -> None:
-    tidy = rows(auc={"b": 0.75, "a": 0.5, "c": 0.25})
-    table = pivot(CellFormatter(4), heading=str.upper).table(tidy, columns=["a", "b", "d"])
+    tidy = tidy_rows(auc={"b": 0.75, "a": 0.5, "c": 0.25})
+    table = make_pivot(CellFormatter(4), heading=str.upper).table(tidy, columns=["a", "b", "d"])
     assert table.columns == ("A", "B", "D")
     assert table.sections[0].rows[0].cells == ("0.5000", "0.7500", "")
 
 
 def test_sections_have_titles_and_an_alignment_of_their_own() -> None:
-    tidy = rows(tp={"a": 3.0}, auc={"a": 0.5}, fp={"a": 4.0})
-    layout = pivot(
+    tidy = tidy_rows(tp={"a": 3.0}, auc={"a": 0.5}, fp={"a": 4.0})
+    layout = make_pivot(
         CellFormatter(4),
         section=lambda row: "counts" if row["measure"] in {"tp", "fp"} else "ranks",
         title={"counts": "", "ranks": "over all thresholds"}.__getitem__,
@@ -65,28 +67,28 @@ def test_sections_have_titles_and_an_alignment_of_their_own() -> None:
 
 
 def test_meanings_stand_beside_a_single_column_only() -> None:
-    layout = pivot(CellFormatter(4), meaning=lambda measure: f"What {measure} is.")
-    assert layout.table(rows(auc={"a": 0.5})).sections[0].rows[0].meaning == "What auc is."
-    assert layout.table(rows(auc={"a": 0.5, "b": 0.5})).sections[0].rows[0].meaning == ""
+    layout = make_pivot(CellFormatter(4), meaning=lambda measure: f"What {measure} is.")
+    assert layout.table(tidy_rows(auc={"a": 0.5})).sections[0].rows[0].meaning == "What auc is."
+    assert layout.table(tidy_rows(auc={"a": 0.5, "b": 0.5})).sections[0].rows[0].meaning == ""
 
 
 def test_the_last_row_of_a_cell_wins() -> None:
-    tidy = rows(auc={"a": 0.5}) + rows(auc={"a": 0.75})
-    assert pivot(CellFormatter(4)).table(tidy).sections[0].rows[0].cells == ("0.7500",)
+    tidy = tidy_rows(auc={"a": 0.5}) + tidy_rows(auc={"a": 0.75})
+    assert make_pivot(CellFormatter(4)).table(tidy).sections[0].rows[0].cells == ("0.7500",)
 
 
 def test_undefined_numbers_get_footnotes_in_the_order_of_their_cells() -> None:
     formatter = CellFormatter(4)
-    tidy = rows(auc={"a": None, "b": None}, precision={"a": None})
+    tidy = tidy_rows(auc={"a": None, "b": None}, precision={"a": None})
     tidy[1]["why"] = "no negatives"
-    table = pivot(formatter).table(tidy)
+    table = make_pivot(formatter).table(tidy)
     assert [row.cells for row in table.sections[0].rows] == [("–¹", "–²"), ("–¹", "")]
     assert formatter.footnotes(None, {}) == ("¹ 0/0", "² no negatives")
 
 
 def test_intervals_are_shorter_beside_others_and_explained_once() -> None:
     formatter = CellFormatter(4)
-    row = {"measure": "sensitivity", "value": 0.5, "low": 0.25, "high": 0.75, **HOW}
+    row = {"measure": "sensitivity", "value": 0.5, "low": 0.25, "high": 0.75, **METHOD}
     assert formatter.estimate(row) == IntervalCell("0.5000", "0.250", "0.750")
     assert formatter.estimate(row, several=False) == IntervalCell("0.5000", "0.2500", "0.7500")
     assert formatter.value(row) == "0.5000"
@@ -96,7 +98,7 @@ def test_intervals_are_shorter_beside_others_and_explained_once() -> None:
     assert formatter.footnotes([], data) == ()
 
 
-def test_an_average_marks_the_classes_that_it_leaves_out() -> None:
+def test_averages_mark_omitted_classes() -> None:
     formatter = CellFormatter(4)
     row = {"measure": "f1", "value": 0.5, "low": None, "level": None, "how": "macro, without cat", "why": None}
     assert formatter.average(row) == "0.5000¹"
@@ -104,7 +106,7 @@ def test_an_average_marks_the_classes_that_it_leaves_out() -> None:
     assert formatter.average({**row, "value": None, "why": "no rows"}) == "–²"
 
 
-def test_other_cells() -> None:
+def test_cells_of_counts_and_p_values() -> None:
     formatter = CellFormatter(4)
     assert formatter.count({"value": 1200.0}) == "1 200"
     assert (formatter.number(0.5), formatter.number(None)) == ("0.5000", "–")

@@ -42,9 +42,9 @@ _SIZE, _SIZE_BESIDE = (4.8, 6.5), (4.8, 5.4)
 """Inches with the legend below the axes, and on their right."""
 _STRIP = (0.0, -0.25, 1.0, 0.19)
 """Place of the counts below the axes: left, bottom, width and height, as fractions of the axes."""
-_FINE = 20
+_COUNT_BINS = 20
 """Bins of the counts below a curve that is not binned."""
-_UNEVEN = 50
+_MAX_LINEAR_RATIO = 50
 """Ratio of the largest to the smallest count from which on the axis is logarithmic."""
 _CURVES = {"binned": "bins", "isotonic": "isotonic fit", "lowess": "LOWESS fit"}
 """Legend of the line of a single model; several lines have the names of their models."""
@@ -98,7 +98,7 @@ def reliability(
     tallies = probability_tallies(data)
     parts = {"curve": calibration_curves(tallies, what, options=options, points=POINTS)}
     if what != "binned":
-        counts = calibration_curves(tallies, "binned", options=CurveOptions(bins=_FINE))
+        counts = calibration_curves(tallies, "binned", options=CurveOptions(bins=_COUNT_BINS))
         columns = ("model", "group", "lower", "upper", "mass")
         parts["counts"] = Results({name: counts.columns[name] for name in columns}, counts.data)
     few = len(list(split_series(parts["curve"]))) < MANY_SERIES
@@ -154,8 +154,9 @@ def _paint_counts(ax: Axes, counts: Results) -> None:
             strip.hlines(mass, low, high, color=color_at(at), linestyle=line_style_at(at))
     masses = plot_values(counts.columns["mass"])
     unit = "weight" if counts.data["weighted"] else "rows"
-    if masses.max(initial=0) > _UNEVEN * masses.min(initial=np.inf):
+    if masses.max(initial=0) > _MAX_LINEAR_RATIO * masses.min(initial=np.inf):
         strip.set_yscale("log")
+        # A logarithmic axis has no 0 to start bars from; at the smallest count itself, its bar would vanish.
         strip.set_ylim(bottom=masses.min() / 2)
     else:
         strip.set_ylim(bottom=0)
@@ -231,7 +232,7 @@ def _paint_likelihood_ratio(ax: Axes, parts: Parts) -> None:
 def _ratio_limits(curve: Results) -> tuple[float, float]:
     """Return limits from the least to the greatest positive number, with a margin."""
     values = np.concatenate([plot_values(curve.columns[name]) for name in ("ratio", "implied", "low", "high")])
-    finite = np.append(values[np.isfinite(values) & (values > 0)], 1.0)
+    finite = np.append(values[np.isfinite(values) & (values > 0)], 1.0)  # with the line of no information
     return float(finite.min() / _AXIS_MARGIN), float(finite.max() * _AXIS_MARGIN)
 
 

@@ -21,6 +21,7 @@ from baserate.decide import evaluate_groups, require_both_classes
 from baserate.infer import IntervalOptions, confidence_bands, summary
 from baserate.measure import TABLES, Measure, as_thresholds, curves, find_measure, group_attributes, results_data
 from baserate.shift import reweigh
+from baserate.text import EVERYBODY
 
 Data = Tally | Curve | Tallies | Mapping[str, Tally] | Mapping[str, Curve]
 """One model, several by name, or several with groups."""
@@ -29,11 +30,10 @@ Mixed = Data | Counts[float] | Mapping[str, Tally | Curve | Counts[float]]
 SeriesKey = tuple[str | None, str]
 """Model and group of a series."""
 
-EVERYBODY = "everybody"
-_NAME = "score"
-_LABELS = "labels"
+_MODEL_NAME = "score"
+_LABELS_NAME = "labels"
 _FARTHEST = 1e300
-"""Largest score whose axis length is a finite float."""
+"""Largest score whose axis length is a finite float: that of ±1.8e308 overflows."""
 
 
 class Series(NamedTuple):
@@ -53,7 +53,7 @@ def as_tallies(data: Data) -> Tallies:
     """Convert the data of a figure to Tallies; a single model is named `score`."""
     if isinstance(data, Tallies):
         return data
-    by_name: Mapping[str, object] = data if isinstance(data, Mapping) else {_NAME: data}
+    by_name: Mapping[str, object] = data if isinstance(data, Mapping) else {_MODEL_NAME: data}
     strange = [name for name, each in by_name.items() if not isinstance(each, Tally | Curve)]
     if strange or not by_name:
         kind = type(by_name[strange[0]]).__name__ if strange else "nothing"
@@ -68,7 +68,7 @@ def as_tallies(data: Data) -> Tallies:
 def split_labels(data: Mixed) -> tuple[Tallies | None, Tallies | None]:
     """Split data into models with scores and models that only give labels; one of both may be None."""
     if isinstance(data, Counts):
-        return None, _tables_as_tallies({_LABELS: data})
+        return None, _tables_as_tallies({_LABELS_NAME: data})
     if isinstance(data, Mapping):
         tables = {name: each for name, each in data.items() if isinstance(each, Counts)}
         others: Any = {name: each for name, each in data.items() if name not in tables}
@@ -241,7 +241,7 @@ POINTS = 1000
 Band = bool | Literal["simultaneous"]
 _MIDDLE = 0.5
 """Threshold of labels, which are scores of 1 and 0."""
-_SAME_PREVALENCE = 1e-12
+SAME_PREVALENCE = 1e-12
 """Difference up to which prevalences are equal."""
 
 
@@ -270,7 +270,7 @@ class FigureData(NamedTuple):
     def prevalence(self) -> float | None:
         """The common prevalence of all models; None if they differ."""
         shares = [each.tally.prevalence for each in self.curves.values()]
-        return shares[0] if max(shares) - min(shares) <= _SAME_PREVALENCE else None
+        return shares[0] if max(shares) - min(shares) <= SAME_PREVALENCE else None
 
 
 def figure_data(data: Mixed, what: str, *, prevalence: float | None = None) -> FigureData:

@@ -136,6 +136,7 @@ def _benefit_limits(parts: Parts, *, with_band: bool) -> tuple[float, float]:
     """Return limits from a little below 0 to the highest value."""
     columns = [parts["model"].columns["net_benefit"], parts["all"].columns["net_benefit"]]
     columns += [parts["model"].columns["high"]] if with_band else []
+    # 1 where no net benefit is above 0, so that the axis has a length.
     top = float(np.nanmax(np.concatenate([plot_values(column) for column in columns]), initial=0.0)) or 1.0
     return -_BELOW * top, 1.05 * top
 

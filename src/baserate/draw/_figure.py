@@ -24,6 +24,7 @@ from baserate._results import Results, Values
 from baserate._tally import Tallies
 from baserate.decide import require_both_classes
 from baserate.draw._data import Mixed, Series, SeriesKey, split_labels, split_series
+from baserate.text import measure_label
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -40,11 +41,11 @@ POSITIVE, NEGATIVE = COLORS[1], COLORS[0]
 """Colors of the two classes in every figure."""
 SIZE = (4.8, 4.2)
 """Inches of a figure; it stays legible at two thirds, in a column of a journal."""
-FEW = 5
+MOST_LABELS_INSIDE = 5
 """Largest number of labels of a legend inside the axes."""
-SHORT = 44
+LONGEST_LABEL_INSIDE = 44
 """Largest number of characters of a label of a legend inside the axes."""
-WIDEST = 64
+LEGEND_LINE = 64
 """Characters in a line of a legend."""
 STYLE: Any = {
     "axes.edgecolor": GRAY,
@@ -71,7 +72,7 @@ STYLE: Any = {
 }
 SAVE_STYLE: Any = {"pdf.fonttype": 42, "svg.fonttype": "path", "svg.hashsalt": "baserate"}
 """Settings of files: glyphs as paths or embedded fonts, and reproducible identifiers."""
-SMALL = 3.0
+SHORT_AXIS = 3.0
 """Inches of an axis below which its label needs two lines."""
 AXIS_LABELS = {
     "act_from": "threshold probability",
@@ -116,12 +117,7 @@ def label_axes(ax: Axes, x: str, y: str) -> None:
     box, dpi = ax.get_window_extent(), ax.get_figure(root=True).dpi  # type: ignore[union-attr]  # it has one
     for put, name, length in ((ax.set_xlabel, x, box.width), (ax.set_ylabel, y, box.height)):
         label = AXIS_LABELS.get(name, measure_label(name))
-        put(label if length / dpi >= SMALL else label.replace(" (", "\n("))
-
-
-def measure_label(name: str) -> str:
-    """Return the name of a measure with spaces."""
-    return name.replace("_", " ")
+        put(label if length / dpi >= SHORT_AXIS else label.replace(" (", "\n("))
 
 
 def set_unit_limits(ax: Axes, axes: Sequence[str] = ("x", "y")) -> None:
@@ -130,10 +126,10 @@ def set_unit_limits(ax: Axes, axes: Sequence[str] = ("x", "y")) -> None:
         (ax.set_xlim if each == "x" else ax.set_ylim)(-0.02, 1.02)
 
 
-def place_legend(ax: Axes, where: Any, *, away: float = 1.02, short: int = SHORT) -> None:  # noqa: ANN401  (a place, as matplotlib calls it)
+def place_legend(ax: Axes, where: Any, *, away: float = 1.02, longest: int = LONGEST_LABEL_INSIDE) -> None:  # noqa: ANN401  (a place, as matplotlib calls it)
     """Add a legend if there are labels: inside the axes if it fits a free corner, otherwise on their right."""
     labels = ax.get_legend_handles_labels()[1]
-    if labels and (where is None or len(labels) > FEW or max(map(len, labels)) > short):
+    if labels and (where is None or len(labels) > MOST_LABELS_INSIDE or max(map(len, labels)) > longest):
         ax.legend(loc="upper left", bbox_to_anchor=(away, 1.0), borderaxespad=0.0)
     elif labels:
         ax.legend(loc=where)
@@ -145,7 +141,8 @@ def legend_label(*parts: str) -> str:
     >>> legend_label("risk", "AUC 0.8"), legend_label("", "AUC 0.8")
     ('risk: AUC 0.8', 'AUC 0.8')
     """
-    text = fill(": ".join(filter(None, parts)), WIDEST, subsequent_indent="  ").replace("$", r"\$")
+    # Matplotlib typesets text between dollar signs as formulas.
+    text = fill(": ".join(filter(None, parts)), LEGEND_LINE, subsequent_indent="  ").replace("$", r"\$")
     # Matplotlib leaves labels that begin with an underscore out of legends; a hair space before it prevents that.
     return f"\u200a{text}" if text.startswith("_") else text
 
@@ -307,6 +304,7 @@ def _fit_legend(ax: Axes, *, ours: bool) -> None:
     legend, figure = ax.get_legend(), ax.get_figure(root=True)
     if legend is None or figure is None:
         return
+    # Beside the axes a legend is anchored at a point, inside them at the box of the axes; below, at a line.
     anchor = legend.get_bbox_to_anchor()
     if ours and not anchor.width:
         width, height = figure.get_size_inches()
@@ -442,15 +440,15 @@ def _format_estimate(row: Mapping[str, Any]) -> str:
 
 MANY_SERIES = 5
 """Number of series from which on the legend goes to the right."""
-TALL = (SIZE[0], SIZE[1] + 0.6)
+SIZE_WITH_LEGEND = (SIZE[0], SIZE[1] + 0.6)
 """Inches of a figure with a legend below."""
 _LONG = 30
 """Characters of a name from which on the legend has one column."""
 _WIDEST_BELOW = 46
 """Characters in a line of a legend below the axes."""
-_DOWN = 30
+_LEGEND_GAP = 30
 """Distance of a legend below the axes in points, for tick labels and axis label."""
-_ENTRY = 0.17
+_LINE_HEIGHT = 0.17
 """Height of a line of a legend, in inches."""
 
 
@@ -508,7 +506,8 @@ def add_legend_below(ax: Axes, signs: Sequence[Artist], *, columns: int, bottom:
     from matplotlib.transforms import ScaledTranslation
 
     names = [_wrap_name(str(sign.get_label())) for sign in signs]
-    place = ax.transAxes + ScaledTranslation(0, -_DOWN / 72, ax.figure.dpi_scale_trans)
+    # In points, not as a fraction of the axes: tick labels and axis label have the same height in figures of any size.
+    place = ax.transAxes + ScaledTranslation(0, -_LEGEND_GAP / 72, ax.figure.dpi_scale_trans)
     where: Any = {"bbox_to_anchor": (0, bottom, 1, 0), "bbox_transform": place}
     ax.legend(signs, names, loc="upper left", ncols=columns, **where)
 
@@ -518,10 +517,10 @@ def _wrap_name(name: str) -> str:
     return fill(name.replace("\n  ", " "), _WIDEST_BELOW, subsequent_indent="  ")
 
 
-def fit_size(table: Results, size: tuple[float, float] = TALL) -> tuple[float, float]:
+def fit_size(table: Results, size: tuple[float, float] = SIZE_WITH_LEGEND) -> tuple[float, float]:
     """Return the size in inches of a figure that is tall enough for the names of all series."""
     width, height = size
     names = [_wrap_name(each.name) for each in split_series(table)]
     if len(names) < MANY_SERIES:
-        return width, height + _ENTRY * sum(1 + name.count("\n") for name in names if len(name) > _LONG)
-    return width, max(height, 1 + _ENTRY * len(names))
+        return width, height + _LINE_HEIGHT * sum(1 + name.count("\n") for name in names if len(name) > _LONG)
+    return width, max(height, 1 + _LINE_HEIGHT * len(names))

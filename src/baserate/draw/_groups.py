@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from baserate._errors import OptionError, keyword
 from baserate._policy import Policy
 from baserate._tally import Tallies
-from baserate.draw._data import EVERYBODY
 from baserate.draw._figure import (
     LIGHT_GRAY,
     Drawing,
@@ -19,23 +18,23 @@ from baserate.draw._figure import (
     legend_label,
     make_drawing,
     marker_at,
-    measure_label,
 )
 from baserate.equalize import group_table
 from baserate.infer import IntervalOptions
 from baserate.measure import Measure
+from baserate.text import EVERYBODY, measure_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Row = Mapping[str, Any]
-_NAME = 40
+_LONGEST_NAME = 40
 """Characters of a group's name in the figure; longer ones are shortened."""
-_WIDE, _LEAST = 1.5, 3.2
+_PANEL_WIDTH, _LEAST_WIDTH = 1.5, 3.2
 """Width of a panel, and least width of all panels, in inches."""
-_NAMES, _LETTER = 0.6, 0.075
+_NAME_MARGIN, _CHARACTER_WIDTH = 0.6, 0.075
 """Width of the margin of the names, and of each character, in inches."""
-_LINE, _AROUND = 0.2, 1.15
+_LINE_HEIGHT, _MARGINS = 0.2, 1.15
 """Height of a line, and of the margins, in inches."""
 _GAP = 0.16
 """Gap between panels as a share of their width."""
@@ -100,9 +99,10 @@ def groups(
 def _figure_size(rows: Sequence[Row], models: int) -> tuple[float, float]:
     """Return inches: wide enough for measures and names, tall enough for groups."""
     names = _group_names(rows)
-    wide = max(_WIDE * len({row["measure"] for row in rows}), _LEAST)
+    panels = max(_PANEL_WIDTH * len({row["measure"] for row in rows}), _LEAST_WIDTH)
     longest = max(map(len, names.values()))
-    return _NAMES + _LETTER * longest + wide, _AROUND + _LINE * len(names) * max(1.0, 0.6 * models)
+    width = _NAME_MARGIN + _CHARACTER_WIDTH * longest + panels
+    return width, _MARGINS + _LINE_HEIGHT * len(names) * max(1.0, 0.6 * models)
 
 
 def _paint_groups(ax: Axes, parts: Parts) -> None:
@@ -135,7 +135,7 @@ def _group_names(rows: Sequence[Row]) -> dict[str, str]:
 
 
 def _shorten(name: str) -> str:
-    return name if len(name) <= _NAME else name[: _NAME - 1] + "…"
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
 
 
 def _paint_dots(panel: Axes, rows: Sequence[Row], order: Sequence[str], place: int, offset: float) -> None:
@@ -156,7 +156,7 @@ def _frame_panel(panel: Axes, measure: str, names: Sequence[str] | None, lines: 
     from matplotlib.ticker import MaxNLocator
 
     panel.set_yticks(range(lines), names or [""] * lines)
-    panel.set_ylim(lines - 0.4, -0.6)
+    panel.set_ylim(lines - 0.4, -0.6)  # reversed: the first line is at the top
     panel.axhline(0.5, color=LIGHT_GRAY, linewidth=0.6)
     panel.margins(x=0.08)
     panel.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 2.5, 5, 10]))

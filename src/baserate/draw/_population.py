@@ -19,7 +19,7 @@ from baserate.draw._figure import (
     NEGATIVE,
     POSITIVE,
     SIZE,
-    TALL,
+    SIZE_WITH_LEGEND,
     Drawing,
     Parts,
     add_legend,
@@ -82,7 +82,11 @@ def population(
         own = as_tallies(sample)
         parts["sample"] = _tabulate_histogram(population, sample) if densities else curves(own, what, points=POINTS)
     return make_drawing(
-        "population", parts, _paint_densities if densities else _paint_curve, ax=ax, size=TALL if densities else SIZE
+        "population",
+        parts,
+        _paint_densities if densities else _paint_curve,
+        ax=ax,
+        size=SIZE_WITH_LEGEND if densities else SIZE,
     )
 
 
@@ -107,7 +111,8 @@ def _tabulate_histogram(population: Population, sample: Tally) -> Results:
     score = thresholds(population)
     score = np.concatenate([score[np.isfinite(score)], sample.score])
     rows = float(sample.rows.sum())
-    edges = np.linspace(score.min(), score.max(), int(np.clip(2 * rows ** (1 / 3), _FEWEST, _MOST)) + 1)
+    bins = int(np.clip(2 * rows ** (1 / 3), _FEWEST, _MOST))  # Rice rule
+    edges = np.linspace(score.min(), score.max(), bins + 1)
     columns: dict[str, Any] = {name: [] for name in ("class", "lower", "upper", "density")}
     for name, masses in zip(_CLASSES, (sample.negative, sample.positive), strict=True):
         mass_in_bin: Floats = np.histogram(sample.score, edges, weights=masses)[0]

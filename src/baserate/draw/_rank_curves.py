@@ -14,6 +14,7 @@ from baserate._results import Results
 from baserate._tally import Tallies, Tally
 from baserate.decide import FLAG_ALL, FLAG_NONE, iso_cost, roc_convex_hull
 from baserate.draw._data import (
+    SAME_PREVALENCE,
     Band,
     CurveRequest,
     FigureData,
@@ -153,6 +154,7 @@ def _tabulate_iso_cost(data: FigureData, costs: Costs, prevalence: float | None)
         )
     best = roc_convex_hull(data.curves).at(costs, at)
     line = iso_cost(costs, at, through=(best.fpr, best.tpr))
+    # Where the line crosses sensitivities of 0 and 1, or else the sides of the unit square.
     left = 0.0 if line.slope == 0 else max(0.0, -line.intercept / line.slope)
     right = 1.0 if line.slope == 0 else min(1.0, (1 - line.intercept) / line.slope)
     x = np.array([left, best.fpr, right])
@@ -288,7 +290,7 @@ def _tabulate_prevalences(data: FigureData) -> Results:
 
 def _tabulate_iso_f1() -> Results:
     """Tabulate precisions of constant F1, :math:`F·R/(2R-F)`, where they are at most 1."""
-    recall = np.concatenate([np.linspace(f1 / (2 - f1), 1.0, 60) for f1 in _F1])
+    recall = np.concatenate([np.linspace(f1 / (2 - f1), 1.0, 60) for f1 in _F1])  # from where the precision is 1
     f1 = np.repeat(_F1, 60)
     return Results({"f1": f1, "sensitivity": recall, "precision": f1 * recall / (2 * recall - f1)})
 
@@ -319,7 +321,7 @@ def _paint_prevalences(ax: Axes, parts: Parts) -> None:
     """Paint one line if all prevalences are the same, otherwise one per series in its color."""
     rows, positions = parts["prevalence"].rows(), series_positions(parts)
     shares = {row["precision"] for row in rows}
-    if max(shares) - min(shares) < 1e-12:
+    if max(shares) - min(shares) <= SAME_PREVALENCE:
         ax.axhline(
             rows[0]["precision"],
             color=GRAY,
@@ -335,7 +337,7 @@ def _paint_prevalences(ax: Axes, parts: Parts) -> None:
         ax.axhline(row["precision"], color=shade, linewidth=0.9, linestyle=":", zorder=2, label=label)
 
 
-_SHORT_LABEL = 24
+_LONGEST_LIFT_LABEL = 24
 """Characters of a label that fit above the decreasing lift curve."""
 
 
@@ -440,7 +442,7 @@ def _paint_lift(ax: Axes, parts: Parts) -> None:
     _paint_gain_curves(ax, parts, "lift")
     set_unit_limits(ax, "x")
     ax.set_ylim(bottom=0)
-    place_legend(ax, free_corner(parts, "upper right"), short=_SHORT_LABEL)
+    place_legend(ax, free_corner(parts, "upper right"), longest=_LONGEST_LIFT_LABEL)
 
 
 def _paint_gain_curves(ax: Axes, parts: Parts, what: str) -> None:

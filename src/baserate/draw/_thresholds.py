@@ -53,7 +53,6 @@ from baserate.draw._figure import (
     line_style_at,
     make_drawing,
     marker_at,
-    measure_label,
     paint_band,
     paint_line,
     place_legend,
@@ -62,12 +61,12 @@ from baserate.draw._figure import (
 )
 from baserate.measure import Measure, as_measure, concatenate, describe, inner_edges, results_data, widen_range
 from baserate.shift import check_prevalence, prevalence_curve, prevalence_grid, reweigh
+from baserate.text import measure_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MOST = 40
-_LEAST = 10
+_LEAST_BINS, _MOST_BINS = 10, 40
 _LOOK: dict[str, Any] = {
     "positives": {"color": POSITIVE, "linestyle": "-", "hatch": "////"},
     "negatives": {"color": NEGATIVE, "linestyle": "--", "hatch": None},
@@ -130,7 +129,7 @@ def scores(
 
 def _bin_count(tally: Tally, bins: int | None) -> int:
     if bins is None:
-        return min(_MOST, max(_LEAST, ceil(sqrt(tally.rows.sum(dtype=np.int64)))))
+        return min(_MOST_BINS, max(_LEAST_BINS, ceil(sqrt(tally.rows.sum(dtype=np.int64)))))
     check_domain("bins", bins, BINS)
     return bins
 
@@ -149,6 +148,7 @@ def _bin_edges(tally: Tally, cuts: list[float], bins: int) -> Floats:
 
 def _tabulate_bins(tally: Tally, edges: Floats) -> dict[str, Any]:
     """Tabulate the share of each class in each bin; a score at an edge belongs to the upper bin, as with thresholds."""
+    # NumPy's bins contain their lower edge; only the last one contains its upper edge as well.
     columns: dict[str, list[Any]] = {name: [] for name in ("class", "from", "to", "mass", "share", "rows")}
     for order, name in enumerate(("positives", "negatives")):
         mass, _ = np.histogram(tally.score, edges, weights=np.asarray(tally.mass[order], dtype=np.float64))
@@ -294,7 +294,7 @@ def _paint_thresholds(ax: Axes, parts: Parts, *, whole: bool) -> None:
 
 def _paint_measure(ax: Axes, rows: Mapping[str, list[Any]], ends: tuple[float, float], at: int, band: str) -> None:
     """Paint a measure, which is constant from each score down to the next, and beyond the last ones."""
-    x = [*np.clip(rows["threshold"], *ends), ends[0]]
+    x = [*np.clip(rows["threshold"], *ends), ends[0]]  # the threshold +inf becomes the right end
     y, low, high = (as_gaps([*rows[key], rows[key][-1]]) if key in rows else [] for key in ("value", "low", "high"))
     ax.plot(
         x,

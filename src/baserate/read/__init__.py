@@ -3,12 +3,17 @@
 Errors name the values and the remedy; later layers trust the result. Modules are loaded on first use.
 
 - `_readers`: public readers of tables (`tallies`, `rows`, `confusions`, …), and the join of several models
-- `_arrays`: public readers of arrays and lists (`tally`, `confusion`, `class_scores`, `label_sets`); columns in memory
+- `_arrays`: public readers of arrays and lists (`tally`, `confusion`, `class_scores`, `label_sets`)
 - `_engines`: open any table; one path from memory, frames and lazy frames to each result
 - `_duckdb`: the same for DuckDB, which also reads files; SQL quoting and errors
 - `_files`: files of a path or pattern, their formats, and files as relations of DuckDB
-- `_table`, `_builders`: a table in memory, and the results built from it; confusion matrices and costs in text files
+- `_table`: a table in memory: columns of any library as numbers and codes, and the rows in which all are valid
+- `_builders`: the results built from a table in memory; confusion matrices and costs in text files
 - `_columns`, `_labels`: names and checks of columns; labels
+
+From a CSV file to tallies: `tallies` checks the names of the columns and calls `_engines.open_table`, which calls
+`_files.open_relation`. `Relation.compute` then either sums in DuckDB (`_engines.aggregate_tallies`), or fetches the
+columns into a `Table`, from which `_builders.build_tallies` makes the result.
 """
 
 from typing import TYPE_CHECKING
@@ -36,12 +41,6 @@ if TYPE_CHECKING:
     )
 
 if TYPE_CHECKING:  # for other packages of baserate
-    from baserate.read._arrays import (
-        as_series as as_series,
-        encode_labels as encode_labels,
-        is_series as is_series,
-        to_numbers as to_numbers,
-    )
     from baserate.read._columns import (
         Columns as Columns,
         as_column as as_column,
@@ -65,7 +64,11 @@ if TYPE_CHECKING:  # for other packages of baserate
         LabelCodes as LabelCodes,
         Numbers as Numbers,
         Table as Table,
+        as_series as as_series,
         count_rows as count_rows,
+        encode_labels as encode_labels,
+        is_series as is_series,
+        to_numbers as to_numbers,
     )
 
 if not TYPE_CHECKING:  # or type checkers would accept every name

@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from baserate._arrays import Bools, Cells, Floats, Reals, make_read_only
-from baserate._confusion import Confusion, Confusions, distinct_labels
+from baserate._confusion import Confusion, Confusions, distinct_labels, row_amounts
 from baserate._costs import CostMatrix
 from baserate._domains import wrong_option
 from baserate._errors import (
@@ -112,9 +112,7 @@ def build_confusions(table: Table, columns: Columns, rule: Rule) -> Confusions:
     truth, predicted = (renumber(column, labels) for column in pair)
     group, groups = complete.groups()
     refuse_large_tables(labels, len(groups))
-    weight, count = complete.weight, complete.count
-    mass = weight if weight is None or count is None else weight * count
-    amounts = [count] if weight is None or mass is None else [mass, mass * weight, count]
+    amounts = row_amounts(complete.weight, complete.count)
     tables = tabulate_groups(truth, predicted, labels, amounts, group, groups)
     intake = ReadSummary(
         complete.read, complete.dropped, problems.reasons, None, None, columns.names, note_labels(table.labels), labels
@@ -134,7 +132,7 @@ def build_class_rows(
     problems.add(columns.truth, "unknown label", find_unknown(truth, labels))
     complete = select_complete(table, columns, replace(rule, labels=labels), problems, copy=copy)
     codes = renumber(complete.labels(columns.truth), labels)
-    if score is None or complete.valid is not None:
+    if score is None or complete.valid is not None:  # an array in one piece serves only if no row is left out
         score = stack_scores(complete, classes, labels)
     group, groups = complete.groups()
     intake = summarize_classes(complete, classes, labels, problems)
@@ -157,12 +155,12 @@ def build_target(table: Table, columns: Columns, rule: Rule, *, copy: bool = Tru
     labelled_rows = truth.codes >= 0
     refuse_all_labelled(labelled_rows, len(labelled_rows), columns)
     positive = is_label(truth, two.positive)[labelled_rows]
-    amounts = {"weight": _select(weight, labelled_rows), "count": _select(count, labelled_rows)}
+    amounts = {"weight": _select_rows(weight, labelled_rows), "count": _select_rows(count, labelled_rows)}
     labelled = Tally.of_rows(positive, score[labelled_rows], **amounts)
     return Target.of_rows(
         score[~labelled_rows],
-        weight=_select(weight, ~labelled_rows),
-        count=_select(count, ~labelled_rows),
+        weight=_select_rows(weight, ~labelled_rows),
+        count=_select_rows(count, ~labelled_rows),
         labelled=labelled if len(positive) else None,
         intake=replace(intake, labelled=len(positive)),
     )
@@ -173,7 +171,7 @@ def build_class_target(table: Table, columns: Columns, rule: Rule, *, copy: bool
     table = blank_to_missing(table)
     problems = Problems(count_rows(table))
     truth = table.labels.get(columns.truth)
-    occurring = [] if truth is None or not _has_any(truth) else sort_labels(truth.labels)
+    occurring = [] if truth is None or not _has_labels(truth) else sort_labels(truth.labels)
     with _add_label_notes(table.labels, UnknownLabelError):
         classes, labels = _resolve_classes(columns, rule, occurring)
     if truth is not None and occurring:
@@ -192,11 +190,11 @@ def build_class_target(table: Table, columns: Columns, rule: Rule, *, copy: bool
         numbers,
         score[labelled_rows],
         labels,
-        _select(weight, labelled_rows),
-        _select(count, labelled_rows),
+        _select_rows(weight, labelled_rows),
+        _select_rows(count, labelled_rows),
         intake=intake,
     )
-    rest = (_select(weight, ~labelled_rows), _select(count, ~labelled_rows))
+    rest = (_select_rows(weight, ~labelled_rows), _select_rows(count, ~labelled_rows))
     return MulticlassTarget(score[~labelled_rows], labels, *rest, labelled if len(numbers) else None, intake)
 
 
@@ -244,7 +242,7 @@ def _refuse_disjoint(pair: Sequence[LabelCodes], columns: Columns) -> None:
         raise UnknownLabelError(
             f"{columns.truth} holds {format_labels(truth)}, but {columns.predicted} holds {format_labels(predicted)}: "
             "no label is in both",
-            remedy="spell them equally.",
+            remedy="spell them in the same way.",
         )
 
 
@@ -279,6 +277,7 @@ def refuse_large_tables(labels: Sequence[object], groups: int) -> None:
 def renumber(column: LabelCodes, labels: Sequence[object]) -> Codes:
     """Return codes as places among these labels, which contain every label that occurs."""
     place = {label: at for at, label in enumerate(labels)}
+    # Unused categories may be absent from `labels`; no row has their code, so that any number serves.
     number = np.array([place.get(label, 0) for label in column.labels], dtype=np.min_scalar_type(len(labels)))
     if np.array_equal(number, np.arange(len(number))):
         return column.codes  # already numbered so; no copy
@@ -366,8 +365,8 @@ def _add_label_notes(labels: Mapping[str, LabelCodes], kind: type[DataError]) ->
         raise kind(" ".join([str(error), *note_labels(labels)])) from error
 
 
-def _find_two(labels: Sequence[object], rule: Rule) -> Classes:
-    """Find the two classes; one of them may be absent from few labelled rows, if both are stated."""
+def _find_stated_classes(labels: Sequence[object], rule: Rule) -> Classes:
+    """Find the two classes; where both are stated, one of them may be absent from the few labelled rows."""
     stated = [each for each in (rule.positive, rule.negative) if each is not None and not np.ndim(each)]  # type: ignore[arg-type]
     resolved_labels = [resolve_label(each, labels) for each in stated]
     if len(resolved_labels) == len({*resolved_labels}) == 2 and all(label in resolved_labels for label in labels):
@@ -413,21 +412,21 @@ def _blank_column(column: LabelCodes) -> LabelCodes:
     return LabelCodes(number.astype(column.codes.dtype)[column.codes], labels)
 
 
-def _has_any(truth: LabelCodes) -> bool:
+def _has_labels(truth: LabelCodes) -> bool:
     return bool((truth.codes >= 0).any())
 
 
-def _select(column: Cells | None, where: Bools) -> Cells | None:
+def _select_rows(column: Cells | None, where: Bools) -> Cells | None:
     return None if column is None else column[where]
 
 
 def find_target_classes(labels: Mapping[str, LabelCodes], columns: Columns, rule: Rule, problems: Problems) -> Classes:
     """Count unknown labels, and find the two classes; both are None if no row has a label."""
     truth = labels.get(columns.truth)
-    if truth is None or not _has_any(truth):
+    if truth is None or not _has_labels(truth):
         return Classes(None, None)
     with _add_label_notes(labels, NotBinaryError):
-        two = _find_two(sort_labels(truth.labels), rule)
+        two = _find_stated_classes(sort_labels(truth.labels), rule)
     problems.add(columns.truth, "unknown label", find_unknown(truth, [label for label in two if label is not None]))
     return two
 
@@ -443,6 +442,8 @@ def refuse_all_labelled(labelled: Bools, many: int, columns: Columns) -> None:
 
 
 class _CrossTable(NamedTuple):
+    """Cells of a text file, and the labels of its rows and columns."""
+
     rows: list[object]
     columns: list[object]
     cells: Floats
@@ -533,7 +534,7 @@ def _parse_cross_table(path: str | PathLike[str]) -> _CrossTable:
             f"{name} has the rows {format_labels(rows)} and the columns {format_labels(columns)}: no label is in both."
         )
     cells = [
-        [_number(cell, name, row, column) for column, cell in zip(columns, line[1:], strict=True)]
+        [_parse_cell(cell, name, row, column) for column, cell in zip(columns, line[1:], strict=True)]
         for row, line in zip(rows, body, strict=True)
     ]
     matrix = np.array(cells, dtype=float)
@@ -545,13 +546,14 @@ def _refuse_totals(name: str, rows: list[str], columns: list[str], cells: Floats
     """Refuse a last row and column that are the sums of the others, not a class."""
     if rows[-1] == columns[-1] and len(rows) > 2 and len(columns) > 2:
         down, across = cells[:-1].sum(axis=0), cells[:, :-1].sum(axis=1)
+        # Exactly: totals of counts are whole, and rounded shares of a real class hardly ever add up.
         if np.array_equal(down, cells[-1]) and np.array_equal(across, cells[:, -1]):
             raise FileFormatError(
                 f"the row and column {rows[-1]!r} of {name} add up the others", remedy="leave them out."
             )
 
 
-def _number(cell: str, name: str, row: str, column: str) -> float:
+def _parse_cell(cell: str, name: str, row: str, column: str) -> float:
     try:
         return float(cell)
     except ValueError as error:

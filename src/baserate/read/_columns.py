@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from baserate._arrays import Bools, Cells, Floats, Reals
 from baserate._errors import (
+    EmptyDataError,
     FileFormatError,
     MissingValuesError,
     NotBinaryError,
@@ -258,6 +259,14 @@ def refuse_weights(name: str, what: str, bad: int, total: int) -> None:
         raise WeightError(f"{bad} of {total} values of {name} are {problem}", remedy=remedy)
 
 
+def refuse_all_zero(name: str, nonzero: Bools) -> None:
+    """Refuse weights or counts that leave no row."""
+    if not nonzero.any():
+        raise EmptyDataError(
+            f"every {name} is zero, so there are no rows", remedy="give at least one a number above zero."
+        )
+
+
 def refuse_inexact_total(name: str, count: Cells) -> None:
     """Refuse counts whose sum a float64 cannot hold exactly."""
     if count.sum() > _LARGEST_EXACT:
@@ -308,6 +317,7 @@ def as_numbers(name: str, column: Column) -> Reals:
     elif column.dtype.kind not in "biuf":
         _refuse_text(name, len(column), column)
     _refuse_inexact(name, column)
+    # float32 stays: converting would double the memory, and comparisons are exact in either type.
     width = np.float32 if column.dtype.kind == "f" and column.dtype.itemsize <= 4 else np.float64
     try:
         return np.ascontiguousarray(column, dtype=width)
@@ -400,6 +410,7 @@ def _refuse_not_finite(name: str, column: Reals) -> None:
 def _refuse_inexact(name: str, column: Column) -> None:
     """Refuse numbers that float64 cannot represent, since two of them might become one score."""
     kind = column.dtype.kind
+    # As Python's int: the absolute value of the smallest int64 overflows.
     if kind in "iu" and len(column) and max(-int(column.min()), int(column.max())) > _LARGEST_EXACT:
         raise NotNumericError(_BEYOND_FLOATS.format(name=name), remedy="scale them down.")
     if kind == "f" and column.itemsize > 8:  # longdouble, where the platform has it

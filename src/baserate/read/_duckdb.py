@@ -17,10 +17,9 @@ import numpy as np
 
 from baserate._errors import BaserateError, FileFormatError, NotNumericError
 from baserate._formatting import count_of
-from baserate.read._arrays import load_table
 from baserate.read._columns import Columns
 from baserate.read._engines import LazyColumns, OpenTable, T
-from baserate.read._table import LabelCodes, Rule, Table
+from baserate.read._table import LabelCodes, Rule, Table, load_table
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -153,7 +152,8 @@ def _simplify_types(relation: DuckDBPyRelation, columns: Columns) -> DuckDBPyRel
 
 
 def has_repeated_scores(relation: DuckDBPyRelation, columns: Columns) -> bool:
-    """Whether there are many rows and far fewer combinations of score and labels."""
+    """Return whether there are many rows and far fewer combinations of score and labels."""
+    # Approximate counts suffice: both ways of reading give the same result, and differ in speed alone.
     keys = [*columns.score, *columns.labels]
     counts = ", ".join(["count(*)", *(f"approx_count_distinct({quote_identifier(name)})" for name in keys)])
     [(rows, *distinct)] = relation.aggregate(counts).fetchall()
@@ -196,6 +196,7 @@ def _distinct_labels(rows: DuckDBPyRelation, name: str) -> list[str | int]:
 
 def _code_expression(name: str, labels: list[str | int]) -> str:
     literals = [quote_literal(label) if isinstance(label, str) else str(label) for label in labels]
+    # CASE needs a branch even where there is no label; "WHEN NULL" never holds.
     cases = " ".join(f"WHEN {label} THEN {at}" for at, label in enumerate(literals)) or "WHEN NULL THEN -1"
     return (
         f"(CASE {quote_identifier(name)} {cases} ELSE if({quote_identifier(name)} IS NULL, -1, {_UNSEEN}) END)::TINYINT"

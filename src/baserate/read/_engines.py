@@ -20,11 +20,10 @@ import numpy.typing as npt
 
 from baserate._arrays import Bools, Cells, Reals, refuse_differing_indexes
 from baserate._confusion import Confusions
-from baserate._errors import BaserateError, EmptyDataError, FileFormatError, NotNumericError, OptionError
+from baserate._errors import BaserateError, FileFormatError, NotNumericError, OptionError
 from baserate._numeric.distinct import narrow_integers
 from baserate._rows import MulticlassRows, MulticlassTarget, Rows, Target
 from baserate._tally import Group, ReadSummary, Tallies, Tally
-from baserate.read._arrays import as_array, load_table
 from baserate.read._builders import (
     blank_to_missing,
     build_class_rows,
@@ -42,8 +41,26 @@ from baserate.read._builders import (
     renumber,
     tabulate_groups,
 )
-from baserate.read._columns import LARGEST_WEIGHT, SMALLEST_WEIGHT, Columns, refuse_inexact_total, refuse_weights
-from baserate.read._table import LabelCodes, Problems, Rule, Table, check_numbers, is_label, note_labels, number_groups
+from baserate.read._columns import (
+    LARGEST_WEIGHT,
+    SMALLEST_WEIGHT,
+    Columns,
+    refuse_all_zero,
+    refuse_inexact_total,
+    refuse_weights,
+)
+from baserate.read._table import (
+    LabelCodes,
+    Problems,
+    Rule,
+    Table,
+    as_array,
+    check_numbers,
+    is_label,
+    load_table,
+    note_labels,
+    number_groups,
+)
 
 if TYPE_CHECKING:  # DuckDB and Narwhals are slow to import, and not needed for columns in memory
     import narwhals.stable.v2 as nw
@@ -174,7 +191,7 @@ def open_table(source: Source, columns: Columns, watch: Watch | None) -> Iterato
             yield relation
     elif isinstance(source, Mapping):
         columns = columns.match(list(source))
-        # Series of pandas in one mapping may have different indexes; a frame aligned them already.
+        # Series of pandas in one mapping may have different indexes; those of a frame are aligned already.
         refuse_differing_indexes({name: source[name] for name in columns.used})
         yield MemoryTable(source, columns)
     else:
@@ -302,6 +319,7 @@ def aggregate_target(lazy: LazyColumns, columns: Columns, rule: Rule) -> Target:
 def _target_of_sums(score: Reals, sums: Sequence[Cells], labelled: Tally | None, intake: ReadSummary) -> Target:
     """Make a target of sums; without weights or repeated scores it needs no masses."""
     *weighted, rows = sums
+    # Engines add counts as float64, which is exact: totals beyond 2⁵³ were refused.
     rows = narrow_integers(rows.astype(np.int64))
     if not weighted and rows.max(initial=1) == 1:
         return Target(score, labelled=labelled, intake=intake)
@@ -334,6 +352,7 @@ class _ModelSums:
 
 
 def _sum_model(lazy: LazyColumns, columns: Columns, model: str, rule: Rule) -> _ModelSums:
+    # The keys of the query: weights and counts are summed, not grouped by.
     own = replace(
         columns, score=(model,) if model in columns.score else (), weight=None, count=None, cluster=None, id=None
     )
@@ -451,7 +470,7 @@ def _state_expression(lazy: LazyColumns, name: str, columns: Columns) -> nw.Expr
     if name == columns.count:
         tests["fractional"] = value % 1 != 0
     state: nw.Expr = nw.lit(0)
-    # Nested from the last test to the first, so that the first one is evaluated first.
+    # Nested from the last test to the first, so that "missing" is evaluated first: every other test of a null is null.
     for what, test in reversed(tests.items()):
         state = nw.when(test).then(nw.lit(_STATES.index(what))).otherwise(state)
     return state
@@ -477,10 +496,7 @@ def _find_valid(sums: _Sums, columns: Columns, bad: Bools | None) -> Bools:
             refuse_weights(name, what, invalid, int(times[valid].sum()))
     for name in columns.amounts:
         valid &= sums.states[name] != _STATES.index("zero")
-        if not valid.any():
-            raise EmptyDataError(
-                f"every {name} is zero, so there are no rows", remedy="give at least one a number above zero."
-            )
+        refuse_all_zero(name, valid)
     if columns.count is not None:
         refuse_inexact_total(columns.count, sums.amounts["rows"][valid])
     return valid

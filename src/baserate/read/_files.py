@@ -161,7 +161,7 @@ def _inspect(path: Path, name: str) -> File:
             raise FileFormatError(f"{name} is packed with {packing}", remedy="unpack it first, or pack it with gzip.")
     by_name = _format_by_name(path)
     kind = next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
-    if kind is None and by_name in ("parquet", "arrow"):
+    if kind is None and by_name in ("parquet", "arrow"):  # text formats have no magic bytes, these always do
         raise FileFormatError(
             f"{name} is not a {by_name.title()} file: its first bytes are {head[:4]!r}", remedy="write it again."
         )
@@ -255,6 +255,7 @@ def open_relation(
 def monotone_progress(progress: Callable[[], float], *, passes: int = 2) -> Callable[[], float | None]:
     """Combine the progress of several passes into one percentage that never falls."""
     state = [0.0, 0.0, 0.0]  # completed passes, percentage of this one, percentage of all
+    # DuckDB reports each query by itself, and −1 before it starts; `passes` is a guess, so the total stays below 100.
 
     def percent() -> float | None:
         now = max(progress(), 0.0)
@@ -314,6 +315,7 @@ class _Header(NamedTuple):
 def _parse_header(file: File) -> _Header:
     """Parse the first line that is not blank; a quoted name may continue it over several lines of the file."""
     try:
+        # The head of a longer file may end within a character.
         text = file.head.decode("utf-8-sig", errors="strict" if file.ends else "ignore")
     except UnicodeDecodeError as error:
         if b"\n" in file.head[: error.start]:
@@ -351,10 +353,12 @@ def _read_json(connection: DuckDBPyConnection, files: Sequence[File], columns: C
 
 def json_names(connection: DuckDBPyConnection, file: File, *, of_all: bool = False) -> list[str]:
     """Return the names in the first rows, or in all; without map inference, which merges many similar columns."""
-    look = "maximum_depth = 1, map_inference_threshold = -1, field_appearance_threshold = 0, hive_partitioning = false"
+    detection = (
+        "maximum_depth = 1, map_inference_threshold = -1, field_appearance_threshold = 0, hive_partitioning = false"
+    )
     sample = ", sample_size = -1" if of_all else ""
     return connection.sql(
-        f"SELECT * FROM read_json({list_paths([file])}, {look}{sample}{compression_option([file])})"
+        f"SELECT * FROM read_json({list_paths([file])}, {detection}{sample}{compression_option([file])})"
     ).columns
 
 
@@ -551,18 +555,18 @@ def open_all_columns(
         yield columns
 
 
-def _all_csv(files: OpenFiles, numbers: Sequence[str], labels: Sequence[str]) -> AllColumns:
+def _read_all_csv(files: OpenFiles, numbers: Sequence[str], labels: Sequence[str]) -> AllColumns:
     read, names = csv_text(files.connection, files.files)
-    _check_all([*numbers, *labels], names)
+    _check_columns([*numbers, *labels], names)
     return _text_columns(files, read, names, {name: f"c{names.index(name)}" for name in numbers})
 
 
-def _all_json(files: OpenFiles, numbers: Sequence[str], labels: Sequence[str]) -> AllColumns:
+def _read_all_json(files: OpenFiles, numbers: Sequence[str], labels: Sequence[str]) -> AllColumns:
     several = [json_names(files.connection, file, of_all=True) for file in files.files]
     for names in several:
-        _check_all([*numbers, *labels], names)
+        _check_columns([*numbers, *labels], names)
     names = list(dict.fromkeys(name for names in several for name in names))
-    read = _number_columns(json_columns(files.connection, files.files, dict.fromkeys(names, "JSON")), names)
+    read = _rename_to_numbers(json_columns(files.connection, files.files, dict.fromkeys(names, "JSON")), names)
     return _text_columns(files, read, names, {name: f"(c{names.index(name)} ->> '$')" for name in numbers})
 
 
@@ -572,22 +576,22 @@ def _text_columns(files: OpenFiles, read: DuckDBPyRelation, names: list[str], te
     return AllColumns(files, read, names, cast, partial(refuse_text, read, expressions))
 
 
-def _all_parquet(files: OpenFiles, numbers: Sequence[str], labels: Sequence[str]) -> AllColumns:
+def _read_all_parquet(files: OpenFiles, numbers: Sequence[str], labels: Sequence[str]) -> AllColumns:
     read = parquet_columns(files.connection, files.files, [*numbers, *labels])
     names = read.columns
-    _check_all([*numbers, *labels], names)
+    _check_columns([*numbers, *labels], names)
     more = check_schemas(files.connection, files.files, names) - set(names)
     if more:
         raise FileFormatError(f"not all of the files have the column {min(more)!r}", remedy="give files of one form.")
     return _typed_columns(files, read, numbers)
 
 
-def _all_arrow(files: OpenFiles, numbers: Sequence[str], labels: Sequence[str]) -> AllColumns:
+def _read_all_arrow(files: OpenFiles, numbers: Sequence[str], labels: Sequence[str]) -> AllColumns:
     tables = arrow_tables(files.files)
     import pyarrow as pa  # installed, or there would be no tables
 
     for file, table in zip(files.files, tables, strict=True):
-        _check_all([*numbers, *labels], table.column_names)
+        _check_columns([*numbers, *labels], table.column_names)
         check_same_types(file, table, files.files[0], tables[0])
     return _typed_columns(files, files.connection.from_arrow(pa.concat_tables(tables)), numbers)
 
@@ -596,16 +600,16 @@ def _typed_columns(files: OpenFiles, read: DuckDBPyRelation, numbers: Sequence[s
     names = read.columns
     kinds = dict(zip(names, map(str, read.types), strict=True))
     cast = {name: cast_to_double(name, kinds[name], f"c{names.index(name)}") for name in numbers}
-    return AllColumns(files, _number_columns(read, names), names, cast)
+    return AllColumns(files, _rename_to_numbers(read, names), names, cast)
 
 
-def _number_columns(read: DuckDBPyRelation, names: Sequence[str]) -> DuckDBPyRelation:
+def _rename_to_numbers(read: DuckDBPyRelation, names: Sequence[str]) -> DuckDBPyRelation:
     return read.project(", ".join(f"{quote_identifier(name)} AS c{at}" for at, name in enumerate(names)))
 
 
-def _check_all(used: Sequence[str], names: Sequence[str]) -> None:
+def _check_columns(used: Sequence[str], names: Sequence[str]) -> None:
     for name in used:
         check_column(name, names)
 
 
-_ALL_READERS = {"csv": _all_csv, "json": _all_json, "parquet": _all_parquet, "arrow": _all_arrow}
+_ALL_READERS = {"csv": _read_all_csv, "json": _read_all_json, "parquet": _read_all_parquet, "arrow": _read_all_arrow}

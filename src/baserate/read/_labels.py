@@ -43,7 +43,7 @@ def find_classes(labels: Sequence[object], positive: object, negative: object) -
     if np.ndim(positive) or np.ndim(negative):  # type: ignore[arg-type]  # a label of any type
         raise OptionError("positive or negative is more than one label", remedy="name one of each.")
     if positive is None and negative is not None:
-        positive = _other_label(labels, negative)
+        positive = _find_positive(labels, negative)
     if positive is None:
         return _infer_classes(labels)
     first = resolve_label(positive, labels)
@@ -70,7 +70,7 @@ def resolve_label(label: object, labels: Iterable[object]) -> object:
     """Find the label that a `LabelText` means; any other label means itself."""
     if not isinstance(label, LabelText):
         return label
-    readings = [str(label), *_readings(label)]
+    readings = [str(label), *_possible_values(label)]
     return next((each for each in labels for reading in readings if _equals(each, reading)), str(label))
 
 
@@ -165,7 +165,7 @@ def format_labels(labels: Sequence[object], most: int = 5) -> str:
     return ", ".join(f"{text[:57]}…" if len(text) > 60 else text for text in map(repr, labels[:most])) + rest
 
 
-def _other_label(labels: Sequence[object], negative: object) -> object:
+def _find_positive(labels: Sequence[object], negative: object) -> object:
     """Find the positive label, if the negative one is stated."""
     other = resolve_label(negative, labels)
     if other not in labels:
@@ -173,7 +173,7 @@ def _other_label(labels: Sequence[object], negative: object) -> object:
     rest = [label for label in labels if label != other]
     if len(rest) != 1:
         raise NotBinaryError(
-            f"truth holds {format_labels(labels)}, of which {other!r} is negative", remedy="name the positive one too."
+            f"truth holds {format_labels(labels)}, and {other!r} is negative", remedy="name the positive one too."
         )
     return rest[0]
 
@@ -195,11 +195,11 @@ def _infer_classes(labels: Sequence[object]) -> Classes:
 
 
 def _equals(label: object, reading: object) -> bool:
-    # In Python True == 1 and 1.0 == 1, which is wanted here; text equals only text.
+    # Python's True == 1 == 1.0 is intended: "1" names any of them. Text equals text only.
     return label == reading and isinstance(label, str) == isinstance(reading, str)
 
 
-def _readings(text: str) -> list[object]:
+def _possible_values(text: str) -> list[object]:
     """Return the values that a text may mean besides itself."""
     readings: list[object] = []
     if text.lower() in {"true", "false"}:
@@ -212,7 +212,7 @@ def _readings(text: str) -> list[object]:
     return readings
 
 
-# Leading zeros and longer strings of digits mean an identifier, not a number.
+# Leading zeros and longer strings of digits mean an identifier, not a number. 15 digits of a decimal survive float64.
 _FORMS: tuple[tuple[str, Callable[[str], object]], ...] = (
     (r"0|-?[1-9][0-9]{0,17}", int),
     (r"-?(0|[1-9][0-9]{0,14})\.[0-9]{1,15}", float),
@@ -252,6 +252,7 @@ def classes_from_names(columns: Sequence[str], labels: Sequence[object], stem: s
 
 
 def occurs_in_names(label: object, columns: Sequence[str]) -> bool:
+    """Return whether some spelling of a label is part of the name of a column."""
     return any(text in column for text in _spellings(label) for column in columns)
 
 
@@ -272,7 +273,7 @@ def _trim_names(columns: Sequence[str], stem: str) -> Iterator[list[str]]:
 
 
 def _is_word_boundary(one: str, other: str) -> bool:
-    """Whether these parts may be separated: not within a word or a number."""
+    """Return whether these parts may be separated: not within a word or a number."""
     if not one or not other:
         return True
     return not (one[-1].isalpha() and other[0].isalpha()) and not (one[-1].isdigit() and other[0].isdigit())

@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # DuckDB is slow to import, and not needed for columns in mem
     from baserate.read._duckdb import Watch
 
 _MAX_IDS = 3
-"""Ids that a message lists."""
+"""IDs that a message lists."""
 _AMOUNTS = ("weight", "count")
 
 
@@ -364,7 +364,7 @@ def class_target(
 
 
 def _is_score_array(source: Source) -> bool:
-    """Whether these are the scores themselves: an array, or a list of anything but paths."""
+    """Return whether these are the scores themselves: an array, or a list of anything but paths."""
     return hasattr(source, "dtype") or (isinstance(source, (list, tuple)) and not as_paths(source))
 
 
@@ -410,6 +410,7 @@ def join(parts: Mapping[str, Rows], *, missing: Literal["refuse", "drop"] = "ref
         raise OptionError("there is nothing to join", remedy="give the rows of two models or more.")
     places = {part: _locate_ids(part, rows) for part, rows in parts.items()}
     common, stray = _common_ids(places, missing)
+    # IDs match by value, so that the text "1" of a CSV file is not the number 1 of a Parquet file.
     selected = {part: np.array([row_of[name] for name in common]) for part, row_of in places.items()}
     (first, base), *others = parts.items()
     for other, rows in others:
@@ -424,7 +425,7 @@ def join(parts: Mapping[str, Rows], *, missing: Literal["refuse", "drop"] = "ref
         for part, rows in parts.items()
         for model in rows.score
     }
-    # Without attributes `group` is empty, not one number for each row.
+    # Without attributes `group` is empty: there is no number for each row to select.
     group = base.group[rows_of_first] if base.attributes else base.group
     intake = _join_summaries(parts, stray, len(common))
     return replace(base, truth=base.truth[rows_of_first], score=score, group=group, intake=intake, **columns)

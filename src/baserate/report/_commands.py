@@ -62,7 +62,7 @@ def spell_plan(plan: Plan) -> dict[str, Any]:
     ('["people.csv"]', 'truth="sick", score=["risk"], group=["site"]')
     """
     more = ("level", "method", "seed")
-    # A file such as -x.csv would need "--" before it, and then no option could follow; "./-x.csv" needs none.
+    # The page appends options, which could not follow the "--" that a file such as -x.csv needs; "./-x.csv" needs none.
     files = tuple(f"./{file}" if file.startswith("-") and file != "-" else file for file in plan.files)
     return {
         "shell": spell_words(replace(plan, files=files), (*READ_FIELDS, *more), ()),
@@ -80,10 +80,11 @@ def keyword_arguments(plan: Plan, names: Iterable[str], *, spelled: bool = False
     """Yield fields that differ from the defaults as keyword arguments; text labels perhaps as `LabelText`."""
     for name in names:
         value = getattr(plan, name)
+        # The column of labels is stated even if it has the default name: readers of data require it.
         if (name == "truth" and value) or value != _DEFAULTS[name]:
-            typed = python_literal(value)
+            literal = python_literal(value)
             label = spelled and name in _LABEL_FIELDS and isinstance(value, str)
-            yield f"{name}={f'baserate.read.{LabelText.__name__}({typed})' if label else typed}"
+            yield f"{name}={f'baserate.read.{LabelText.__name__}({literal})' if label else literal}"
 
 
 def python_literal(value: Any) -> str:  # noqa: ANN401  (any field)
@@ -141,6 +142,7 @@ def option_words(name: str, value: Any) -> Iterator[str]:  # noqa: ANN401  (any 
         return
     for each in value if isinstance(value, tuple) else (value,):
         text = _shell_text(each)
+        # Click would take a value such as -c for an option; long options accept it after "=".
         joined = text.startswith("-") and flag.startswith("--")
         yield from [shlex.quote(f"{flag}={text}")] if joined else [flag, shlex.quote(text)]
 
@@ -237,7 +239,7 @@ def sample_of(plan: Plan, model: str) -> tuple[str, str]:
 
 
 def has_unsaved_policy(plan: Plan) -> bool:
-    """Whether a plan has a policy without a known file."""
+    """Return whether a plan has a policy without a known file."""
     return plan.policy is not None and plan.policy_file is None
 
 
@@ -257,7 +259,7 @@ def unused_file_name(name: str, plan: Plan) -> str:
 
 
 def has_both_classes(report: Report, *, least: int = 1) -> bool:
-    """Whether every model has at least the given number of rows of both classes."""
+    """Return whether every model has at least the given number of rows of both classes."""
     return smallest_class_size(report) >= least
 
 
@@ -467,10 +469,10 @@ _SCRIPTS: dict[str, Callable[[_Script], Iterator[str]]] = {
 
 def next_commands(report: Report) -> CommandList:
     """Return the next commands to try: for a shell, or in Python where the rows are in memory."""
-    typed = tuple(_next_shell_commands(report))[:_MAX_NEXT] if report.plan.files else ()
-    if not typed:
+    commands = tuple(_next_shell_commands(report))[:_MAX_NEXT] if report.plan.files else ()
+    if not commands:
         return CommandList("Next, in Python", "python", tuple(_next_python_commands(report)))
-    return CommandList("Next", "sh", typed)
+    return CommandList("Next", "sh", commands)
 
 
 def _next_shell_commands(report: Report) -> Iterator[Command]:

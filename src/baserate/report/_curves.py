@@ -64,12 +64,12 @@ Table = Mapping[str, Floats]
 class ThinnedCurve:
     """Counts at selected thresholds, for everybody or each group of a model.
 
-    Every threshold of the full curve has a stricter neighbour among those kept, or is one itself, such that true and
-    false positive rates are less than 1/steps apart. Odds of both rates and of their complements differ by a factor
-    of e^(20/steps) at most, so that PPV and NPV are within 5/steps of each other at any prevalence. `steps` are 500 for
+    Every threshold of the full curve has a stricter neighbor among those kept, or is one itself, such that true and
+    false positive rates are less than 1/steps apart. Odds of both rates and of their complements differ by a factor of
+    e^(20/steps) at most, so that PPV and NPV are within 5/steps of each other at any prevalence. `steps` are 500 for
     everybody, and fewer within each group. The curve also has the vertices of all convex hulls, the thresholds that
-    rules
-    choose, and those of the plan's policy. Counts are exact everywhere. Up to 2·steps distinct scores are all kept.
+    rules choose, and those of the plan's policy. Counts are exact everywhere. Up to 2·steps distinct scores are all
+    kept.
     """
 
     name: str
@@ -311,6 +311,7 @@ def _roc_band(threshold: Floats, mass: Floats, squares: Floats | None, level: fl
         rows = np.ones(everybody.shape, dtype=np.uint8)  # a band does not use the number of rows
         thin = Tally(threshold, everybody, squares.sum(axis=1), rows)
     curve = confidence_band(thin, "roc", level=level, points=_POINTS).columns
+    # Rounded: more digits than a chart can show would be a large part of the page.
     return {name: np.round(curve[name], _DIGITS) for name in _TABLE_COLUMNS["band"]}
 
 

@@ -208,6 +208,7 @@ def find_group_differences(report: Report) -> Evidence | None:
     to 0.629, Holm-adjusted p < 0.0001) and flag rate of site = south is 0.15 lower (95 % CI 0.0761 to 0.223,
     Holm-adjusted p = 0.00019). p-values are adjusted for 3 comparisons, CIs are not.
     """
+    # All comparisons count for the adjustment that the sentence states, also those that are not significant.
     tested = [row for row in report.select(part="group_differences") if row["p_adjusted"] is not None]
     # The strongest evidence first: a sentence lists only the first few differences.
     significant = sorted(

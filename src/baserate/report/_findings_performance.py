@@ -380,6 +380,7 @@ def _logistic_fit_evidence(report: Report) -> Evidence | None:
 
 def _standard_errors(estimate: Estimate, perfect: float) -> float:
     """Return the distance from the perfect value in standard errors; NaN without an interval that has a width."""
+    # Approximate where there are few rows: their intervals have t quantiles.
     width = estimate.high - estimate.low
     if estimate.level is None or not width > 0:
         return nan

@@ -93,6 +93,7 @@ def find_other_prevalence(report: Report) -> Evidence | None:
 def _suggest_one_prevalence(_report: Report, numbers: Mapping[str, Any]) -> Step | None:
     """Suggest a report at the prevalence of one of the samples."""
     shares = [float(f"{numbers[f'{end}_prevalence']:.4g}") for end in ("lowest", "highest")]
+    # A sample may have one class alone, and no prevalence of 0 or 1 can be stated.
     usable = [share for share in shares if 0 < share < 1]
     return Step(verb="report", changes={"prevalence": usable[0]}) if usable else None
 
@@ -132,6 +133,7 @@ def find_different_prevalences(report: Report) -> Evidence | None:
     prevalences = {row["model"]: estimate_of(row) for row in rows}
     high = max(prevalences, key=lambda model: prevalences[model].low)
     low = min(prevalences, key=lambda model: prevalences[model].high)
+    # Disjoint intervals are a stricter criterion than a significant difference.
     if not prevalences[high].low > prevalences[low].high:
         return None
     sentence = (
@@ -254,7 +256,7 @@ def _suggest_precision(report: Report, numbers: Mapping[str, Any]) -> Step:
     """Suggest the attainable precision as a requirement; where the score limits it, the precision–recall curve."""
     if "other_threshold" not in numbers:
         return Step(verb="draw pr", options={"output": unused_file_name("pr.svg", report.plan)})
-    reached = floor(1000 * numbers["best_precision"]) / 1000
+    reached = floor(1000 * numbers["best_precision"]) / 1000  # down, since more than the maximum is infeasible
     options = {"require": f"precision >= {reached:g}", "maximize": "sensitivity"}
     return Step(verb="decide", changes={**OPEN_THRESHOLD, "costs": None}, options=options)
 

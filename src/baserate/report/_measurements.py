@@ -188,6 +188,7 @@ def score_rows(setting: Setting) -> list[NumberRow]:
 
 def _invariant_rows(setting: Setting, rows: list[NumberRow]) -> Iterator[NumberRow]:
     """Repeat the measures that do not depend on the prevalence for deployment, to the last digit."""
+    # Computed from reweighted masses, they could differ by a rounding error.
     if setting.changes_ranks or setting.deployment is None:
         return
     deployment = {(subset.model, str(subset.fixed["group"])): subset.fixed for subset in setting.walk("there")}
@@ -260,9 +261,9 @@ def _match_probability(tally: Tally) -> float:
     from scipy.special import gammaln, xlog1py, xlogy
 
     positives, negatives = tally.rows.astype(float)
-    share = np.clip(tally.score, 0.0, 1.0)
+    # As logarithms, since factorials overflow; xlogy takes 0·log 0 as 0, for scores of 0 and 1.
     choices = gammaln(positives + negatives + 1) - gammaln(positives + 1) - gammaln(negatives + 1)
-    return float(np.exp((choices + xlogy(positives, share) + xlog1py(negatives, -share)).sum()))
+    return float(np.exp((choices + xlogy(positives, tally.score) + xlog1py(negatives, -tally.score)).sum()))
 
 
 def _null_reference_row(setting: Setting, subset: Subset, name: str, tally: Tally) -> NumberRow:
@@ -433,7 +434,7 @@ def _label_rows(setting: Setting) -> Iterator[NumberRow]:
         at = curve.at(policy.flags_from).rows
         yield {**fixed, "measure": "disagreements", "threshold": policy.flags_from, "value": at.fp + at.fn}
         disagreements = curve.counts.rows.fp + curve.counts.rows.fn
-        best = int(np.argmin(disagreements))
+        best = int(np.argmin(disagreements))  # the first of equals: the strictest threshold
         threshold = float(curve.threshold[best])
         yield {**fixed, "measure": "least_disagreements", "threshold": threshold, "value": float(disagreements[best])}
 

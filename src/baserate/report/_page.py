@@ -304,7 +304,7 @@ def _scope_name(name: str) -> str:
     return "$" + re.sub(r"\W", "_", name.removesuffix(".js"))
 
 
-_HOLE = re.compile(r"\{\{(\w+)\}\}")
+_PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 _LONGEST = 80
 """Letters of the longest title."""
 _MARKUP = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
@@ -341,7 +341,7 @@ def render_html(report: Report) -> str:
         "script": script,
     }
     # One pass, so that braces within a part are never replaced.
-    return _HOLE.sub(lambda hole: parts[hole[1]], _read_asset("index.html"))
+    return _PLACEHOLDER.sub(lambda match: parts[match[1]], _read_asset("index.html"))
 
 
 def render_frame(report: Report) -> str:
@@ -357,6 +357,7 @@ def page_title(report: Report) -> str:
     """Return the title of the page: the names of the models, shortened."""
     title = f"{', '.join(report.models)}: classifier report"
     short = title if len(title) <= _LONGEST else f"{title[: _LONGEST - 1]}…"
+    # Names of columns may hold lone surrogates, which UTF-8 cannot encode.
     return short.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -383,4 +384,5 @@ def _embed_payload(report: Report) -> str:
     """Return the payload as ASCII JSON without characters that have a meaning in HTML."""
     # JSON has no NaN: an undefined number that is not null must fail here, not in the browser.
     text = json.dumps(page_payload(report), allow_nan=False, separators=(",", ":"))
+    # Without "<", no name in the data can close the script element.
     return re.sub("[<>&]", lambda match: _MARKUP[match[0]], text)

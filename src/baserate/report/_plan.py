@@ -139,6 +139,7 @@ class Plan(JsonFile):
                 f"the groups.",
                 remedy="Give one share for everybody, or name the groups.",
             )
+        # As text: JSON has neither tuples nor numbers as keys, and a loaded plan must equal the saved one.
         stated = {"/".join(map(str, as_group(group))): float(share) for group, share in self.prevalence.items()}
         object.__setattr__(self, "prevalence", FrozenMapping(stated))
 

@@ -200,6 +200,7 @@ class Report(JsonFile):
     def select(self, **values: object) -> list[dict[str, Any]]:
         """Return the rows of the table of numbers with these values in these columns."""
         columns = self.numbers.columns
+        # Column by column, each time over the rows that remain: reports of many groups have thousands of rows.
         places: Sequence[int] = range(len(self.numbers))
         for name, value in values.items():
             column = columns[name]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from baserate.read import Watch
 
 MODULES = (_findings_data, _findings_performance, _findings_use)
-"""Modules whose import fills the registry."""
+"""Modules whose import fills the registry; without this use, a linter would remove the imports."""
 CHECKS: dict[str, Check] = dict(sorted(REGISTRY.items()))
 """Code -> entry of each finding; a code never changes its meaning."""
 
@@ -219,7 +219,7 @@ def evaluate(
     >>> report.frame("pandas").query("measure == 'precision' and part == 'decisions'")["value"].tolist()
     [0.5]
     """
-    options: dict[str, Any] = _check_options(more)
+    options: dict[str, Any] = _check_options(more)  # `**more` accepts any keyword at run time
     columns_of_rows = {name: options.pop(name) for name in ("predicted", "weight", "count", "id") if name in options}
     if isinstance(truth, Mapping):
         if group is not None or columns_of_rows or not isinstance(score, Mapping) or {*score} != {*truth}:

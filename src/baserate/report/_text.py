@@ -47,18 +47,18 @@ class NaturalFrequencies(NamedTuple):
     exact: Mapping[str, float]
     whole: Mapping[str, int]
 
-    def many(self, *cells: str) -> str:
+    def format_cells(self, *cells: str) -> str:
         """Return the number of people in some cells; "<1" where there are some, but too few to count.
 
         >>> people = NaturalFrequencies({"tp": 0.3, "fp": 99.7, "fn": 0}, {"tp": 0, "fp": 100, "fn": 0})
-        >>> people.many("tp"), people.many("fn"), people.many("tp", "fp")
+        >>> people.format_cells("tp"), people.format_cells("fn"), people.format_cells("tp", "fp")
         ('<1', '0', '100')
         """
         whole = sum(self.whole.get(cell, 0) for cell in cells)
-        return "<1" if not whole and self.some(*cells) else str(whole)
+        return "<1" if not whole and self.has_people(*cells) else str(whole)
 
-    def some(self, *cells: str) -> bool:
-        """Return whether some cells contain anybody, however few."""
+    def has_people(self, *cells: str) -> bool:
+        """Return whether any of these cells contains people, however few."""
         return any(self.exact.get(cell, 0) > 0 for cell in cells)
 
 
@@ -184,7 +184,7 @@ class _ReportPage:
         people = natural_frequencies(report.there)
         yield _describe_frequencies(report, people)
         yield _frequency_table(report, people)
-        if people.some("referred_positives", "referred_negatives"):
+        if people.has_people("referred_positives", "referred_negatives"):
             yield "Rates of decisions exclude referred people."
         numbers = _headline_numbers(report)
         heading = interval_heading({"interval": {"level": report.plan.level}})
@@ -203,7 +203,9 @@ class _ReportPage:
         rows: list[TidyRow] = []
         for model, report in self.by_model.items():
             people = natural_frequencies(report.there)
-            rows += ({"model": model, "name": name, "people": people.many(cell)} for name, cell in counts.items())
+            rows += (
+                {"model": model, "name": name, "people": people.format_cells(cell)} for name, cell in counts.items()
+            )
             rows += ({**row, "model": model, "name": name} for name, row in _headline_numbers(report).items())
         pivot = Pivot(
             line=itemgetter("name"),
@@ -352,8 +354,7 @@ def _describe_group_prevalence(report: Report) -> str:
         return f"{overall}), each at its stated prevalence, or else at that of the sample:"
     return (
         f"{overall}). The odds of being positive are multiplied by the same factor in every group. State a prevalence "
-        f"for "
-        "each group if the factors differ:"
+        "for each group if the factors differ:"
     )
 
 
@@ -365,14 +366,13 @@ def _percent(share: float) -> str:
 def _describe_frequencies(report: Report, people: NaturalFrequencies) -> str:
     """Describe the natural frequencies in a few sentences."""
     start = f"Of {POPULATION} people {_describe_prevalence(report)}, {_format_people(people, *POSITIVES)} are positive"
-    if not people.some("tp", "fp"):
+    if not people.has_people("tp", "fp"):
         return f"{start}. Nobody is flagged."
     outcomes = [f"{_format_people(people, name)} {what}" for name, what in _OUTCOMES.items() if name in people.whole]
     return (
         f"{start}: {join_words(outcomes)}. Of {_format_people(people, *NEGATIVES)} negatives, "
         f"{_format_people(people, 'fp')} are flagged (false positives). Of {_format_people(people, 'tp', 'fp')} "
-        f"flagged "
-        f"people, {_format_people(people, 'tp')} are positive."
+        f"flagged people, {_format_people(people, 'tp')} are positive."
     )
 
 
@@ -385,7 +385,7 @@ _OUTCOMES = {
 
 def _format_people(people: NaturalFrequencies, *cells: str) -> str:
     """Format a number of people in a sentence."""
-    return people.many(*cells).replace("<1", f"fewer than{_SPACE}1")
+    return people.format_cells(*cells).replace("<1", f"fewer than{_SPACE}1")
 
 
 def _frequency_table(report: Report, people: NaturalFrequencies) -> Table:
@@ -393,8 +393,8 @@ def _frequency_table(report: Report, people: NaturalFrequencies) -> Table:
     classes = {name: describe_class(name, report.plan.truth, report.data) for name in CONFUSION_CELLS}
 
     def text(*cells: str) -> str:
-        many = people.many(*cells)
-        return many if many == "<1" else format_count(int(many), 4)
+        count = people.format_cells(*cells)
+        return count if count == "<1" else format_count(int(count), 4)
 
     return confusion_table(_CORNER, classes, people.whole, text)
 
@@ -414,6 +414,7 @@ def _headline_numbers(report: Report) -> dict[str, TidyRow]:
         numbers[f"O/E ratio{at}"] = expected
     else:
         numbers[f"npv{at}"] = _find_number(report, "npv")
+    # Predicted labels have no AUC; their flag rate takes its place.
     numbers[f"flag rate{at}"] = None if ranks else _find_number(report, "flag_rate")
     return {name: row for name, row in numbers.items() if row is not None}
 
@@ -431,13 +432,14 @@ def _scale_to_population(row: TidyRow | None) -> TidyRow | None:
     return {**row, **{name: row[name] and POPULATION * row[name] for name in ("value", "low", "high")}}
 
 
+_OPPOSITE = {"value": "value", "low": "high", "high": "low"}
+"""Number of a complement -> the number that it is one less of."""
+
+
 def _complement(row: TidyRow, name: str) -> TidyRow:
     """Return one less a share, with its interval reversed."""
     ends = {to: None if row[end] is None else 1 - row[end] for to, end in _OPPOSITE.items()}
     return {**row, **ends, "measure": name}
-
-
-_OPPOSITE = {"value": "value", "low": "high", "high": "low"}
 
 
 def _measure_meaning(report: Report, row: TidyRow) -> str:

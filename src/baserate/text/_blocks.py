@@ -84,8 +84,8 @@ class CommandList:
 
     def markdown(self) -> str:
         """Return its Markdown."""
-        typed = "\n".join(f"# {why}\n{replace_unprintable(' '.join(words))}" for why, words in self.commands)
-        return f"**{escape_markdown(self.title)}**\n\n{_fence(typed, self.language)}"
+        code = "\n".join(f"# {why}\n{replace_unprintable(' '.join(words))}" for why, words in self.commands)
+        return f"**{escape_markdown(self.title)}**\n\n{_fence(code, self.language)}"
 
 
 def _item(point: Bullet) -> str:
@@ -95,9 +95,9 @@ def _item(point: Bullet) -> str:
     item += f" → {_mark_code(replace_unprintable(point.remedy))}" if point.remedy else ""
     if not point.command:
         return item
-    typed = "\n".join(map(replace_unprintable, point.command.split("\n")))
+    code = "\n".join(map(replace_unprintable, point.command.split("\n")))
     # Indented, so that Markdown keeps the code within the item and continues the list behind it.
-    return f"{item}\n\n{indent(_fence(typed, point.language), '  ')}\n"
+    return f"{item}\n\n{indent(_fence(code, point.language), '  ')}\n"
 
 
 def _command_lines(point: Bullet, width: int) -> list[str]:
@@ -131,6 +131,7 @@ def _arguments(line: str) -> list[str]:
     >>> _arguments('f(a, g("b, c", d)) or (e)')
     ['f(a, ', 'g("b, c", ', 'd)) or (e)']
     """
+    # By tokens, not by characters: commas and brackets in strings do not count.
     depth, ends = 0, []
     try:
         tokens = [*generate_tokens(StringIO(line).readline)]
@@ -143,10 +144,10 @@ def _arguments(line: str) -> list[str]:
     return [line[start:end] for start, end in pairwise([0, *ends, len(line)])]
 
 
-def _fence(typed: str, language: str) -> str:
+def _fence(code: str, language: str) -> str:
     """Return a block of code within a fence longer than any in it."""
-    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", typed))])
-    return f"{fence}{language}\n{typed}\n{fence}"
+    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", code))])
+    return f"{fence}{language}\n{code}\n{fence}"
 
 
 def _mark_code(text: str) -> str:
@@ -178,6 +179,7 @@ def _break_words(words: Sequence[str], width: int, *, margin: int = 2) -> list[s
         else:
             parts.append(word)
     lines = [" " * margin + parts[0]]
+    # Before options only: an option and its value stay on one line, which a reader can check.
     for part in parts[1:]:
         if len(lines[-1]) + 1 + len(part) + len(_END) <= width:
             lines[-1] += f" {part}"

@@ -105,6 +105,7 @@ def format_bounds(low: float, high: float, digits: int, places: int) -> tuple[st
     ('12.35', '∞')
     """
     first, last = format_number(low, digits), format_number(high, digits)
+    # Shortened bounds of a narrow interval would be equal, or show a width that is far off.
     if high - low < _STEPS * 0.1**places:
         return first, last
     return _shorten_bound(first, low, places), _shorten_bound(last, high, places)
@@ -152,6 +153,7 @@ def _of_clusters(data: Mapping[str, Any]) -> str:
 
 def _short_method(how: str) -> str:
     """Return the name of a method without its details."""
+    # The method of the interval is the last part; parts before it describe the measure.
     method = how.removesuffix("; prevalence known").rpartition("; ")[2]
     for aside in _ASIDES:
         method = re.sub(aside, "", method)
@@ -265,12 +267,12 @@ class CellFormatter:
 
 
 def _no_section(_row: TidyRow) -> str:
-    """Put all rows into one section without a title."""
+    """Return the title of the only section: none."""
     return ""
 
 
 def _no_meaning(_line: object) -> str:
-    """Explain no line."""
+    """Return the meaning of a line: none."""
     return ""
 
 

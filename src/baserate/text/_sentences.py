@@ -9,7 +9,15 @@ from math import isinf
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from baserate._formatting import count_of, format_count, format_exact, format_level, format_number, join_words
+from baserate._formatting import (
+    count_groups,
+    count_of,
+    format_count,
+    format_exact,
+    format_level,
+    format_number,
+    join_words,
+)
 from baserate.text._tables import shorten_label
 
 if TYPE_CHECKING:
@@ -18,7 +26,7 @@ if TYPE_CHECKING:
 Content = Mapping[str, Any]
 
 _DASH = "\N{NO-BREAK SPACE}–\N{NO-BREAK SPACE}"
-_AMONG = {
+_PARITY_SCOPES = {
     "equalized": "",
     "deterministic": ", without randomization",
     "group-blind": ", with one threshold for everybody",
@@ -109,7 +117,7 @@ def describe_decisions(policy: "Policy", models: Sequence[str]) -> str:
     cut = policy.by_group.get(())
     if policy.needs_group:
         random = ", some of them at random" if policy.needs_id else ""
-        groups = f"{count_of(len(policy.by_group), 'group')} by {', '.join(map(shorten_label, policy.attributes))}"
+        groups = count_groups(len(policy.by_group), map(shorten_label, policy.attributes))
         return f"Decided for each of {groups}{random}{calibrator}."
     if not isinstance(cut, Cut):
         return f"Decided at random between thresholds{calibrator}."
@@ -132,7 +140,9 @@ def describe_rule(name: str, settings: Content) -> str:
     elif entry is not None and entry.describe is not None:
         text = entry.describe(settings)
     else:
-        return ", ".join([name, *(f"{_words(each)} {value}" for each, value in settings.items() if value is not None)])
+        return ", ".join(
+            [name, *(f"{_spell_name(each)} {value}" for each, value in settings.items() if value is not None)]
+        )
     where = f", at a prevalence of {describe_share(settings['prevalence'])}" if "prevalence" in settings else ""
     return f"{text}{where}"
 
@@ -192,11 +202,11 @@ def describe_actions(model: str, thresholds: Sequence[float], actions: Sequence[
     ranges = describe_score_ranges(model, thresholds)
     parts = [f"{action} {scores}" for action, scores in zip(actions, ranges, strict=True)]
     sentence = join_words(parts)
-    return sentence[:1].upper() + sentence[1:]
+    return sentence[:1].upper() + sentence[1:]  # capitalize() would put the name of the score in lower case
 
 
 def _describe_parity(name: str, settings: Content) -> str:
-    """Describe which parity constraint is satisfied, how strictly, and among which policies."""
+    """Describe a parity constraint, its tolerance, and the policies among which the rule chooses."""
     from baserate.decide import describe_costs
 
     if isinstance(settings["within"], Mapping):
@@ -205,11 +215,11 @@ def _describe_parity(name: str, settings: Content) -> str:
     else:
         within = f"within {format_exact(settings['within'])}"
     if "objective" in settings:
-        best = f"best {_words(settings['objective'])}"
+        best = f"best {_spell_name(settings['objective'])}"
     else:
         best = f"least cost with {describe_costs(settings)}"
-    return f"{best} that keeps {join_words(settings['parity'])} {within}{_AMONG.get(name, f', {name}')}"
+    return f"{best} that keeps {join_words(settings['parity'])} {within}{_PARITY_SCOPES.get(name, f', {name}')}"
 
 
-def _words(name: str) -> str:
+def _spell_name(name: str) -> str:
     return name.replace("_", " ")

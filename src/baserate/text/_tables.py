@@ -121,7 +121,7 @@ def render_lines(panel: Table | Block | str, width: int) -> Iterator[list[str]]:
     if panel.narrow and not _fits(panel, width):
         yield from (_table_lines(part, width) for part in _split(panel.narrow, width))
         return
-    # First unchanged, then with intervals below their numbers, and only then transposed.
+    # First unchanged, then with intervals below their numbers, and only then transposed: readers compare down a column.
     for fit in (panel, replace(panel, below=True)):
         if _fits(fit, width):
             yield _table_lines(fit, width)
@@ -172,6 +172,7 @@ def display_width(text: str) -> int:
 
 def _wrap_headline(headline: str, width: int) -> list[str]:
     """Break a headline only at its dots."""
+    # `wrap` keeps no-break spaces together.
     parts = (part.replace(" ", "\xa0") for part in headline.split(" · "))
     return [line.replace("\xa0", " ") for line in wrap(" · ".join(parts), width, break_on_hyphens=False)]
 
@@ -193,7 +194,7 @@ def _table_lines(panel: Table, width: int) -> list[str]:
         lines += [bold(section.title)] * bool(section.title)
         for row in section.rows:
             cells = [_align_right(column.first[at], places) for column, places in zip(columns, wide, strict=True)]
-            lines += _with_meaning(_GAP.join([f"  {_align_left(row.name, names)}", *cells]), row.meaning, width)
+            lines += _append_meaning(_GAP.join([f"  {_align_left(row.name, names)}", *cells]), row.meaning, width)
             second = [_align_right(column.second[at], places) for column, places in zip(columns, wide, strict=True)]
             lines += [faint(_GAP.join([" " * (names + 2), *second]))] * any(map(str.strip, second))
             at += 1
@@ -268,6 +269,7 @@ def _column(panel: Table, at: int) -> _Column:
 
 def _interval_texts(cells: Sequence[Cell]) -> list[str]:
     """Return the intervals of a column, with aligned decimal points and dashes."""
+    # Only cells with two bounds are aligned; `cell.low` alone is a text, such as a dash with a footnote mark.
     bounds = [cell for cell in cells if isinstance(cell, IntervalCell) and cell.high]
     lows, highs = (iter(align_decimals([getattr(each, name) for each in bounds])) for name in ("low", "high"))
     texts = [
@@ -305,7 +307,7 @@ def align_decimals(cells: Sequence[str]) -> list[str]:
     return [_align_right(half[0], whole) + _align_left("".join(half[1:]), rest) for half in halves]
 
 
-def _with_meaning(start: str, meaning: str, width: int) -> list[str]:
+def _append_meaning(start: str, meaning: str, width: int) -> list[str]:
     """Return a line with its meaning beside it, or below it on a narrow terminal."""
     if not meaning:
         return [start.rstrip()]

@@ -1,4 +1,4 @@
-"""Pages in a real browser: opened from a file, watched all the while, and asked for what they show."""
+"""Pages in a real browser: open them from a file, record requests and errors, and read what they show."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CHARTS = ("scores", "roc", "pr", "thresholds", "reliability", "benefit", "preval
 SLIDERS = ("threshold", "flag-rate", "prevalence", "fp", "fn")
 Scheme = Literal["light", "dark"]
 Media = Literal["screen", "print"]
-_SHOWN = """name => {
+_CONTENTS_SCRIPT = """name => {
   const panel = document.getElementById("panel-" + name);
   const keys = ["d", "points", "x", "y", "x1", "y1", "x2", "y2", "cx", "cy", "width", "height", "transform"];
   const drawn = [...panel.querySelectorAll("svg *")];
@@ -35,12 +35,12 @@ _SHOWN = """name => {
   const numbers = [...panel.querySelectorAll("[data-value]")].map(each => each.dataset.value);
   return [panel.textContent, ...places, ...numbers].join("\\n");
 }"""
-_NUMBERS = """panel => [...document.querySelectorAll(`#panel-${panel} [data-number]`)]
+_NUMBERS_SCRIPT = """panel => [...document.querySelectorAll(`#panel-${panel} [data-number]`)]
   .map(each => [each.dataset.number, each.dataset.value, each.dataset.low, each.dataset.high])"""
 
 
-class Opened:
-    """Opens pages, and keeps a list of all that went wrong in any of them."""
+class PageOpener:
+    """Opens pages, and records requests, dialogs, console messages and errors of all of them."""
 
     def __init__(self, browser: Browser, folder: Path) -> None:
         self._browser, self._folder = browser, folder
@@ -57,7 +57,7 @@ class Opened:
         state: str = "",
         calm: bool = False,
     ) -> Page:
-        """Open a file, or the text of one, from the disk; `state` is what stands behind the # of its address."""
+        """Open a file, or the text of one, from the disk; `state` is the fragment of its address."""
         context = self._browser.new_context(
             viewport={"width": width, "height": 900},
             color_scheme=scheme,
@@ -77,7 +77,7 @@ class Opened:
         return page
 
     def close(self) -> None:
-        """Close what was opened."""
+        """Close all pages."""
         for context in self._contexts:
             context.close()
 
@@ -89,101 +89,101 @@ class Opened:
         return path.as_uri()
 
     def _watch(self, page: Page, address: str) -> None:
-        def asked(request: Request) -> None:
+        def record_request(request: Request) -> None:
             if request.url.partition("#")[0] != address and not request.url.startswith(("about:", "blob:", "data:")):
                 self.troubles.append(f"asked for {request.url}")
 
-        def spoke(dialog: Dialog) -> None:
+        def record_dialog(dialog: Dialog) -> None:
             self.troubles.append(f"opened a dialog: {dialog.message}")
             dialog.dismiss()
 
-        page.on("request", asked)
-        page.on("dialog", spoke)
+        page.on("request", record_request)
+        page.on("dialog", record_dialog)
         page.on("console", lambda message: self.troubles.append(f"console: {message.text}"))
         page.on("pageerror", lambda error: self.troubles.append(f"threw: {error}"))
 
 
 def violations(page: Page) -> list[str]:
-    """What axe finds, each with the places where."""
+    """Return the violations of accessibility rules that axe reports, each with the first elements."""
     result = Axe().run(page).response["violations"]
     return [f"{each['id']}: {[node['html'][:120] for node in each['nodes'][:3]]}" for each in result]
 
 
-def shown(page: Page, *panels: str) -> dict[str, str]:
-    """All that can be seen of panels: their words, numbers in full, and where every line lies."""
-    return {name: page.evaluate(_SHOWN, name) for name in panels}
+def panel_contents(page: Page, *panels: str) -> dict[str, str]:
+    """Return the visible content of panels: text, numbers in full, and the coordinates of all lines."""
+    return {name: page.evaluate(_CONTENTS_SCRIPT, name) for name in panels}
 
 
-def changed(before: Mapping[str, str], after: Mapping[str, str]) -> set[str]:
-    """Panels that look otherwise now."""
+def changed_panels(before: Mapping[str, str], after: Mapping[str, str]) -> set[str]:
+    """Return the panels whose content changed."""
     return {name for name, observed in before.items() if after[name] != observed}
 
 
-def numbers(page: Page, panel: str) -> dict[str, list[float]]:
-    """Numbers of a panel in full, by their names, in the order of the page."""
+def panel_numbers(page: Page, panel: str) -> dict[str, list[float]]:
+    """Return the numbers of a panel in full, by their names, in the order of the page."""
     result: dict[str, list[float]] = {}
-    for name, value, _, _ in page.evaluate(_NUMBERS, panel):
+    for name, value, _, _ in page.evaluate(_NUMBERS_SCRIPT, panel):
         result.setdefault(name, []).append(_number(value))
     return result
 
 
-def intervals(page: Page, panel: str) -> dict[str, list[tuple[float, float]]]:
-    """Ends of the intervals of a panel, by the names of their numbers."""
+def panel_intervals(page: Page, panel: str) -> dict[str, list[tuple[float, float]]]:
+    """Return the bounds of the intervals of a panel, by the names of their numbers."""
     result: dict[str, list[tuple[float, float]]] = {}
-    for name, _, low, high in page.evaluate(_NUMBERS, panel):
+    for name, _, low, high in page.evaluate(_NUMBERS_SCRIPT, panel):
         if low is not None:
             result.setdefault(name, []).append((_number(low), _number(high)))
     return result
 
 
 def state(page: Page) -> dict[str, Any]:
-    """What the controls say."""
+    """Return the state of the controls."""
     result: dict[str, Any] = page.evaluate("() => window.baserate.state()")
     return result
 
 
-def cut(page: Page) -> float:
-    """The cut-off that is in use: the exact score in the box."""
+def current_threshold(page: Page) -> float:
+    """Return the current threshold, exactly as in its box."""
     return float(page.input_value("#threshold-number") or "inf")
 
 
-def unfolded(page: Page) -> None:
-    """Open all that can be opened, tables too."""
+def open_details(page: Page) -> None:
+    """Open all details, such as tables of data."""
     page.evaluate("() => document.querySelectorAll('details').forEach(each => { each.open = true; })")
-    settled(page)
+    wait_until_drawn(page)
 
 
 def change(page: Page, **settings: object) -> None:
-    """Set controls from outside, and wait until it is drawn."""
+    """Set controls by script, and wait until the page is drawn."""
     page.evaluate("settings => window.baserate.set(settings)", settings)
-    settled(page)
+    wait_until_drawn(page)
 
 
-def settled(page: Page) -> None:
-    """Wait until what was changed is drawn."""
+def wait_until_drawn(page: Page) -> None:
+    """Wait until changes are drawn."""
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))")
 
 
-def wider(page: Page) -> float:
-    """Pixels that the page is wider than its window."""
+def overflow_width(page: Page) -> float:
+    """Return by how many pixels the page is wider than its window."""
     result: float = page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
     return result
 
 
 @contextmanager
-def downloading(page: Page) -> Iterator[list[str]]:
-    """Click within, and find the text of the file afterwards."""
+def read_download(page: Page) -> Iterator[list[str]]:
+    """Yield a list that contains the text of the file after a click in the body."""
     texts: list[str] = []
     with page.expect_download() as coming:
         yield texts
-    texts.append(text_of(coming.value))
+    texts.append(download_text(coming.value))
 
 
-def text_of(download: Download) -> str:
-    """The text of a file that was saved."""
+def download_text(download: Download) -> str:
+    """Return the text of a downloaded file."""
     return download.path().read_text(encoding="utf-8")
 
 
 def _number(text: str) -> float:
-    """A number as an attribute spells it."""
+    """Parse a number of an attribute."""
     return float(text.replace("Infinity", "inf") or "nan")

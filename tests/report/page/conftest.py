@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from bench._chromium import ABSENT, chromium, where
-from tests.report.page.browser import Opened, change, state
-from tests.report.page.pages import Screened, hostile, screened
+from tests.report.page.browser import PageOpener, change, state
+from tests.report.page.pages import ScreeningReport, hostile_report, screening_report
 
 
 @pytest.fixture(scope="session")
@@ -24,47 +24,47 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
-    """Open pages; in the end, none of them may have asked for anything, complained, or thrown."""
-    pages = Opened(browser, tmp_path)
+def open_page(browser: Browser, tmp_path: Path) -> Iterator[PageOpener]:
+    """Open pages; at the end, none of them may have sent a request, logged a message or thrown an error."""
+    pages = PageOpener(browser, tmp_path)
     yield pages
     pages.close()
     assert pages.troubles == []
 
 
 @pytest.fixture(scope="session")
-def people(tmp_path_factory: pytest.TempPathFactory) -> Screened:
-    return screened(tmp_path_factory.mktemp("people"))
+def screening(tmp_path_factory: pytest.TempPathFactory) -> ScreeningReport:
+    return screening_report(tmp_path_factory.mktemp("people"))
 
 
 @pytest.fixture(scope="session")
-def page_of_people(people: Screened) -> str:
-    return people.report.html()
+def screening_page(screening: ScreeningReport) -> str:
+    return screening.report.html()
 
 
 @pytest.fixture(scope="module")
-def shared_pages(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
-    pages = Opened(browser, tmp_path_factory.mktemp("shared"))
+def shared_opener(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageOpener]:
+    pages = PageOpener(browser, tmp_path_factory.mktemp("shared"))
     yield pages
     pages.close()
 
 
 @pytest.fixture(scope="module")
-def shared_page(shared_pages: Opened, page_of_people: str) -> tuple[Page, dict[str, Any]]:
-    page = shared_pages(page_of_people)
+def shared_page(shared_opener: PageOpener, screening_page: str) -> tuple[Page, dict[str, Any]]:
+    page = shared_opener(screening_page)
     return page, state(page)
 
 
 @pytest.fixture
-def page(shared_pages: Opened, shared_page: tuple[Page, dict[str, Any]]) -> Iterator[Page]:
-    """The page of people, its controls as when it was opened, for tests that move controls and save little."""
+def page(shared_opener: PageOpener, shared_page: tuple[Page, dict[str, Any]]) -> Iterator[Page]:
+    """The page of the screening, with its first state, for tests that change controls and save few files."""
     shared, start = shared_page
     change(shared, **start)
     assert state(shared) == start
     yield shared
-    assert shared_pages.troubles == []
+    assert shared_opener.troubles == []
 
 
 @pytest.fixture(scope="session")
-def page_of_harm() -> str:
-    return hostile().html()
+def hostile_page() -> str:
+    return hostile_report().html()

@@ -1,4 +1,4 @@
-"""Models as the page is told of them, with every score kept; and people of all kinds to make them of."""
+"""Models in the form of the payload, with every score kept; and tallies of many kinds."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from baserate.measure._calibration_bins import bin_starts
 from baserate.report._page import fold_zeros
 
 LEVEL = 0.95
-SURE = (LEVEL, normal_quantile(LEVEL))
+CONFIDENCE = (LEVEL, normal_quantile(LEVEL))
 PREVALENCES = (None, 1e-6, 0.02, 0.3, 0.999)
 BINS = 10
 
 
-def entry(tallies: Tallies) -> dict[str, Any]:
-    """The only model of these tallies, as the page is told of it."""
+def model_payload(tallies: Tallies) -> dict[str, Any]:
+    """Return the only model of these tallies in the form of the payload."""
     (name,) = tallies.models
     pooled, groups = tallies.pooled(name), tallies.models[name]
     columns = tallies.intake.columns
@@ -39,23 +39,23 @@ def entry(tallies: Tallies) -> dict[str, Any]:
         "reliability": None,
     }
     for kind in ("mass", "squares"):
-        rows = [_at(pooled, tally, getattr(tally, kind)) for tally in groups.values()]
+        rows = [_align_cells(pooled, tally, getattr(tally, kind)) for tally in groups.values()]
         output = kind == "mass" or pooled.weighted
         result[f"positive_{kind}"] = [fold_zeros(row[0].tolist()) for row in rows] if output else None
         result[f"negative_{kind}"] = [fold_zeros(row[1].tolist()) for row in rows] if output else None
     if pooled.probable:
-        result["reliability"] = _reliability(groups)
+        result["reliability"] = _reliability_payload(groups)
     return result
 
 
-def _at(pooled: Tally, tally: Tally, cells: Cells) -> Cells:
-    """Cells of a group at the scores of everybody."""
+def _align_cells(pooled: Tally, tally: Tally, cells_payload: Cells) -> Cells:
+    """Return the cells of a group at the scores of everybody."""
     result = np.zeros((2, len(pooled.score)))
-    result[:, np.searchsorted(-pooled.score, -tally.score)] = cells
+    result[:, np.searchsorted(-pooled.score, -tally.score)] = cells_payload
     return result
 
 
-def _reliability(groups: Mapping[Any, Tally]) -> dict[str, Any]:
+def _reliability_payload(groups: Mapping[Any, Tally]) -> dict[str, Any]:
     kinds = {"": "mass", "_sum": "mass", "_squares": "squares"}
     result: dict[str, Any] = {"edges": np.linspace(0, 1, BINS + 1).tolist()}
     for ending, kind in kinds.items():
@@ -63,42 +63,49 @@ def _reliability(groups: Mapping[Any, Tally]) -> dict[str, Any]:
             result[sign + ending] = []
             for tally in groups.values():
                 each = getattr(tally, kind)[row] * (tally.score if ending == "_sum" else 1.0)
-                places = [*bin_starts(tally.score[::-1], tally.positive, bins=BINS).tolist(), len(each)]
+                sample_indices = [*bin_starts(tally.score[::-1], tally.positive, bins=BINS).tolist(), len(each)]
                 upward = each[::-1]
-                result[sign + ending].append([float(upward[places[at] : places[at + 1]].sum()) for at in range(BINS)])
+                result[sign + ending].append(
+                    [float(upward[sample_indices[at] : sample_indices[at + 1]].sum()) for at in range(BINS)]
+                )
     return result
 
 
-def people() -> Iterator[Tallies]:
-    """All kinds of people: tied, tiny, of one class, weighted, huge; alone and in groups."""
+def sample_tallies() -> Iterator[Tallies]:
+    """Yield tallies of many kinds: tied, tiny, of one class, weighted, huge; with and without groups."""
     rng = np.random.default_rng(20)
     for rows in (1, 2, 7, 40, 400):
         for decimals in (1, 3, 12):
-            yield _alone(_drawn(rng, rows, decimals))
-            yield _alone(_drawn(rng, rows, decimals, weighted=True))
-    yield _alone(_drawn(rng, 30, 2, share=0.0))
-    yield _alone(_drawn(rng, 30, 2, share=1.0))
-    yield _alone(Tally.from_counts([3.5, 1.0, -2.0], [[700_000, 12, 5], [3, 40, 900_000]]))
-    yield _alone(Tally.from_counts([0.5], [[13], [13]]))
+            yield _without_groups(_simulate_tally(rng, rows, decimals))
+            yield _without_groups(_simulate_tally(rng, rows, decimals, weighted=True))
+    yield _without_groups(_simulate_tally(rng, 30, 2, share=0.0))
+    yield _without_groups(_simulate_tally(rng, 30, 2, share=1.0))
+    yield _without_groups(Tally.from_counts([3.5, 1.0, -2.0], [[700_000, 12, 5], [3, 40, 900_000]]))
+    yield _without_groups(Tally.from_counts([0.5], [[13], [13]]))
     for many in (2, 3, 4):
         for weighted in (False, True):
             for rows in (3, 30, 150):
-                yield in_groups(*(_drawn(rng, rows + 5 * at, 2, weighted=weighted) for at in range(many)))
-    yield in_groups(_drawn(rng, 60, 2), _drawn(rng, 9, 2, share=0.0), _drawn(rng, 60, 1), _drawn(rng, 8, 1, share=1.0))
+                yield with_groups(*(_simulate_tally(rng, rows + 5 * at, 2, weighted=weighted) for at in range(many)))
+    yield with_groups(
+        _simulate_tally(rng, 60, 2),
+        _simulate_tally(rng, 9, 2, share=0.0),
+        _simulate_tally(rng, 60, 1),
+        _simulate_tally(rng, 8, 1, share=1.0),
+    )
 
 
-def in_groups(*tallies: Tally) -> Tallies:
-    """Groups by site."""
+def with_groups(*tallies: Tally) -> Tallies:
+    """Return tallies of groups by site."""
     sites = ("north", "south", "east", "west")
     groups: dict[Group, Tally] = {(site,): tally for site, tally in zip(sites, tallies, strict=False)}
     return Tallies({"risk": groups}, ("site",), ReadSummary(read=0, columns={"truth": "sick", "score": "risk"}))
 
 
-def _alone(tally: Tally) -> Tallies:
+def _without_groups(tally: Tally) -> Tallies:
     return Tallies({"risk": {(): tally}}, (), ReadSummary(read=0, columns={"truth": "sick", "score": "risk"}))
 
 
-def _drawn(
+def _simulate_tally(
     rng: np.random.Generator, rows: int, decimals: int, *, weighted: bool = False, share: float | None = None
 ) -> Tally:
     sick = rng.random(rows) < (rng.uniform(0.1, 0.7) if share is None else share)
@@ -106,43 +113,43 @@ def _drawn(
     return Tally.of_rows(sick, score, weight=rng.uniform(0.1, 5, rows) if weighted else None)
 
 
-def both_classes(tallies: Tallies) -> bool:
-    """Whether there is somebody of each class."""
+def has_both_classes(tallies: Tallies) -> bool:
+    """Return whether both classes have rows."""
     pooled = tallies.pooled("risk")
     return pooled.positives > 0 and pooled.negatives > 0
 
 
-def there(tallies: Tallies, prevalence: float | None) -> Tallies:
-    """The same people at a prevalence."""
+def at_prevalence(tallies: Tallies, prevalence: float | None) -> Tallies:
+    """Reweight tallies to a prevalence, if there is one."""
     return tallies if prevalence is None else shift.reweigh(tallies, to=prevalence)
 
 
 def states(prevalences: tuple[float | None, ...] = PREVALENCES) -> Iterator[tuple[Tallies, float | None]]:
-    """People of all kinds as they are, and at prevalences from tiny to nearly 1."""
-    for tallies in people():
-        yield from ((tallies, each) for each in prevalences if each is None or both_classes(tallies))
+    """Yield all tallies in the sample, and at prevalences from tiny to nearly 1."""
+    for tallies in sample_tallies():
+        yield from ((tallies, each) for each in prevalences if each is None or has_both_classes(tallies))
 
 
-def cells(counts: Counts[float]) -> dict[str, Any]:
-    """A table as the page holds it."""
+def cells_payload(counts: Counts[float]) -> dict[str, Any]:
+    """Return a confusion matrix in the form of the page."""
     names = ("tp", "fp", "fn", "tn")
     squares = None if counts.moments is None else {name: getattr(counts.squares, name) for name in names}
     return {name: getattr(counts, name) for name in names} | {"squares": squares, "known": counts.reweighed}
 
 
-def costs_of(costs: Costs) -> dict[str, float]:
-    """Costs as the page holds them."""
+def costs_payload(costs: Costs) -> dict[str, float]:
+    """Return costs in the form of the page."""
     return {name: getattr(costs, name) for name in ("tp", "fp", "fn", "tn")}
 
 
-def places(tally: Tally, rng: np.random.Generator, many: int = 4) -> list[int]:
-    """Some places of thresholds, both ends among them."""
+def sample_indices(tally: Tally, rng: np.random.Generator, many: int = 4) -> list[int]:
+    """Return indices of some thresholds, including both ends."""
     last = len(tally.score)
     return sorted({0, last, *rng.integers(0, last + 1, many).tolist()})
 
 
-def many_names() -> list[str]:
-    """Names that break what was not made for them."""
+def unusual_names() -> list[str]:
+    """Return names with characters that need escaping."""
     return [
         "plain",
         'a "quoted" \\name\\',

@@ -1,4 +1,4 @@
-"""Reports whose pages are looked at: one model and groups, several models, a crowd, and names that mean harm."""
+"""Reports for tests of the page: one model with groups, two models, many groups, and names that would inject HTML."""
 
 from functools import cache
 from pathlib import Path
@@ -21,37 +21,37 @@ HOSTILE = (
     "🧑🏽‍🚀🏳️‍🌈",
     "long" * 2500,
 )
-"""Names that break a page which takes them for anything but text."""
+"""Names that break a page that does not treat them as text."""
 
 
-class Screened(NamedTuple):
-    """A report of a file of people, and all that it was made from."""
+class ScreeningReport(NamedTuple):
+    """A report of a file, with the folder and the data of the file."""
 
     folder: Path
     people: Screening
     report: Report
 
 
-def screened(folder: Path) -> Screened:
-    """People at three sites, judged where one in fifty is sick."""
+def screening_report(folder: Path) -> ScreeningReport:
+    """Return a report of people at three sites, at a deployment prevalence of 0.02."""
     people = simulate_screening(rows=5000)
     path = folder / "people.csv"
     path.write_text(screening_csv(people), encoding="utf-8")
     plan = Plan(files=str(path), truth="sick", score="risk", group="site", prevalence=0.02, costs=COSTS)
-    return Screened(folder, people, baserate.run(plan))
+    return ScreeningReport(folder, people, baserate.run(plan))
 
 
 @cache
-def several() -> Report:
-    """Two models on the same rows, in groups by site."""
+def two_model_report() -> Report:
+    """Return a report of two models on the same rows, with groups by site."""
     people = simulate_screening(rows=3000)
     other = np.round(people.risk**2 * 0.5 + np.random.default_rng(1).random(people.risk.size) * 0.5, 3)
     scores = {"risk": people.risk, "old": other}
     return baserate.evaluate(people.sick, scores, group={"site": people.site}, prevalence=0.02, costs=COSTS)
 
 
-def crowd(groups: int = 50, models: int = 8) -> Report:
-    """Many groups and many models."""
+def many_group_report(groups: int = 50, models: int = 8) -> Report:
+    """Return a report of many groups and many models."""
     draw = np.random.default_rng(5)
     truth = draw.random(5000) < 0.3
     marker = draw.normal(size=truth.size) + truth
@@ -59,8 +59,8 @@ def crowd(groups: int = 50, models: int = 8) -> Report:
     return baserate.evaluate(truth, scores, group={"town": draw.integers(groups, size=truth.size).astype(str)})
 
 
-def hostile() -> Report:
-    """Columns, models and groups whose names are the worst that we know."""
+def hostile_report() -> Report:
+    """Return a report whose columns, models and groups have the names of `HOSTILE`."""
     draw = np.random.default_rng(3)
     truth = draw.random(1500) < 0.3
     table = {f"{name} ": np.round(draw.random(1500) * 0.7 + truth * 0.3, 2) for name in HOSTILE}

@@ -1,4 +1,4 @@
-"""What one takes away from the page: policies, commands, programs, charts and tables; and the page in a notebook."""
+"""Exports of the page: policies, commands, programs, charts and tables; and the page in a notebook."""
 
 import csv
 import io
@@ -14,17 +14,26 @@ import baserate
 from baserate import Counts, Cut, Plan, Policy, Report, decide, measure, read, shift
 from baserate.report._text import apportion
 from tests.cli.shell import run
-from tests.report.page.browser import CHARTS, Opened, change, cut, downloading, numbers, settled, state
-from tests.report.page.pages import HOSTILE, Screened
+from tests.report.page.browser import (
+    CHARTS,
+    PageOpener,
+    change,
+    current_threshold,
+    panel_numbers,
+    read_download,
+    state,
+    wait_until_drawn,
+)
+from tests.report.page.pages import HOSTILE, ScreeningReport
 from tests.tiers import tiered
 
 MOVE = {"threshold": 0.4, "prevalence": 0.15, "fp": 2, "fn": 5}
 RATES = ("sensitivity", "specificity", "precision", "npv", "flag_rate")
 
 
-def exported(page: Page, folder: Path) -> Path:
-    """Click for the policy, and keep its file."""
-    with downloading(page) as texts:
+def export_policy(page: Page, folder: Path) -> Path:
+    """Export the policy by a click, and return the path of its file."""
+    with read_download(page) as texts:
         page.click("#export-policy")
     path = folder / "policy.json"
     path.write_text(texts[0], encoding="utf-8")
@@ -32,36 +41,40 @@ def exported(page: Page, folder: Path) -> Path:
 
 
 def check_table(page: Page, table: Counts[Any]) -> None:
-    """See that the page shows this table."""
-    cells = numbers(page, "thousand")
+    """Check that the page shows this confusion matrix."""
+    cells = panel_numbers(page, "thousand")
     positives, negatives = apportion([table.positives, table.negatives], 1000)
     whole = [*apportion([table.tp, table.fn], positives), *apportion([table.fp, table.tn], negatives)]
     assert [cells[cell][0] for cell in ("tp", "fn", "fp", "tn")] == whole
-    rates = numbers(page, "measures")
+    group_rates = panel_numbers(page, "measures")
     for name in RATES:
-        assert rates[name][0] == pytest.approx(measure.MEASURES[name](table), abs=1e-12), name
+        assert group_rates[name][0] == pytest.approx(measure.MEASURES[name](table), abs=1e-12), name
 
 
 @pytest.mark.quick(2)
 @pytest.mark.parametrize("parity", ["single", "own", "demographic-parity", "equal-opportunity", "equalized-odds"])
-def test_the_exported_policy_does_what_the_page_shows(
-    people: Screened, page: Page, tmp_path: Path, parity: str
+def test_exported_policy_gives_the_table_of_the_page(
+    screening: ScreeningReport, page: Page, tmp_path: Path, parity: str
 ) -> None:
     change(page, **MOVE | {"prevalence": None}, parity=parity)
-    path = exported(page, tmp_path)
+    path = export_policy(page, tmp_path)
     policy = Policy.load(path)
     assert policy.to_json() == path.read_text(encoding="utf-8")
-    tallies = read.tallies(str(people.folder / "people.csv"), truth="sick", score="risk", group="site")
+    tallies = read.tallies(str(screening.folder / "people.csv"), truth="sick", score="risk", group="site")
     tables = decide.decision_tables(tallies, policy)
     check_table(page, tables[None]["flag"])
-    result = numbers(page, "groups")
-    wanted = [measure.sensitivity(tables[str(group["site"]),]["flag"]) for group in people.report.groups]
+    result = panel_numbers(page, "groups")
+    wanted = [measure.sensitivity(tables[str(group["site"]),]["flag"]) for group in screening.report.groups]
     assert result["sensitivity"] == pytest.approx(wanted, abs=1e-12)
 
 
-def test_the_exported_policy_is_applied_to_rows(people: Screened, page: Page, tmp_path: Path) -> None:
+def test_exported_policy_applied_to_rows_gives_the_table_of_the_page(
+    screening: ScreeningReport, page: Page, tmp_path: Path
+) -> None:
     change(page, threshold=0.4, prevalence=None)
-    result = run("apply", exported(page, tmp_path), people.folder / "people.csv", "-o", tmp_path / "decided.csv")
+    result = run(
+        "apply", export_policy(page, tmp_path), screening.folder / "people.csv", "-o", tmp_path / "decided.csv"
+    )
     assert result.exit_code == 0, result.stderr
     cells = dict.fromkeys(("1flag", "0flag", "1pass", "0pass"), 0)
     for row in csv.DictReader(io.StringIO((tmp_path / "decided.csv").read_text(encoding="utf-8"))):
@@ -70,30 +83,32 @@ def test_the_exported_policy_is_applied_to_rows(people: Screened, page: Page, tm
     check_table(page, Counts(tp=tp, fp=fp, fn=fn, tn=tn))
 
 
-def copied(page: Page, button: str) -> str:
-    """What a click leaves in the clipboard."""
+def copy_text(page: Page, button: str) -> str:
+    """Click a button, and return the text in the clipboard."""
     page.click(button)
-    settled(page)
+    wait_until_drawn(page)
     text: str = page.evaluate("() => navigator.clipboard.readText()")
     return text
 
 
 def check_report(page: Page, report: Report) -> None:
-    """See that another run tells what the page shows."""
+    """Check that a report has the numbers of the page."""
     now = state(page)
-    assert report.there.threshold.value == cut(page)
+    assert report.there.threshold.value == current_threshold(page)
     assert report.plan.prevalence == now["prevalence"]
     assert report.plan.costs
     assert (report.plan.costs.fp, report.plan.costs.fn) == (now["fp"], now["fn"])
-    result = numbers(page, "measures")
+    result = panel_numbers(page, "measures")
     for name in RATES:
         assert result[name][0] == pytest.approx(getattr(report.there, name).value, abs=1e-12), name
 
 
 @pytest.mark.parametrize("move", tiered([MOVE, {}]))
-def test_the_command_gives_the_same_report(people: Screened, page: Page, tmp_path: Path, move: dict[str, Any]) -> None:
+def test_copied_command_gives_the_same_report(
+    screening: ScreeningReport, page: Page, tmp_path: Path, move: dict[str, Any]
+) -> None:
     change(page, **move)
-    program, verb, *words = shlex.split(copied(page, "#copy-command"))
+    program, verb, *words = shlex.split(copy_text(page, "#copy-command"))
     assert (program, verb) == ("baserate", "report")
     result = run(verb, *words, "--save-json", tmp_path / "report.json")
     assert result.exit_code == 0, result.stderr
@@ -101,18 +116,18 @@ def test_the_command_gives_the_same_report(people: Screened, page: Page, tmp_pat
 
 
 @pytest.mark.parametrize("move", tiered([MOVE, {}]))
-def test_the_lines_of_python_give_the_same_report(people: Screened, page: Page, move: dict[str, Any]) -> None:
+def test_copied_python_gives_the_same_report(screening: ScreeningReport, page: Page, move: dict[str, Any]) -> None:
     change(page, **move)
     names: dict[str, Any] = {}
-    exec(copied(page, "#copy-python"), names)  # noqa: S102  (our own lines)
+    exec(copy_text(page, "#copy-python"), names)  # noqa: S102  (our own lines)
     reports = [each for each in names.values() if isinstance(each, Report)]
     assert len(reports) == 1
     check_report(page, reports[0])
 
 
-def rates(people: Screened, policy: Policy, prevalence: float) -> dict[Any, float]:
-    """Sensitivity and false positive rate of each group by a policy, where it will be used."""
-    tallies = read.tallies(str(people.folder / "people.csv"), truth="sick", score="risk", group="site")
+def group_rates(screening: ScreeningReport, policy: Policy, prevalence: float) -> dict[Any, float]:
+    """Return sensitivity and false positive rate of each group under a policy at a prevalence."""
+    tallies = read.tallies(str(screening.folder / "people.csv"), truth="sick", score="risk", group="site")
     tables = decide.decision_tables(shift.reweigh(tallies, to=prevalence), policy)
     both = {group: tables[group]["flag"] for group in tables if group is not None}
     every = {"sensitivity": measure.sensitivity, "fpr": measure.fpr}
@@ -123,25 +138,30 @@ def rates(people: Screened, policy: Policy, prevalence: float) -> dict[Any, floa
 @pytest.mark.parametrize(
     "parity", tiered(["equalized-odds", "own", "demographic-parity", "equal-opportunity"], quick=2)
 )
-def test_what_is_typed_for_a_parity_chooses_what_the_page_chose(
-    people: Screened, page_of_people: str, opened: Opened, tmp_path: Path, parity: str, monkeypatch: pytest.MonkeyPatch
+def test_copied_code_for_a_parity_gives_the_policy_of_the_page(
+    screening: ScreeningReport,
+    screening_page: str,
+    open_page: PageOpener,
+    tmp_path: Path,
+    parity: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    page = opened(page_of_people)
+    page = open_page(screening_page)
     change(page, prevalence=0.1, fn=7, parity=parity)
-    wanted = rates(people, Policy.load(exported(page, tmp_path)), 0.1)
+    wanted = group_rates(screening, Policy.load(export_policy(page, tmp_path)), 0.1)
     monkeypatch.chdir(tmp_path)
-    program, verb, *words = shlex.split(copied(page, "#copy-command"))
+    program, verb, *words = shlex.split(copy_text(page, "#copy-command"))
     assert (program, verb) == ("baserate", "equalize")
     result = run(verb, *words)
     assert result.exit_code == 0, result.stderr
-    assert rates(people, Policy.load("by-group.json"), 0.1) == pytest.approx(wanted, abs=1e-12)
+    assert group_rates(screening, Policy.load("by-group.json"), 0.1) == pytest.approx(wanted, abs=1e-12)
     names: dict[str, Any] = {}
-    exec(copied(page, "#copy-python"), names)  # noqa: S102  (our own lines)
-    assert rates(people, names["policy"], 0.1) == pytest.approx(wanted, abs=1e-12)
+    exec(copy_text(page, "#copy-python"), names)  # noqa: S102  (our own lines)
+    assert group_rates(screening, names["policy"], 0.1) == pytest.approx(wanted, abs=1e-12)
 
 
 @pytest.mark.slow
-def test_a_policy_of_a_file_is_named_by_it(opened: Opened, tmp_path: Path) -> None:
+def test_copied_code_names_the_policy_file(open_page: PageOpener, tmp_path: Path) -> None:
     path, saved = tmp_path / "rows.csv", tmp_path / "my eo.json"
     path.write_text("sick,risk,site\n" + "1,0.9,n\n0,0.2,n\n1,0.6,s\n0,0.7,s\n" * 5, encoding="utf-8")
     by_site: dict[tuple[object, ...], Cut] = {("n",): Cut((0.5,)), ("s",): Cut((0.65,))}
@@ -149,8 +169,8 @@ def test_a_policy_of_a_file_is_named_by_it(opened: Opened, tmp_path: Path) -> No
     policy.save(saved)
     named: dict[str, Any] = {"policy": policy, "policy_file": str(saved)}
     report = baserate.run(Plan(files=path, truth="sick", score="risk", group="site", positive="1", **named))
-    page = opened(report.html())
-    typed, python = (copied(page, f"#copy-{what}") for what in ("command", "python"))
+    page = open_page(report.html())
+    typed, python = (copy_text(page, f"#copy-{what}") for what in ("command", "python"))
     assert shlex.split(typed)[shlex.split(typed).index("--policy") + 1] == str(saved)
     names: dict[str, Any] = {}
     exec(python, names)  # noqa: S102  (our own lines)
@@ -159,15 +179,15 @@ def test_a_policy_of_a_file_is_named_by_it(opened: Opened, tmp_path: Path) -> No
 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("panel", tiered(["groups", *CHARTS], {"scores", "reliability", "groups"}.__contains__))
-def test_a_chart_is_saved_as_a_picture_and_as_a_table(page_of_people: str, opened: Opened, panel: str) -> None:
-    page = opened(page_of_people)  # a page of its own: a browser saves few files of one
-    with downloading(page) as texts:
+def test_charts_are_saved_as_svg_and_csv(screening_page: str, open_page: PageOpener, panel: str) -> None:
+    page = open_page(screening_page)  # a page of its own: a browser saves few files of one
+    with read_download(page) as texts:
         page.click(f"#panel-{panel} [data-download='svg']")
     picture = ET.fromstring(texts[0])  # noqa: S314  (our own picture)
     assert picture.tag == "{http://www.w3.org/2000/svg}svg"
     assert len(list(picture.iter())) > 20
     assert "var(" not in texts[0]  # colours are its own: no page gives them
-    with downloading(page) as texts:
+    with read_download(page) as texts:
         page.click(f"#panel-{panel} [data-download='csv']")
     header, *rows = csv.reader(io.StringIO(texts[0]))
     assert len(rows) >= 2
@@ -184,31 +204,33 @@ def _is_number(cell: str) -> bool:
 
 
 @pytest.mark.slow
-def test_names_that_mean_harm_leave_the_page_as_they_are(page_of_harm: str, opened: Opened, tmp_path: Path) -> None:
-    page = opened(page_of_harm)
+def test_hostile_names_are_exported_unchanged(hostile_page: str, open_page: PageOpener, tmp_path: Path) -> None:
+    page = open_page(hostile_page)
     for at, name in enumerate(HOSTILE):
         change(page, model=at, parity="own")
-        policy = Policy.load(exported(page, tmp_path))
+        policy = Policy.load(export_policy(page, tmp_path))
         assert policy.columns["score"] == f"{name} "
         assert {group for (group,) in policy.by_group} == set(HOSTILE)
-    with downloading(page) as texts:
+    with read_download(page) as texts:
         page.click("#panel-groups [data-download='csv']")
     cells = {cell for row in csv.reader(io.StringIO(texts[0])) for cell in row}
     assert all(any(cell.endswith(name) for cell in cells) for name in HOSTILE)
 
 
 @pytest.mark.slow
-def test_the_page_works_in_a_notebook(people: Screened, opened: Opened, tmp_path: Path) -> None:
-    outer = opened(f"<!doctype html><html lang=en data-ready=1><title>n</title><body>{people.report._repr_html_()}")
+def test_the_page_works_in_a_notebook(screening: ScreeningReport, open_page: PageOpener, tmp_path: Path) -> None:
+    outer = open_page(
+        f"<!doctype html><html lang=en data-ready=1><title>n</title><body>{screening.report._repr_html_()}"
+    )
     frame = outer.frame_locator("iframe")
     frame.locator("html[data-ready='1']").wait_for(state="attached")
     shown = frame.locator("#panel-measures [data-number='sensitivity']").first
     before = shown.get_attribute("data-value")
     frame.locator("#threshold").focus()
     outer.keyboard.press("ArrowRight")
-    settled(outer)
+    wait_until_drawn(outer)
     assert shown.get_attribute("data-value") != before
-    with downloading(outer) as texts:
+    with read_download(outer) as texts:
         frame.locator("#export-policy").click()
     assert Policy.from_json(texts[0]).by_group
     assert outer.locator("iframe").get_attribute("sandbox") == "allow-scripts allow-downloads"

@@ -1,4 +1,4 @@
-"""Pages of odd reports, whatever is done to them: nothing throws, and nothing undefined is shown or drawn."""
+"""Pages of unusual reports under random input: nothing throws, and nothing undefined is shown or drawn."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,43 +9,43 @@ import pytest
 import baserate
 from baserate import Cut, Policy, Report, equalize, read
 from baserate.population import simulate_screening
-from tests.report.page.browser import Opened
+from tests.report.page.browser import PageOpener
 from tests.tiers import tiered
 
 PEOPLE = simulate_screening(rows=2000)
 SITE = {"site": PEOPLE.site}
-WALK = """([seed, steps]) => {
+RANDOM_WALK_SCRIPT = """([seed, steps]) => {
   let at = seed;
   const chance = () => (at = (at * 48271) % 2147483647) / 2147483647;
   const some = several => several[Math.floor(chance() * several.length)];
   const fire = (element, value, event) => { element.value = value; element.dispatchEvent(new Event(event)); };
-  const deeds = [];
+  const inputs = [];
   for (const id of ["threshold", "flag-rate", "prevalence", "fp", "fn"]) {
     const [slider, box] = [document.getElementById(id), document.getElementById(id + "-number")];
-    for (const part of [0, 0.001, 0.3, 0.9, 1]) deeds.push(() => fire(slider, Math.round(part * slider.max), "input"));
-    for (const text of ["", "0", "1", "-5", "1e9", "0.3", "1e-7"]) deeds.push(() => fire(box, text, "change"));
+    for (const part of [0, 0.001, 0.3, 0.9, 1]) inputs.push(() => fire(slider, Math.round(part * slider.max), "input"));
+    for (const text of ["", "0", "1", "-5", "1e9", "0.3", "1e-7"]) inputs.push(() => fire(box, text, "change"));
   }
-  for (const button of document.querySelectorAll("[data-rule], [data-parity], #rows-prevalence")) {
-    deeds.push(() => button.click());
+  for (const button of document.querySelectorAll("[data-rule], [data-parity], #sample-prevalence")) {
+    inputs.push(() => button.click());
   }
   for (const list of document.querySelectorAll("select")) {
-    for (const { value } of list.options) deeds.push(() => fire(list, value, "change"));
+    for (const { value } of list.options) inputs.push(() => fire(list, value, "change"));
   }
   document.querySelectorAll("details").forEach(each => { each.open = true; });
   const odd = "path[d*=NaN], path[d*=Infinity], path[d*=undefined], circle[cx*=NaN], [data-value=undefined]";
-  const told = [];
+  const problems = [];
   for (let step = 0; step < steps; step += 1) {
-    some(deeds)();
+    some(inputs)();
     const words = document.body.innerText.match(/NaN|undefined|Infinity|\\[object/g) ?? [];
     const drawn = document.querySelectorAll(odd).length;
-    if (words.length || drawn) told.push(`${drawn} ${words} at ${JSON.stringify(window.baserate.state())}`);
+    if (words.length || drawn) problems.push(`${drawn} ${words} at ${JSON.stringify(window.baserate.state())}`);
   }
-  return told;
+  return problems;
 }"""
 
 
-def randomized() -> Report:
-    """People whose sites have randomized decisions."""
+def randomized_report() -> Report:
+    """Return a report with randomized decisions by site."""
     columns: dict[str, Any] = {"sick": PEOPLE.sick, "risk": PEOPLE.risk, **SITE}
     tallies = read.tallies(columns, truth="sick", score="risk", group="site")
     policy = equalize.optimal_policy(tallies, equalize.Goal("equal-opportunity"))
@@ -53,8 +53,8 @@ def randomized() -> Report:
     return baserate.evaluate(PEOPLE.sick, {"risk": PEOPLE.risk}, predicted=PEOPLE.risk > 0.3, group=SITE, policy=policy)
 
 
-def referring() -> Report:
-    """People of whom some are referred to others."""
+def referring_report() -> Report:
+    """Return a report of a policy that refers some people."""
     policy = Policy(by_group={(): Cut((0.1, 0.5), ("pass", "refer", "flag"))}, otherwise="refuse")
     return baserate.evaluate(PEOPLE.sick, PEOPLE.risk, group=SITE, policy=policy)
 
@@ -72,9 +72,9 @@ ODD: dict[str, Callable[[], Report]] = {
     "a group of one class": lambda: baserate.evaluate(
         [1, 0, 1, 0, 0, 0], [0.9, 0.2, 0.6, 0.7, 0.3, 0.1], group=[*"aaaabb"]
     ),
-    "randomized decisions and labels": randomized,
-    "referred": referring,
-    "apart": lambda: baserate.evaluate(
+    "randomized decisions and labels": randomized_report,
+    "referred": referring_report,
+    "separate samples": lambda: baserate.evaluate(
         {"old": PEOPLE.sick[:900], "new": PEOPLE.sick[900:]}, {"old": PEOPLE.risk[:900], "new": PEOPLE.risk[900:]}
     ),
 }
@@ -82,15 +82,15 @@ ODD: dict[str, Callable[[], Report]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", tiered(ODD, {"labels", "a group of one class"}.__contains__))
-def test_whatever_is_done_to_a_page_it_knows_what_it_shows(opened: Opened, kind: str) -> None:
-    page = opened(ODD[kind]().html())
-    assert page.evaluate(WALK, [len(kind) + 1, 60]) == []
+def test_random_input_shows_nothing_undefined(open_page: PageOpener, kind: str) -> None:
+    page = open_page(ODD[kind]().html())
+    assert page.evaluate(RANDOM_WALK_SCRIPT, [len(kind) + 1, 60]) == []
 
 
 @pytest.mark.slow
-def test_who_is_referred_is_not_among_the_decided(opened: Opened) -> None:
-    report = referring()
-    page = opened(report.html())
+def test_referred_people_are_excluded_from_natural_frequencies(open_page: PageOpener) -> None:
+    report = referring_report()
+    page = open_page(report.html())
     output = page.inner_text("#panel-thousand .sentence")
     share = 1 - report.here.coverage.value
     assert float(output.split("%", maxsplit=1)[0]) == pytest.approx(100 * share, abs=0.051)
@@ -102,16 +102,16 @@ def test_who_is_referred_is_not_among_the_decided(opened: Opened) -> None:
 
 
 @pytest.mark.slow
-def test_what_a_model_has_no_plan_for_is_one_cut_off(opened: Opened) -> None:
-    page = opened(randomized().html())
+def test_models_without_a_planned_policy_have_a_single_threshold(open_page: PageOpener) -> None:
+    page = open_page(randomized_report().html())
     assert page.evaluate("() => window.baserate.state().parity") == "planned"
     page.evaluate("() => window.baserate.set({ model: 1, threshold: 1, parity: 'planned' })")
     assert page.evaluate("() => window.baserate.state().parity") == "single"
 
 
-def test_labels_are_beside_models_as_they_are(opened: Opened) -> None:
+def test_predicted_labels_keep_their_decisions_in_the_model_comparison(open_page: PageOpener) -> None:
     report = baserate.evaluate(PEOPLE.sick, {"risk": PEOPLE.risk}, predicted=PEOPLE.risk > 0.3)
-    page = opened(report.html())
+    page = open_page(report.html())
     row = page.locator("#panel-models tbody tr").nth(1)
     for name in ("flag_rate", "sensitivity", "precision"):
         shown = row.locator(f"[data-number='{name}']").get_attribute("data-value")

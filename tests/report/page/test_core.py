@@ -1,4 +1,4 @@
-"""The arithmetic of the page gives the numbers that Python gives, in all states."""
+"""The numbers that the page computes equal those of Python, in all states."""
 
 from __future__ import annotations
 
@@ -22,32 +22,39 @@ from baserate.measure import MEASURES, describe
 from baserate.measure._calibration_curve import fit_calibration_curve as smoothed
 from baserate.report._text import apportion
 from tests.report.page.models import (
+    CONFIDENCE,
     PREVALENCES,
-    SURE,
-    both_classes,
-    cells,
-    costs_of,
-    entry,
-    places,
+    at_prevalence,
+    cells_payload,
+    costs_payload,
+    has_both_classes,
+    model_payload,
+    sample_indices,
     states,
-    there,
 )
-from tests.report.page.node import CORE, PAGE, Page, Ref, unlike
+from tests.report.page.node import CORE_MODULES, PAGE, Page, Ref, find_differences
 from tests.tiers import slow
 
-OF_TABLES = [name for name, each in MEASURES.items() if describe(each).of is Counts]
-SHARES = [name for name in OF_TABLES if describe(MEASURES[name]).share]
-PRICES = [Costs(), Costs(fp=1, fn=20), Costs(fp=0, fn=1), Costs(fp=1, fn=0), Costs(fp=0, fn=0), Costs(fp=3, fn=7, tp=1)]
+COUNT_MEASURES = [name for name, each in MEASURES.items() if describe(each).of is Counts]
+SHARES = [name for name in COUNT_MEASURES if describe(MEASURES[name]).share]
+COSTS_TO_TEST = [
+    Costs(),
+    Costs(fp=1, fn=20),
+    Costs(fp=0, fn=1),
+    Costs(fp=1, fn=0),
+    Costs(fp=0, fn=0),
+    Costs(fp=3, fn=7, tp=1),
+]
 
 
-class State:
-    """People at a prevalence, in Python and on the page."""
+class PageState:
+    """Tallies at a prevalence, in Python and on the page."""
 
     def __init__(self, page: Page, tallies: Tallies, prevalence: float | None) -> None:
-        self.model = page.keep("expand", entry(tallies))
+        self.model = page.keep("expand", model_payload(tallies))
         self.factors = page.keep("factorsFor", self.model.part("everybody"), prevalence)
         self.threshold = self.model.part("threshold")
-        moved = there(tallies, prevalence)
+        moved = at_prevalence(tallies, prevalence)
         groups = moved.models["risk"].values()
         self.parts: list[tuple[Ref, Tally]] = [(self.model.part("everybody"), moved.pooled("risk"))]
         self.parts += [(self.model.part("groups", at), tally) for at, tally in enumerate(groups)]
@@ -57,144 +64,154 @@ class State:
         """How scores are adjusted to the prevalence."""
 
     def place(self, threshold: float) -> int:
-        """Place of a threshold that is a score of somebody, or infinite."""
+        """Return the index of a threshold that is a score or infinite."""
         return 0 if threshold == inf else int(np.searchsorted(-self.scores, -threshold)) + 1
 
     def at(self, place: int) -> float:
-        """Threshold of a place."""
+        """Return the threshold at an index."""
         return float(self.scores[place - 1]) if place else inf
 
 
-def all_states(page: Page, prevalences: tuple[float | None, ...] = PREVALENCES) -> list[State]:
-    """Every state, kept on a page."""
-    return [State(page, *each) for each in states(prevalences)]
+def all_states(page: Page, prevalences: tuple[float | None, ...] = PREVALENCES) -> list[PageState]:
+    """Return all states, each stored on a page."""
+    return [PageState(page, *each) for each in states(prevalences)]
 
 
-def test_tables_at_every_threshold_are_pythons() -> None:
-    page, rng = Page(*CORE), np.random.default_rng(1)
+def test_tables_at_thresholds_equal_those_of_python() -> None:
+    page, rng = Page(*CORE_MODULES), np.random.default_rng(1)
     for state in all_states(page):
         for part, tally in state.parts:
             curve = Curve(tally)
-            for place in places(tally, rng):
+            for place in sample_indices(tally, rng):
                 counts = curve.at(state.at(place))
-                page.expect(cells(counts), "tableAt", part, place, state.factors)
+                page.expect(cells_payload(counts), "tableAt", part, place, state.factors)
     page.check()
 
 
-def test_measures_of_a_table_are_pythons_and_none_is_missing() -> None:
-    page, rng = Page(*CORE), np.random.default_rng(2)
+def test_all_measures_of_a_table_equal_those_of_python() -> None:
+    page, rng = Page(*CORE_MODULES), np.random.default_rng(2)
     tables = [Counts(*rng.integers(0, 4, 4)) for _ in range(100)]
     tables += [Counts(*np.exp(rng.uniform(-3, 14, 4))) for _ in range(100)]
     for counts in tables:
-        for name in OF_TABLES:
-            page.expect(MEASURES[name](counts), f"MEASURES.{name}", cells(counts))
+        for name in COUNT_MEASURES:
+            page.expect(MEASURES[name](counts), f"MEASURES.{name}", cells_payload(counts))
     page.check()
-    assert len(OF_TABLES) > 30
+    assert len(COUNT_MEASURES) > 30
 
 
-@pytest.mark.parametrize("costs", PRICES)
-def test_expected_cost_is_pythons(costs: Costs) -> None:
-    page, rng = Page(*CORE), np.random.default_rng(3)
+@pytest.mark.parametrize("costs", COSTS_TO_TEST)
+def test_expected_cost_equals_that_of_python(costs: Costs) -> None:
+    page, rng = Page(*CORE_MODULES), np.random.default_rng(3)
     for _ in range(50):
         counts = Counts(*rng.integers(0, 5, 4))
-        page.expect(measure.expected_cost(counts, costs=costs), "expectedCost", cells(counts), costs_of(costs))
+        page.expect(
+            measure.expected_cost(counts, costs=costs), "expectedCost", cells_payload(counts), costs_payload(costs)
+        )
     page.check()
 
 
 @pytest.mark.slow
-def test_measures_along_a_curve_are_pythons() -> None:
-    page, rng = Page(*CORE), np.random.default_rng(4)
+def test_measures_along_a_curve_equal_those_of_python() -> None:
+    page, rng = Page(*CORE_MODULES), np.random.default_rng(4)
     for state in all_states(page, (None, 0.02)):
         part, tally = state.parts[int(rng.integers(len(state.parts)))]
         curve = Curve(tally)
         tables = [curve.at(float(at)) for at in (inf, *state.scores)]
-        for name in rng.choice(OF_TABLES, 4, replace=False):
+        for name in rng.choice(COUNT_MEASURES, 4, replace=False):
             page.expect([MEASURES[name](each) for each in tables], "measureAlong", part, state.factors, str(name))
     page.check()
 
 
-def bounds(result: Estimate) -> dict[str, Any] | None:
-    """An interval as the page tells it: none where it is undefined."""
+def bounds_payload(result: Estimate) -> dict[str, Any] | None:
+    """Return an interval in the form of the page; None where it is undefined."""
     if np.isnan(result.low):
         return None
     return {"low": result.low, "high": result.high, "how": result.how}
 
 
-def closed(name: str, counts: Counts[float]) -> bool:
-    """Whether the interval of a share needs no draws."""
+def has_closed_form(name: str, counts: Counts[float]) -> bool:
+    """Return whether the interval of a share needs no bootstrap."""
     return not (counts.reweighed and name == "jaccard")
 
 
 @pytest.mark.parametrize("prevalences", [(None, 0.02), slow(PREVALENCES)])
-def test_intervals_of_shares_are_pythons_in_all_states(prevalences: tuple[float | None, ...]) -> None:
-    page, rng, observed = Page(*CORE), np.random.default_rng(5), set()
+def test_intervals_of_shares_equal_those_of_python(prevalences: tuple[float | None, ...]) -> None:
+    page, rng, observed = Page(*CORE_MODULES), np.random.default_rng(5), set()
     for state in all_states(page, prevalences):
         for part, tally in state.parts:
             curve = Curve(tally)
-            for place in places(tally, rng, 2):
+            for place in sample_indices(tally, rng, 2):
                 counts = curve.at(state.at(place))
                 table = page.keep("tableAt", part, place, state.factors)
                 some = rng.choice(SHARES, len(SHARES) // 2, replace=False).tolist()
-                for name in filter(partial(closed, counts=counts), some):
-                    result = infer.estimate(name, counts, level=SURE[0])
+                for name in filter(partial(has_closed_form, counts=counts), some):
+                    result = infer.estimate(name, counts, level=CONFIDENCE[0])
                     observed.add(result.how)
-                    page.expect(bounds(result), "interval", name, table, *SURE)
+                    page.expect(bounds_payload(result), "interval", name, table, *CONFIDENCE)
     page.check()
     assert len(observed - {None}) == 6, observed  # Wilson, Clopper–Pearson, known, logit, and two kinds of quadrature
 
 
 @pytest.mark.quick(2)
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.99, 1 - 1e-9])
-def test_intervals_have_any_level(level: float) -> None:
-    page, rng = Page(*CORE), np.random.default_rng(6)
+def test_intervals_at_any_level_equal_those_of_python(level: float) -> None:
+    page, rng = Page(*CORE_MODULES), np.random.default_rng(6)
     for _ in range(60):
         counts: Counts[float] = Counts(*rng.integers(0, 60, 4))
         if counts.positives and counts.negatives and rng.random() < 0.5:
             counts = shift.reweigh(counts, to=float(rng.random()))
-        for name in filter(partial(closed, counts=counts), SHARES):
-            result = bounds(infer.estimate(name, counts, level=level))
-            page.expect(result, "interval", name, cells(counts), level, normal_quantile(level))
+        for name in filter(partial(has_closed_form, counts=counts), SHARES):
+            result = bounds_payload(infer.estimate(name, counts, level=level))
+            page.expect(result, "interval", name, cells_payload(counts), level, normal_quantile(level))
     page.check()
 
 
-def test_measures_that_are_no_shares_have_no_interval() -> None:
-    page = Page(*CORE)
-    for name in OF_TABLES:
+def test_other_measures_have_no_interval() -> None:
+    page = Page(*CORE_MODULES)
+    for name in COUNT_MEASURES:
         if name not in SHARES:
-            page.expect(None, "interval", name, cells(Counts(tp=5, fp=3, fn=2, tn=9)), *SURE)
-    page.expect(None, "interval", "jaccard", cells(shift.reweigh(Counts(tp=5, fp=3, fn=2, tn=9), to=0.1)), *SURE)
+            page.expect(None, "interval", name, cells_payload(Counts(tp=5, fp=3, fn=2, tn=9)), *CONFIDENCE)
+    page.expect(
+        None, "interval", "jaccard", cells_payload(shift.reweigh(Counts(tp=5, fp=3, fn=2, tn=9), to=0.1)), *CONFIDENCE
+    )
     page.check()
 
 
 @pytest.mark.slow
-def test_ppv_and_npv_at_other_prevalences_are_pythons() -> None:
-    page, rng = Page(*CORE), np.random.default_rng(8)
+def test_ppv_and_npv_by_prevalence_equal_those_of_python() -> None:
+    page, rng = Page(*CORE_MODULES), np.random.default_rng(8)
     at = np.array([1e-6, 1e-3, 0.02, 0.5, 0.9, 0.999])
     for tallies, _ in states((None,)):
-        if not both_classes(tallies):
+        if not has_both_classes(tallies):
             continue
         tally = tallies.pooled("risk")
-        model = page.keep("expand", entry(tallies))
-        for place in places(tally, rng):
+        model = page.keep("expand", model_payload(tallies))
+        for place in sample_indices(tally, rng):
             curve = Curve(tally)
             counts = curve.at(float(curve.threshold[place]))
             result = {
-                name: [value_of(infer.estimate(name, shift.reweigh(counts, to=float(each)))) for each in at]
+                name: [value_payload(infer.estimate(name, shift.reweigh(counts, to=float(each)))) for each in at]
                 for name in ("precision", "npv")
             }
             factors = {"positive": 1, "negative": 1, "known": False}
             page.expect(
-                result, "predictiveValues", page.keep("tableAt", model.part("everybody"), place, factors), at, *SURE
+                result,
+                "predictiveValues",
+                page.keep("tableAt", model.part("everybody"), place, factors),
+                at,
+                *CONFIDENCE,
             )
     page.check()
 
 
-def value_of(result: Estimate) -> dict[str, float]:
+def value_payload(result: Estimate) -> dict[str, float]:
     return {"value": result.value, "low": result.low, "high": result.high}
 
 
 RULES: dict[str, Callable[..., Policy]] = {
-    str(entry.page_function): entry.function for entry in decide.page_rules().values() if entry.needs_no_options
+    str(model_payload.page_function): model_payload.function
+    for model_payload in decide.page_rules().values()
+    if model_payload.needs_no_options
 }
 
 
@@ -207,28 +224,28 @@ def test_every_rule_with_a_button_has_a_function() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("prevalences", [(None, 0.02), slow(PREVALENCES)])
-def test_rules_choose_the_thresholds_that_pythons_choose(prevalences: tuple[float | None, ...]) -> None:
-    page, chosen = Page(*CORE), 0
+def test_rules_choose_the_thresholds_of_python(prevalences: tuple[float | None, ...]) -> None:
+    page, n_chosen = Page(*CORE_MODULES), 0
     for state in all_states(page, prevalences):
         for part, tally in state.parts:
             curve = Curve(tally)
-            rules = {f"cost {at}": (partial(decide.cost, costs=costs), costs) for at, costs in enumerate(PRICES)}
+            rules = {f"cost {at}": (partial(decide.cost, costs=costs), costs) for at, costs in enumerate(COSTS_TO_TEST)}
             for name, (rule, costs) in (rules | {name: (rule, Costs()) for name, rule in RULES.items()}).items():
                 try:
                     place = state.place(rule(curve).threshold)
                 except BaserateError:
                     place = -1
-                chosen += place >= 0
-                page.expect(place, f"choose.{name.split()[0]}", part, costs_of(costs), state.factors)
+                n_chosen += place >= 0
+                page.expect(place, f"choose.{name.split()[0]}", part, costs_payload(costs), state.factors)
             for share in (0, 0.1, 0.25, 0.5, 1):
                 place = state.place(decide.capacity(curve, share=share).threshold)
                 page.expect(place, "capacityIndex", part, share, state.factors)
     page.check()
-    assert chosen > 1000
+    assert n_chosen > 1000
 
 
-def test_of_equals_the_strictest_is_taken() -> None:
-    page = Page(*CORE)
+def test_ties_are_broken_by_the_strictest_threshold() -> None:
+    page = Page(*CORE_MODULES)
     # Sums of tenths differ by rounding alone.
     values = [0.0, 0.1 + 0.2, 0.3, nan, 0.3, -5]
     page.expect(1, "strictestMaximum", values)
@@ -243,9 +260,9 @@ def test_of_equals_the_strictest_is_taken() -> None:
     page.check()
 
 
-def test_a_capacity_is_used_up_whatever_rounding_says() -> None:
-    page, tally = Page(*CORE), Tally.from_counts(np.arange(100, 0, -1), [[1, 0] * 50, [0, 1] * 50])
-    model = page.keep("expand", entry(Tallies({"risk": {(): tally}}, (), ReadSummary(read=100))))
+def test_capacity_is_reached_despite_rounding() -> None:
+    page, tally = Page(*CORE_MODULES), Tally.from_counts(np.arange(100, 0, -1), [[1, 0] * 50, [0, 1] * 50])
+    model = page.keep("expand", model_payload(Tallies({"risk": {(): tally}}, (), ReadSummary(read=100))))
     shares = [many / 100 for many in range(101)]
     assert any(share * 100 < many for many, share in enumerate(shares))
     for many, share in enumerate(shares):
@@ -256,19 +273,19 @@ def test_a_capacity_is_used_up_whatever_rounding_says() -> None:
     page.check()
 
 
-def test_the_place_of_a_threshold_flags_what_the_threshold_flags() -> None:
-    page, rng = Page(*CORE), np.random.default_rng(9)
+def test_threshold_index_flags_the_rows_of_the_threshold() -> None:
+    page, rng = Page(*CORE_MODULES), np.random.default_rng(9)
     for state in all_states(page, (None,)):
         part, tally = state.parts[0]
         scores = tally.score
         for at in [inf, -inf, *rng.choice(scores, 3), *rng.uniform(scores[-1] - 0.1, scores[0] + 0.1, 5)]:
             place = page.keep("thresholdIndex", state.threshold, float(at))
-            page.expect(cells(Curve(tally).at(float(at))), "tableAt", part, place, state.factors)
+            page.expect(cells_payload(Curve(tally).at(float(at))), "tableAt", part, place, state.factors)
     page.check()
 
 
-def test_hulls_have_pythons_vertices() -> None:
-    page = Page(*CORE)
+def test_hull_vertices_equal_those_of_python() -> None:
+    page = Page(*CORE_MODULES)
     for state in all_states(page):
         for part, tally in state.parts:
             if not tally.weighted:
@@ -276,8 +293,8 @@ def test_hulls_have_pythons_vertices() -> None:
     page.check()
 
 
-def test_hulls_of_weighted_rows_lie_where_pythons_do() -> None:
-    page, wanted = Page(*CORE), []
+def test_weighted_hulls_equal_those_of_python() -> None:
+    page, wanted = Page(*CORE_MODULES), []
     for state in all_states(page, (None,)):
         for part, tally in state.parts:
             if tally.weighted and tally.positives and tally.negatives:
@@ -291,11 +308,11 @@ def test_hulls_of_weighted_rows_lie_where_pythons_do() -> None:
         own = [int(np.count_nonzero(tally.score >= state.at(place))) for place in result]
         one, other = hull.flagged_mass / np.array([[tally.positives], [tally.negatives]])
         grid = np.linspace(0, 1, 50)
-        assert unlike(np.interp(grid, false[own], true[own]).tolist(), np.interp(grid, other, one)) == []
+        assert find_differences(np.interp(grid, false[own], true[own]).tolist(), np.interp(grid, other, one)) == []
 
 
-def test_decision_curves_are_pythons() -> None:
-    page, at, adjusted = Page(*CORE), np.array([0.0, 0.01, 0.2, 0.5, 0.77, 0.99]), 0
+def test_decision_curves_equal_those_of_python() -> None:
+    page, at, adjusted = Page(*CORE_MODULES), np.array([0.0, 0.01, 0.2, 0.5, 0.77, 0.99]), 0
     for state in all_states(page):
         for part, tally in (state.parts[0], state.parts[-1]):
             if not (tally.probable and tally.total):
@@ -309,20 +326,20 @@ def test_decision_curves_are_pythons() -> None:
             page.expect(kept["net_benefit"][2], "netBenefit", part, state.threshold, where, state.factors)
             counts = Curve(tally).at(0.3)
             fixed = [measure.net_benefit(counts, at=float(each)) for each in at]
-            page.expect(fixed, "fixedBenefit", cells(counts), at)
+            page.expect(fixed, "fixedBenefit", cells_payload(counts), at)
             adjusted += not np.allclose(model, kept["net_benefit"])
     page.check()
     assert adjusted > 50
 
 
 @pytest.mark.slow
-def test_decision_curves_are_those_of_decide_at_a_stated_prevalence() -> None:
-    page, at = Page(*CORE), np.arange(1, 100) / 100
+def test_decision_curves_at_a_prevalence_equal_those_of_decide() -> None:
+    page, at = Page(*CORE_MODULES), np.arange(1, 100) / 100
     for tallies, prevalence in states((None, 0.02, 0.3)):
         pooled = tallies.pooled("risk")
         if not (pooled.probable and pooled.positives and pooled.negatives):
             continue
-        state = State(page, tallies, prevalence)
+        state = PageState(page, tallies, prevalence)
         result = decide.net_benefit_curve(tallies, thresholds=at, prevalence=prevalence, level=None)
         worth = np.asarray(result.columns["net_benefit"], dtype=float).reshape(-1, 3, len(at))[0]
         kept = decide.net_benefit_curve(tallies, thresholds=at, prevalence=prevalence, scores_from=None, level=None)
@@ -332,15 +349,15 @@ def test_decision_curves_are_those_of_decide_at_a_stated_prevalence() -> None:
 
 
 @pytest.mark.quick(8)
-@pytest.mark.parametrize("costs", PRICES)
+@pytest.mark.parametrize("costs", COSTS_TO_TEST)
 @pytest.mark.parametrize("prevalence", [1e-6, 0.3, 0.5, 0.999])
-def test_lines_of_equal_cost_have_pythons_slope_and_end_in_the_square(costs: Costs, prevalence: float) -> None:
-    page, slope = Page(*CORE), costs.slope(prevalence)
+def test_iso_cost_lines_have_the_slope_of_python_and_end_in_the_square(costs: Costs, prevalence: float) -> None:
+    page, slope = Page(*CORE_MODULES), costs.slope(prevalence)
     points = [(x, y) for x in (0.0, 0.25, 1.0) for y in (0.0, 0.6, 1.0)]
     for x, y in points:
-        page.ask("isoCost", costs_of(costs), prevalence, {"fpr": x, "tpr": y})
+        page.ask("isoCost", costs_payload(costs), prevalence, {"fpr": x, "tpr": y})
     for (x, y), result in zip(points, page.answers(), strict=True):
-        assert unlike(result["slope"], slope) == []
+        assert find_differences(result["slope"], slope) == []
         for end in (0, 1):
             away, up = result["x"][end] - x, result["y"][end] - y
             assert all(-1e-9 <= result[axis][end] <= 1 + 1e-9 for axis in "xy")
@@ -351,29 +368,29 @@ def test_lines_of_equal_cost_have_pythons_slope_and_end_in_the_square(costs: Cos
                 assert away == 0
 
 
-def test_reliability_bins_are_pythons() -> None:
-    page = Page(*CORE)
+def test_reliability_bins_equal_those_of_python() -> None:
+    page = Page(*CORE_MODULES)
     for tallies, prevalence in states((None, 0.02, 0.7)):
-        moved = there(tallies, prevalence)
+        moved = at_prevalence(tallies, prevalence)
         pooled = moved.pooled("risk")
         if not pooled.probable:
             continue
-        output = entry(tallies)
+        output = model_payload(tallies)
         model = page.keep("expand", output)
         factors = page.keep("factorsFor", model.part("everybody"), prevalence)
         groups = [*moved.models["risk"].values()]
         query = [(pooled, [*range(len(groups))])] + [(tally, [at]) for at, tally in enumerate(groups)]
         for tally, places_ in query:
-            table = infer.calibration_curve(tally, "binned", options=CurveOptions(level=SURE[0]))
+            table = infer.calibration_curve(tally, "binned", options=CurveOptions(level=CONFIDENCE[0]))
             names = {"probability": "predicted"}
             many = range(len(table["mass"]))
             bins = [{names.get(name, name): float(table[name][at]) for name in table} for at in many]
-            page.expect(bins, "reliabilityBins", output["reliability"], places_, factors, SURE[1])
+            page.expect(bins, "reliabilityBins", output["reliability"], places_, factors, CONFIDENCE[1])
     page.check()
 
 
-def test_isotonic_steps_are_pythons_regression() -> None:
-    page, wanted = Page(*CORE), []
+def test_isotonic_fit_equals_that_of_python() -> None:
+    page, wanted = Page(*CORE_MODULES), []
     for state in all_states(page, (None, 0.02)):
         part, tally = state.parts[-1]
         if tally.probable:
@@ -387,11 +404,11 @@ def test_isotonic_steps_are_pythons_regression() -> None:
         fit = smoothed(tally, "isotonic")
         assert edges[0] == tally.score[-1]
         assert edges[-1] == tally.score[0]
-        assert unlike(np.array(result["share"])[step].tolist(), fit) == []
+        assert find_differences(np.array(result["share"])[step].tolist(), fit) == []
 
 
-def test_natural_frequencies_are_pythons() -> None:
-    page, rng = Page(*CORE), np.random.default_rng(10)
+def test_natural_frequencies_equal_those_of_python() -> None:
+    page, rng = Page(*CORE_MODULES), np.random.default_rng(10)
     for _ in range(300):
         c = dict(zip(("tp", "fn", "fp", "tn"), np.exp(rng.uniform(-5, 5, 4)) * (rng.random(4) < 0.8), strict=True))
         whole = sum(c.values())
@@ -407,11 +424,11 @@ def test_natural_frequencies_are_pythons() -> None:
     page.check()
 
 
-def test_tables_that_are_added_up_are_pythons() -> None:
-    page, rng = Page(*CORE), np.random.default_rng(11)
+def test_sums_of_tables_equal_those_of_python() -> None:
+    page, rng = Page(*CORE_MODULES), np.random.default_rng(11)
     for state in all_states(page, (None, 0.3)):
         tally = state.parts[0][1]
         place = int(rng.integers(len(tally.score) + 1))
         tables = [page.keep("tableAt", part, place, state.factors) for part, _ in state.parts[1:]]
-        page.expect(cells(Curve(tally).at(state.at(place))), "sumCounts", tables)
+        page.expect(cells_payload(Curve(tally).at(state.at(place))), "sumCounts", tables)
     page.check()

@@ -33,8 +33,8 @@ PLAN = Plan(truth="sick", score="risk")
 
 
 @st.composite
-def long(draw: st.DrawFn) -> Tally:
-    """Thousands of scores, few or many of each class, in order or not, with weights of any size or none."""
+def long_tallies(draw: st.DrawFn) -> Tally:
+    """Draw thousands of scores: few or many of each class, separated or not, with weights of any size or none."""
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     size = draw(st.integers(1001, 6000))
     share, sharp = draw(st.sampled_from([0.001, 0.02, 0.3, 0.5, 0.98])), draw(st.sampled_from([-1.0, 0.0, 1.0, 4.0]))
@@ -46,18 +46,18 @@ def long(draw: st.DrawFn) -> Tally:
     return baserate.tally(truth, score, weight=None if spread is None else np.exp(rng.normal(scale=spread, size=size)))
 
 
-def alone(tally: Tally) -> ThinnedCurve:
+def thin_single(tally: Tally) -> ThinnedCurve:
     return thin_curves(Tallies({"risk": {(): tally}}), PLAN, {})[0]
 
 
-def flagged(thinned: ThinnedCurve) -> Any:  # noqa: ANN401  (an array)
-    """Masses at each kept threshold and at +inf, positives first, of everybody."""
+def flagged_mass(thinned: ThinnedCurve) -> Any:  # noqa: ANN401  (an array)
+    """Return flagged masses at +inf and at each kept threshold, positives first, of everybody."""
     running = thinned.mass.sum(axis=1).cumsum(axis=1)
     return np.concatenate([np.zeros((2, 1)), running], axis=1)
 
 
-def neighbours(thinned: ThinnedCurve, tally: Tally) -> Any:  # noqa: ANN401  (two arrays)
-    """Masses at every threshold of a tally, and at the stricter one next to it that is kept."""
+def neighbor_counts(thinned: ThinnedCurve, tally: Tally) -> Any:  # noqa: ANN401  (two arrays)
+    """Return counts at every threshold of a tally, and at the next stricter kept threshold."""
     full = Curve(tally)
     place = len(thinned.threshold) - np.searchsorted(thinned.threshold[::-1], full.threshold, side="left")
     kept = np.concatenate([[np.inf], thinned.threshold])[place]
@@ -65,8 +65,8 @@ def neighbours(thinned: ThinnedCurve, tally: Tally) -> Any:  # noqa: ANN401  (tw
     return full.counts, full.at(kept)
 
 
-def keeps_its_bounds(thinned: ThinnedCurve, tally: Tally, steps: int) -> None:
-    here, there = neighbours(thinned, tally)
+def check_bounds(thinned: ThinnedCurve, tally: Tally, steps: int) -> None:
+    here, there = neighbor_counts(thinned, tally)
     for name in ("sensitivity", "fpr"):
         if not np.isnan(measure.MEASURES[name](here)).any():
             assert (np.abs(measure.MEASURES[name](here) - measure.MEASURES[name](there)) < 1 / steps + 1e-12).all()
@@ -79,28 +79,28 @@ def keeps_its_bounds(thinned: ThinnedCurve, tally: Tally, steps: int) -> None:
                 assert (np.abs(a - b)[~np.isnan(a)] <= 5 / steps + 1e-9).all()
 
 
-@given(long())
+@given(long_tallies())
 def test_every_threshold_has_a_stricter_neighbor_within_the_bounds(tally: Tally) -> None:
-    keeps_its_bounds(alone(tally), tally, _curves.STEPS)
+    check_bounds(thin_single(tally), tally, _curves.STEPS)
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.lists(long(), min_size=2, max_size=14))
+@given(st.lists(long_tallies(), min_size=2, max_size=14))
 def test_every_threshold_of_a_group_has_a_stricter_neighbor_within_the_bounds(tallies: list[Tally]) -> None:
     groups = Tallies({"risk": {(at,): each for at, each in enumerate(tallies)}}, ("site",))
     thinned = thin_curves(groups, PLAN, {})[0]
     assert thinned.kept["group_steps"] == min(100, 1000 // len(tallies))
     for tally in tallies:
-        keeps_its_bounds(thinned, tally, thinned.kept["group_steps"])
+        check_bounds(thinned, tally, thinned.kept["group_steps"])
     if not any(tally.weighted for tally in tallies):
-        keeps_its_bounds(thinned, groups.pooled("risk"), _curves.STEPS)
+        check_bounds(thinned, groups.pooled("risk"), _curves.STEPS)
 
 
-@given(long())
-def test_counts_are_those_of_the_curve_and_the_hull_is_the_same(tally: Tally) -> None:
-    thinned, full = alone(tally), Curve(tally)
+@given(long_tallies())
+def test_counts_and_hull_equal_those_of_the_full_curve(tally: Tally) -> None:
+    thinned, full = thin_single(tally), Curve(tally)
     at = full.at(thinned.threshold)
-    np.testing.assert_allclose(flagged(thinned)[:, 1:], [at.tp, at.fp], rtol=1e-12 if tally.weighted else 0)
+    np.testing.assert_allclose(flagged_mass(thinned)[:, 1:], [at.tp, at.fp], rtol=1e-12 if tally.weighted else 0)
     assert {*full.hull().tally.score} <= {*thinned.threshold}
     assert (np.diff(thinned.threshold) < 0).all()
     assert {*thinned.threshold} <= {*tally.score}
@@ -114,11 +114,11 @@ def test_counts_are_those_of_the_curve_and_the_hull_is_the_same(tally: Tally) ->
 
 
 @settings(max_examples=15, deadline=None)
-@given(long(), st.floats(0.1, 50))
-def test_rules_choose_the_same_among_what_is_kept(tally: Tally, miss: float) -> None:
+@given(long_tallies(), st.floats(0.1, 50))
+def test_rules_choose_the_same_on_thinned_curves(tally: Tally, miss: float) -> None:
     if tally.weighted or not (tally.positives and tally.negatives):
         return
-    thinned = alone(tally)
+    thinned = thin_single(tally)
     full, thin = Curve(tally), Curve(Tally.from_counts(thinned.threshold, thinned.mass[:, 0]))
     for rule in (decide.youden, decide.closest, decide.balanced, decide.break_even):
         assert rule(thin).threshold == rule(full).threshold
@@ -126,9 +126,9 @@ def test_rules_choose_the_same_among_what_is_kept(tally: Tally, miss: float) -> 
 
 
 @given(rows())
-def test_any_scores_have_a_curve_and_few_scores_are_all_kept(data: Any) -> None:  # noqa: ANN401  (rows)
+def test_few_scores_are_all_kept(data: Any) -> None:  # noqa: ANN401  (rows)
     tally = baserate.tally(data.truth, data.score, positive=True)
-    thinned = alone(tally)
+    thinned = thin_single(tally)
     assert thinned.threshold.tolist() == tally.score.tolist()
     assert thinned.bound == "All thresholds are kept; counts are exact."
     edges = thinned.scores["edges"]
@@ -145,19 +145,19 @@ def test_any_scores_have_a_curve_and_few_scores_are_all_kept(data: Any) -> None:
 
 @pytest.mark.parametrize("score", [[1.7e308, -1.7e308], [1.7e308] * 2, [0.0, -5e-324], [2.0, 2.0 + 4e-16], [-3.0] * 2])
 def test_odd_scores_have_a_histogram(score: list[float]) -> None:
-    result = alone(baserate.tally([1, 0], score)).scores
+    result = thin_single(baserate.tally([1, 0], score)).scores
     assert np.isfinite(result["edges"]).all()
     assert result["positive"].sum() == result["negative"].sum() == 1
 
 
 def test_edges_of_probabilities_are_short() -> None:
-    assert alone(baserate.tally([1, 0], [0.3, 0.2])).scores["edges"].tolist() == [at / 40 for at in range(41)]
+    assert thin_single(baserate.tally([1, 0], [0.3, 0.2])).scores["edges"].tolist() == [at / 40 for at in range(41)]
 
 
 @given(rows(st.floats(0, 1)))
-def test_tenths_are_those_of_the_calibration_error(data: Any) -> None:  # noqa: ANN401  (rows)
+def test_bins_give_the_calibration_error(data: Any) -> None:  # noqa: ANN401  (rows)
     tally = baserate.tally(data.truth, data.score, positive=True)
-    bins = alone(tally).reliability
+    bins = thin_single(tally).reliability
     assert bins is not None
     mass = bins["positive"][0] + bins["negative"][0]
     gap = np.abs(bins["positive"][0] - bins["positive_sum"][0] - bins["negative_sum"][0])
@@ -165,7 +165,7 @@ def test_tenths_are_those_of_the_calibration_error(data: Any) -> None:  # noqa: 
     assert gap.sum() / mass.sum() == pytest.approx(measure.ece(tally), abs=1e-12)
 
 
-def people(size: int = 3000) -> dict[str, Any]:
+def make_table(size: int = 3000) -> dict[str, Any]:
     rng = np.random.default_rng(5)
     sick = rng.random(size) < 0.2
     risk = 1 / (1 + np.exp(2 - 2 * sick - rng.normal(size=size)))
@@ -178,12 +178,12 @@ def people(size: int = 3000) -> dict[str, Any]:
     }
 
 
-def reported(size: int = 3000, **more: Any) -> Report:  # noqa: ANN401  (any field of a plan)
-    return baserate.run(Plan(**{"truth": "sick", "score": "risk"} | more), people(size))
+def make_report(size: int = 3000, **more: Any) -> Report:  # noqa: ANN401  (any field of a plan)
+    return baserate.run(Plan(**{"truth": "sick", "score": "risk"} | more), make_table(size))
 
 
-def test_a_band_lies_where_that_of_all_thresholds_lies() -> None:
-    result, table = reported(weight="w").sketches[0].band, people()
+def test_band_is_close_to_that_of_all_thresholds() -> None:
+    result, table = make_report(weight="w").sketches[0].band, make_table()
     assert result is not None
     full = infer.confidence_band(
         baserate.tally(table["sick"], table["risk"], weight=table["w"]), "roc", points=None
@@ -193,17 +193,17 @@ def test_a_band_lies_where_that_of_all_thresholds_lies() -> None:
         assert np.abs(result[name] - full[name][last]).max() < 0.01
 
 
-def test_thresholds_of_the_policy_are_kept_though_nobody_has_them() -> None:
+def test_thresholds_of_the_policy_are_kept() -> None:
     lots = RandomizedCut((Cut((0.123456,)), Cut((0.654321,))), (0.5, 0.5))
     policy = Policy(by_group={("a",): Cut((0.2222222, 0.3333333), ("pass", "refer", "flag")), ("b",): lots},
                     otherwise="refuse", attributes=("site",))  # fmt: skip
-    thinned = reported(group="site", policy=policy).sketches[0]
+    thinned = make_report(group="site", policy=policy).sketches[0]
     assert {0.123456, 0.654321, 0.2222222, 0.3333333} <= {*thinned.threshold.tolist()}
-    assert np.inf not in reported(threshold=np.inf).sketches[0].threshold
+    assert np.inf not in make_report(threshold=np.inf).sketches[0].threshold
 
 
 def test_labels_have_two_thresholds_and_no_band() -> None:
-    report = reported(predicted="says")
+    report = make_report(predicted="says")
     risk, says = report.sketches
     assert (risk.name, says.name) == ("risk", "says")
     assert says.threshold.tolist() == [1, 0]
@@ -214,8 +214,8 @@ def test_labels_have_two_thresholds_and_no_band() -> None:
 
 
 @pytest.mark.parametrize("more", [{}, {"group": "site"}, {"weight": "w"}, {"predicted": "says", "group": "site"}])
-def test_a_trip_through_a_file_changes_no_number(more: dict[str, Any]) -> None:
-    report = reported(**more)
+def test_json_round_trip(more: dict[str, Any]) -> None:
+    report = make_report(**more)
     again = Report.from_json(report.to_json())
     assert len(again.sketches) == len(report.models)
     for before, after in zip(report.sketches, again.sketches, strict=True):
@@ -225,15 +225,15 @@ def test_a_trip_through_a_file_changes_no_number(more: dict[str, Any]) -> None:
     assert again.to_json() == report.to_json()
 
 
-def test_whole_numbers_are_written_without_a_point() -> None:
-    form = json.loads(reported(size=40).to_json())["curves"][0]
+def test_whole_numbers_are_written_as_integers() -> None:
+    form = json.loads(make_report(size=40).to_json())["curves"][0]
     assert all(isinstance(mass, int) for row in form["positive_mass"] for mass in row)
     assert ThinnedCurve.of_form(form).form == form
 
 
 @pytest.mark.parametrize("broken", [{"threshold": ["x"]}, {"positive_mass": [[1, 2], [3]]}, {"band": {"fpr": []}}])
 def test_broken_curves_are_errors(broken: dict[str, Any]) -> None:
-    form = json.loads(reported(size=40).to_json())
+    form = json.loads(make_report(size=40).to_json())
     form["curves"][0] |= broken
     with pytest.raises(FileFormatError, match="not a valid report"):
         Report.from_json(json.dumps(form))
@@ -250,7 +250,7 @@ def test_digests_are_those_of_policies_chosen_on_the_same_rows() -> None:
     assert thinned.groups == ({"site": "a"}, {"site": "b"})
 
 
-def test_the_bound_says_how_many_thresholds_are_left_out() -> None:
-    thinned = reported(group="site").sketches[0]
+def test_bound_states_the_number_of_thresholds() -> None:
+    thinned = make_report(group="site").sketches[0]
     assert repr(thinned) == f"ThinnedCurve(risk: {len(thinned.threshold)} thresholds of 3000)"
     assert "less than 0.002, and PPV and NPV by 0.01 at any prevalence (0.01 and 0.05 in a group)" in thinned.bound

@@ -12,9 +12,9 @@ from baserate import Costs, Cut, Plan, Policy, Report, shift
 from baserate.population import simulate_screening
 from baserate.report._page import page_payload
 from tests.cli.shell import planned
-from tests.report.page.browser import Opened, change, numbers
+from tests.report.page.browser import PageOpener, change, panel_numbers
 from tests.report.page.node import Page
-from tests.report.page.pages import several
+from tests.report.page.pages import two_model_report
 
 STATED = {"north": 0.01, "coast": 0.06}
 """Groups with a prevalence of their own; hill keeps that of the sample."""
@@ -27,7 +27,7 @@ RATES = ("prevalence", "flag_rate", "sensitivity", "fpr", "precision", "npv", "a
 DECISIONS = ("flag_rate", "sensitivity", "specificity", "precision", "npv", "accuracy", "f1", "mcc")
 
 
-def by_group(**more: Any) -> Report:  # noqa: ANN401  (fields of a plan)
+def group_report(**more: Any) -> Report:  # noqa: ANN401  (fields of a plan)
     people = simulate_screening(rows=2000)
     table = {"sick": people.sick, "risk": people.risk, "site": people.site}
     return baserate.run(Plan(truth="sick", score="risk", group="site", prevalence=STATED, **more), table)
@@ -40,7 +40,7 @@ def by_group(**more: Any) -> Report:  # noqa: ANN401  (fields of a plan)
     ids=["least cost", "fixed threshold", "policy by group"],
 )
 def test_groups_have_the_prevalences_stated_for_them(more: dict[str, Any]) -> None:
-    report = by_group(**more)
+    report = group_report(**more)
     page = Page("view.js", "core.js")
     book = page.keep("loadReport", page_payload(report))
     view = page.keep("makeView", book, page.keep("planState", book, 0))
@@ -63,7 +63,7 @@ def plan_state(report: Report) -> dict[str, Any]:
 
 
 def test_a_moved_prevalence_changes_the_odds_of_all_groups_by_one_factor() -> None:
-    report = by_group(threshold=0.3)
+    report = group_report(threshold=0.3)
     assert report.prevalence is not None
     page = Page("view.js", "core.js")
     book = page.keep("loadReport", page_payload(report))
@@ -79,7 +79,7 @@ def test_a_moved_prevalence_changes_the_odds_of_all_groups_by_one_factor() -> No
 
 
 def test_scores_of_a_decision_curve_are_adjusted_from_the_sample() -> None:
-    report = by_group(threshold=0.3)
+    report = group_report(threshold=0.3)
     assert report.prevalence is not None
     page = Page("view.js", "curves.js")
     book = page.keep("loadReport", page_payload(report))
@@ -92,7 +92,7 @@ def test_scores_of_a_decision_curve_are_adjusted_from_the_sample() -> None:
 
 
 def test_what_is_copied_makes_the_same_prevalences_again() -> None:
-    report = by_group(threshold=0.3)
+    report = group_report(threshold=0.3)
     page = Page("view.js", "export.js")
     book = page.keep("loadReport", page_payload(report))
     view = page.keep("makeView", book, page.keep("planState", book, 0))
@@ -122,7 +122,7 @@ def test_what_is_copied_makes_the_same_prevalences_again() -> None:
 def test_a_number_of_scores_is_shown_where_it_was_computed(
     prevalence: float | None, measure: str, where: str | None
 ) -> None:
-    report = several()
+    report = two_model_report()
     page = Page("view.js")
     book = page.keep("loadReport", page_payload(report))
     state = {"model": 0, "who": -1, "threshold": 0.3, "fp": 1, "fn": 20, "parity": "single", "prevalence": prevalence}
@@ -134,12 +134,12 @@ def test_a_number_of_scores_is_shown_where_it_was_computed(
         assert result["value"] == getattr(getattr(report.of("risk"), where), measure).value
 
 
-def test_one_measure_has_one_value_at_one_prevalence(opened: Opened) -> None:
-    report = several()
-    page = opened(report.html())
+def test_one_measure_has_one_value_at_one_prevalence(open_page: PageOpener) -> None:
+    report = two_model_report()
+    page = open_page(report.html())
     for prevalence, place, words in ((0.02, "there", "at 2% prevalence"), (None, "here", "in the sample (")):
         change(page, prevalence=prevalence)
-        models, measures = numbers(page, "models"), numbers(page, "measures")
+        models, measures = panel_numbers(page, "models"), panel_numbers(page, "measures")
         for name in ("auc", "average_precision", "brier"):
             wanted = [getattr(getattr(report.of(model), place), name).value for model in report.models]
             assert models[name] == pytest.approx(wanted, rel=1e-9)
@@ -153,17 +153,17 @@ def test_one_measure_has_one_value_at_one_prevalence(opened: Opened) -> None:
 
 
 @pytest.mark.slow
-def test_the_prevalence_of_the_sample_stays_where_groups_have_their_own(opened: Opened) -> None:
-    report = by_group(threshold=0.3)
-    page = opened(report.html())
+def test_the_prevalence_of_the_sample_stays_where_groups_have_their_own(open_page: PageOpener) -> None:
+    report = group_report(threshold=0.3)
+    page = open_page(report.html())
     assert f"sample: {100 * report.here.prevalence.value:.1f}" in page.inner_text("#panel-prevalence")
     assert f"selected: {100 * (report.prevalence or 0):.1f}" in page.inner_text("#panel-prevalence")
 
 
-def test_differences_are_of_the_table_above_them(opened: Opened) -> None:
-    page = opened(several().html())
+def test_differences_are_of_the_table_above_them(open_page: PageOpener) -> None:
+    page = open_page(two_model_report().html())
     change(page, threshold=0.6)  # the planned thresholds stay
-    models = numbers(page, "models")
+    models = panel_numbers(page, "models")
     auc, sensitivity, specificity = models["difference"]
     for name, difference in (("auc", auc), ("sensitivity", sensitivity), ("specificity", specificity)):
         risk, old = models[name][:2]
@@ -174,10 +174,10 @@ def test_differences_are_of_the_table_above_them(opened: Opened) -> None:
     assert share != models["flag_rate"][0]
 
 
-def test_groups_show_their_prevalences_and_both_gaps(opened: Opened) -> None:
-    report = several().of("risk")
-    page = opened(several().html())
-    shown = numbers(page, "groups")
+def test_groups_show_their_prevalences_and_both_gaps(open_page: PageOpener) -> None:
+    report = two_model_report().of("risk")
+    page = open_page(two_model_report().html())
+    shown = panel_numbers(page, "groups")
     wanted = [report.within(**group).there.prevalence.value for group in report.groups]
     assert shown["prevalence"] == pytest.approx(wanted, rel=1e-9)
     output = page.inner_text("#panel-groups")

@@ -47,14 +47,14 @@ WRITTEN: list[tuple[str, str, list[Any]]] = [
 ]
 
 
-def test_numbers_are_written_as_people_read_them() -> None:
+def test_formatted_numbers() -> None:
     page = Page("format.js")
     for output, name, given in WRITTEN:
         page.expect(output, name, *given)
     page.check()
 
 
-def test_ticks_are_short_evenly_spread_and_within_their_axis() -> None:
+def test_ticks_are_round_even_and_within_the_axis() -> None:
     page, rng = Page("paths.js"), np.random.default_rng(7)
     domains = [(0.0, 1.0), (-0.22, 1.0), (0.0, 0.02), (-4.0, 5.0), (1e-9, 3e-9), (0.0, 1e12), (999.0, 1001.0)]
     domains += [
@@ -69,7 +69,7 @@ def test_ticks_are_short_evenly_spread_and_within_their_axis() -> None:
         assert step == pytest.approx(step[0], rel=1e-6)
 
 
-def test_a_line_leaves_out_what_would_not_be_seen_and_breaks_where_nothing_is() -> None:
+def test_paths_omit_repeated_points_and_break_at_gaps() -> None:
     page = Page("paths.js")
     straight, steps = False, True
     across, up = (page.keep("scaleOf", {"domain": [0, 1]}, room) for room in ([0, 100], [100, 0]))
@@ -79,7 +79,7 @@ def test_a_line_leaves_out_what_would_not_be_seen_and_breaks_where_nothing_is() 
     page.check()
 
 
-def test_every_finding_leads_to_a_panel_with_text() -> None:
+def test_every_finding_has_a_panel_with_text() -> None:
     page = Page("labels.js")
     page.ask("PANELS")
     panels = page.answers()[0]
@@ -87,8 +87,8 @@ def test_every_finding_leads_to_a_panel_with_text() -> None:
     assert all(len(each["how"]) > 75 and each["title"] and each["name"] for each in panels.values())
 
 
-def test_measures_and_parities_of_the_page_are_those_of_the_registries(report: Report) -> None:
-    payload, page = page_payload(report), Page("core.js")
+def test_measures_and_parities_are_those_of_the_registries(make_report: Report) -> None:
+    payload, page = page_payload(make_report), Page("core.js")
     labels = {name: describe(each).page for name, each in MEASURES.items() if describe(each).page is not None}
     assert {name: each["label"] for name, each in payload["measures"].items()} == labels
     assert all(each["hint"].endswith(".") for each in payload["measures"].values())
@@ -101,13 +101,13 @@ def test_measures_and_parities_of_the_page_are_those_of_the_registries(report: R
 
 
 @pytest.mark.parametrize(("label", "term"), [("Sensitivity (recall)", "sensitivity"), ("PPV (precision)", "PPV")])
-def test_terms_of_measures_fit_into_a_sentence(label: str, term: str) -> None:
+def test_terms_of_measures_in_sentences(label: str, term: str) -> None:
     page = Page("view.js")
     page.expect(term, "termOf", {"payload": {"measures": {"any": {"label": label}}}}, "any")
     page.check()
 
 
-def test_the_glossary_and_the_panel_define_a_confidence_interval_alike() -> None:
+def test_glossary_and_panel_share_the_definition_of_confidence_intervals() -> None:
     page = Page("labels.js")
     page.ask("TERMS")
     page.ask("PANELS")
@@ -122,7 +122,7 @@ def test_the_glossary_and_the_panel_define_a_confidence_interval_alike() -> None
 
 
 @pytest.fixture(scope="module")
-def report() -> Report:
+def make_report() -> Report:
     people = simulate_screening(rows=1000)
     scores = {"risk": people.risk, "old": np.round(people.risk**2, 2)}
     return baserate.evaluate(
@@ -130,9 +130,9 @@ def report() -> Report:
     )
 
 
-def test_an_address_tells_the_state_it_was_made_of(report: Report) -> None:
+def test_address_round_trip(make_report: Report) -> None:
     page, rng = Page("url_state.js", "view.js"), np.random.default_rng(3)
-    output = page_payload(report)
+    output = page_payload(make_report)
     book = page.keep("loadReport", output)
     for _ in range(200):
         model = int(rng.integers(2))
@@ -159,11 +159,9 @@ STATES: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("state", tiered(STATES))
-def test_the_dot_of_a_decision_curve_lies_on_the_line_of_the_current_threshold(
-    report: Report, state: dict[str, Any]
-) -> None:
+def test_dot_of_decision_curve_lies_on_its_line(make_report: Report, state: dict[str, Any]) -> None:
     page = Page("view.js", "panels/benefit.js")
-    view = page.keep("makeView", page.keep("loadReport", page_payload(report)), state)
+    view = page.keep("makeView", page.keep("loadReport", page_payload(make_report)), state)
     page.ask("benefitSpec", view)
     spec = page.answers()[-1]
     marks = {mark["key"]: mark for mark in spec["marks"]}
@@ -185,9 +183,9 @@ def test_the_dot_of_a_decision_curve_lies_on_the_line_of_the_current_threshold(
 
 
 @pytest.mark.parametrize("state", tiered(STATES))
-def test_a_decision_curve_says_whether_scores_were_adjusted(report: Report, state: dict[str, Any]) -> None:
+def test_decision_curve_states_whether_scores_were_adjusted(make_report: Report, state: dict[str, Any]) -> None:
     page = Page("view.js", "panels/benefit.js")
-    page.ask("benefitSpec", page.keep("makeView", page.keep("loadReport", page_payload(report)), state))
+    page.ask("benefitSpec", page.keep("makeView", page.keep("loadReport", page_payload(make_report)), state))
     spec = page.answers()[-1]
     marks = {mark["key"]: mark for mark in spec["marks"]}
     if state["prevalence"] is None:
@@ -207,16 +205,16 @@ def test_a_decision_curve_says_whether_scores_were_adjusted(report: Report, stat
 @pytest.mark.parametrize(
     "odd", ["threshold=x", "model=7", "model=-1", "who=3", "prevalence=1", "fp=-2", "fn=inf", "parity=planned"]
 )
-def test_what_an_address_tells_wrongly_is_as_planned(report: Report, odd: str) -> None:
+def test_invalid_settings_in_addresses_are_those_of_the_plan(make_report: Report, odd: str) -> None:
     page = Page("url_state.js", "view.js")
-    book = page.keep("loadReport", page_payload(report))
+    book = page.keep("loadReport", page_payload(make_report))
     page.ask("planState", book, 0)
     page.ask("stateOf", book, f"#{odd}")
     _, planned, result = page.answers()
     assert result == planned
 
 
-def test_the_slider_of_the_prevalence_is_logarithmic_below_one_in_a_hundred() -> None:
+def test_prevalence_slider_is_logarithmic_below_one_percent() -> None:
     page, shares = Page("controls.js"), [1e-5, 1e-4, 1e-3, 0.0042, 0.01, 0.02, 0.25, 0.5, 0.99]
     for place in (0, 100, 200, 300, 1000):
         page.ask("prevalenceAt", place)

@@ -22,7 +22,7 @@ OLD = Path(__file__).parents[2] / "old" / "report-0.1.0.json"
 HOSTILE = "</script><script>alert(1)</script><!-- {{script}} {{style}} & \" ' \u2028\u202e😀 \\"
 
 
-class Seen(HTMLParser):
+class ParsedPage(HTMLParser):
     """Tags with their attributes, and the text within each."""
 
     def __init__(self, text: str) -> None:
@@ -47,74 +47,74 @@ class Seen(HTMLParser):
         return "".join(text for name, text in self.texts if name == tag)
 
 
-def named(name: str) -> Report:
+def report_with_name(name: str) -> Report:
     return baserate.evaluate([1, 0, 1, 0], {name: [0.9, 0.6, 0.4, 0.1]}, group={name: [name, "b", name, "b"]})
 
 
 @pytest.fixture(scope="module")
-def hostile() -> Report:
-    return named(HOSTILE)
+def hostile_report() -> Report:
+    return report_with_name(HOSTILE)
 
 
-def test_the_payload_is_in_the_page_as_it_is(hostile: Report) -> None:
-    observed = Seen(render_html(hostile))
-    assert json.loads(observed.within("scriptapplication/json")) == json.loads(json.dumps(page_payload(hostile)))
+def test_page_contains_the_payload(hostile_report: Report) -> None:
+    observed = ParsedPage(render_html(hostile_report))
+    assert json.loads(observed.within("scriptapplication/json")) == json.loads(json.dumps(page_payload(hostile_report)))
 
 
-def test_hostile_names_add_nothing_to_the_page(hostile: Report) -> None:
-    plain, other = (Seen(render_html(each)) for each in (named("risk"), hostile))
+def test_hostile_names_add_nothing_to_the_page(hostile_report: Report) -> None:
+    plain, other = (ParsedPage(render_html(each)) for each in (report_with_name("risk"), hostile_report))
     assert [tag for tag, _ in plain.tags] == [tag for tag, _ in other.tags]
     assert plain.within("scriptmodule") == other.within("scriptmodule")
     assert unescape(other.within("title")).startswith("</script><script>alert(1)")
-    embedded = re.search(r'id="payload">(.*?)</script>', render_html(hostile), re.DOTALL)
+    embedded = re.search(r'id="payload">(.*?)</script>', render_html(hostile_report), re.DOTALL)
     assert embedded is not None
     assert not {*"<>&\u2028\u2029"} & {*embedded[1]}
     assert embedded[1].isascii()
 
 
-def test_the_policy_allows_this_script_and_this_style_alone(hostile: Report) -> None:
-    observed = Seen(render_html(hostile))
+def test_content_security_policy_allows_only_own_script_and_style(hostile_report: Report) -> None:
+    observed = ParsedPage(render_html(hostile_report))
     policy = next(attrs["content"] for tag, attrs in observed.tags if attrs.get("http-equiv"))
     assert policy is not None
     allowed = dict(part.split(" ", 1) for part in policy.split("; "))
-    assert allowed.pop("script-src") == _hashed(observed.within("scriptmodule"))
-    assert allowed.pop("style-src") == _hashed(observed.within("style"))
+    assert allowed.pop("script-src") == _csp_hash(observed.within("scriptmodule"))
+    assert allowed.pop("style-src") == _csp_hash(observed.within("style"))
     assert allowed == {"default-src": "'none'", "base-uri": "'none'", "form-action": "'none'"}
 
 
-def _hashed(text: str) -> str:
+def _csp_hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def test_nothing_is_fetched_and_no_hole_is_left() -> None:
-    text = render_html(named("risk"))
-    tags = [attrs for _, attrs in Seen(text).tags]
+def test_page_has_no_external_resources_and_no_placeholders() -> None:
+    text = render_html(report_with_name("risk"))
+    tags = [attrs for _, attrs in ParsedPage(text).tags]
     assert not [attrs for attrs in tags if {"src", "style"} & {*attrs}]
     assert all(str(attrs.get("href", "#")).startswith("#") for attrs in tags)
     assert not re.search(r"\{\{\w+\}\}", text)
 
 
-def test_the_same_report_is_the_same_page() -> None:
-    assert render_html(named("risk")) == render_html(named("risk"))
-    report = named("risk")
+def test_equal_reports_give_equal_pages() -> None:
+    assert render_html(report_with_name("risk")) == render_html(report_with_name("risk"))
+    report = report_with_name("risk")
     assert render_html(Report.from_json(report.to_json())) == render_html(report)
 
 
-def test_names_that_cannot_be_encoded_have_a_page() -> None:
-    render_html(named("a\ud800b")).encode("utf-8")
-    assert len(_page.page_title(named("x" * 10_000))) == 80
+def test_names_that_cannot_be_encoded_are_rendered() -> None:
+    render_html(report_with_name("a\ud800b")).encode("utf-8")
+    assert len(_page.page_title(report_with_name("x" * 10_000))) == 80
 
 
-def test_a_frame_holds_the_page_and_nothing_of_it_leaks(hostile: Report) -> None:
-    (tag, attributes), *more = Seen(render_frame(hostile)).tags
+def test_notebook_frame_contains_the_escaped_page(hostile_report: Report) -> None:
+    (tag, attributes), *more = ParsedPage(render_frame(hostile_report)).tags
     assert (tag, more) == ("iframe", [])
-    assert attributes["srcdoc"] == render_html(hostile)
+    assert attributes["srcdoc"] == render_html(hostile_report)
     assert attributes["sandbox"] == "allow-scripts allow-downloads"
-    assert attributes["title"] == _page.page_title(hostile)
-    assert hostile._repr_html_() == render_frame(hostile)
+    assert attributes["title"] == _page.page_title(hostile_report)
+    assert hostile_report._repr_html_() == render_frame(hostile_report)
 
 
-def test_a_report_without_curves_says_what_to_do() -> None:
+def test_report_without_curves_raises_with_a_remedy() -> None:
     old = Report.load(OLD)
     assert old.sketches == ()
     with pytest.raises(OptionError, match=r"Run its plan again: baserate\.run\(report\.plan\)"):
@@ -122,39 +122,39 @@ def test_a_report_without_curves_says_what_to_do() -> None:
     assert old._repr_html_() is None
 
 
-def test_a_page_is_saved_by_its_ending(tmp_path: Path) -> None:
-    report = named("risk")
+def test_html_ending_saves_the_page(tmp_path: Path) -> None:
+    report = report_with_name("risk")
     report.save(tmp_path / "page.HTML")
     assert (tmp_path / "page.HTML").read_text(encoding="utf-8") == report.html()
 
 
 @pytest.mark.parametrize("text", ["a </SCRIPT b", "a <!-- b", "</style>"])
-def test_text_that_would_end_a_script_is_an_error(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_that_would_end_a_script_raises(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {"style.css": "", "index.html": "", "main.js": f"const a = `{text}`;\n"}
     monkeypatch.setattr(_page, "_read_asset", files.__getitem__)
     with pytest.raises(FileFormatError, match="Split the string"):
-        render_html(named("risk"))
+        render_html(report_with_name("risk"))
 
 
 @pytest.mark.quick(3)
 @pytest.mark.parametrize("make", tiered([make for several in FIRES.values() for make in several], 8))
 def test_reports_with_any_finding_have_a_page(make: Make) -> None:
     report = make()
-    assert json.loads(Seen(report.html()).within("scriptapplication/json"))["findings"]
+    assert json.loads(ParsedPage(report.html()).within("scriptapplication/json"))["findings"]
 
 
 def test_labels_alone_have_a_page() -> None:
     report = baserate.evaluate([1, 0, 1, 0], predicted=[1, 0, 0, 0])
-    model = json.loads(Seen(report.html()).within("scriptapplication/json"))["models"][0]
+    model = json.loads(ParsedPage(report.html()).within("scriptapplication/json"))["models"][0]
     assert (model["labels"], model["threshold"], model["positive_mass"]) == (True, [1, 0], [[1, 1]])
 
 
-def joined(**files: str) -> str:
+def inline_files(**files: str) -> str:
     return inline_scripts({f"{name.replace('_', '/')}.js": text for name, text in files.items()}.__getitem__, "main.js")
 
 
-def test_modules_stand_behind_those_that_they_import() -> None:
-    text = joined(
+def test_modules_follow_those_that_they_import() -> None:
+    text = inline_files(
         main='import { b, c } from "./panels/b.js";\nimport {\n  a,\n} from "./a.js";\nb(a, c);',
         panels_b='import { a } from "../a.js";\nexport const b = (/** @type {import("../a.js").A} */ x) => a;\n'
         "/**\n * What it is told of itself.\n */\nexport async function c() {\n  // And why.\n  return 1;\n}\n",
@@ -168,8 +168,10 @@ def test_modules_stand_behind_those_that_they_import() -> None:
     )
 
 
-def test_what_is_private_to_a_module_stays_so() -> None:
-    text = joined(main='import { a } from "./a.js";\nconst own = a;\n', a="const own = 1;\nexport const a = own;\n")
+def test_modules_have_scopes_of_their_own() -> None:
+    text = inline_files(
+        main='import { a } from "./a.js";\nconst own = a;\n', a="const own = 1;\nexport const a = own;\n"
+    )
     assert text.count("const own") == 2
     assert text.index("return { a };") < text.index("const own = a")
 
@@ -190,9 +192,9 @@ def test_what_is_private_to_a_module_stays_so() -> None:
         "  export const b = 1;",
     ],
 )
-def test_forms_that_it_does_not_know_are_refused(line: str) -> None:
+def test_unsupported_imports_and_exports_raise(line: str) -> None:
     with pytest.raises(FileFormatError, match=r"^main\.js "):
-        joined(main=f"const first = 1;\n{line}\n", a="export const a = 1;\n")
+        inline_files(main=f"const first = 1;\n{line}\n", a="export const a = 1;\n")
 
 
 @pytest.mark.parametrize(
@@ -205,6 +207,6 @@ def test_forms_that_it_does_not_know_are_refused(line: str) -> None:
          "a.js imports b.js imports a.js: circular import"),
     ],
 )  # fmt: skip
-def test_names_are_exported_where_they_are_imported_from(files: dict[str, Any], message: str) -> None:
+def test_imported_names_must_be_exported(files: dict[str, Any], message: str) -> None:
     with pytest.raises(FileFormatError, match=re.escape(message)):
-        joined(**files)
+        inline_files(**files)

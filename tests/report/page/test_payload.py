@@ -1,4 +1,4 @@
-"""What the page is told is the report, in plain values; what it spells makes the same plan again."""
+"""The payload of the page contains the report in plain values, and code that makes the same plan."""
 
 import json
 import shlex
@@ -22,7 +22,7 @@ IDS = ("findings", "thousand", "measures", "scores", "roc", "pr", "thresholds", 
        "groups", "models")  # fmt: skip
 
 
-def people(size: int = 400) -> dict[str, Any]:
+def make_table(size: int = 400) -> dict[str, Any]:
     rng = np.random.default_rng(2)
     sick = (rng.random(size) < 0.3).astype(int)
     risk = 1 / (1 + np.exp(1.5 - 2 * sick - rng.normal(size=size)))
@@ -37,15 +37,15 @@ def people(size: int = 400) -> dict[str, Any]:
 
 
 def make_payload(**more: Any) -> tuple[Report, Any]:  # noqa: ANN401  (any field of a plan, and a payload)
-    report = baserate.run(Plan(**{"truth": "sick", "score": "risk"} | more), people())
+    report = baserate.run(Plan(**{"truth": "sick", "score": "risk"} | more), make_table())
     return report, json.loads(json.dumps(page_payload(report), allow_nan=False))
 
 
-def test_every_finding_speaks_of_a_panel() -> None:
+def test_panels_of_findings_exist() -> None:
     assert {check.panel for check in CHECKS.values()} <= {*IDS}
 
 
-def test_the_payload_of_a_model_has_all_that_its_policy_contains() -> None:
+def test_model_payload_has_the_fields_of_its_policy() -> None:
     report, result = make_payload(
         score=["risk", "logit"], predicted="says", group=["site", "sex"], costs=Costs(fp=1, fn=5)
     )
@@ -65,17 +65,17 @@ def test_the_payload_of_a_model_has_all_that_its_policy_contains() -> None:
         for cells in (model["positive_mass"], model["negative_mass"], model["scores"]["positive"]):
             assert len(cells) == len(model["groups"]) == 4
         sick = sum(mass for row in model["positive_mass"] for mass in row if mass > 0)
-        assert sick == people()["sick"].sum() == sum(map(sum, model["scores"]["positive"]))
+        assert sick == make_table()["sick"].sum() == sum(map(sum, model["scores"]["positive"]))
 
 
-def test_without_groups_there_is_everybody() -> None:
+def test_payload_without_groups() -> None:
     _, result = make_payload(threshold=np.inf)
     assert (result["models"][0]["groups"], result["models"][0]["names"]) == ([None], ["everybody"])
     assert (result["models"][0]["attributes"], result["models"][0]["group_digest"]) == ([], None)
     assert result["models"][0]["cut"]["threshold"] == "inf"
 
 
-def test_a_policy_that_is_no_single_cut_tells_its_tables() -> None:
+def test_payload_contains_tables_of_policies_without_a_single_threshold() -> None:
     lots = RandomizedCut((Cut((0.3,)), Cut((0.6,))), (0.25, 0.75))
     policy = Policy(by_group={("north",): Cut((0.5,)), ("south",): lots}, otherwise="refuse", attributes=("site",))
     report, result = make_payload(group="site", policy=policy, prevalence=0.1)
@@ -90,7 +90,7 @@ def test_a_policy_that_is_no_single_cut_tells_its_tables() -> None:
         assert table == {cell: getattr(counts, cell) for cell in cells}
 
 
-def test_numbers_are_the_rows_of_the_report_by_the_places_of_models_and_groups() -> None:
+def test_numbers_are_the_rows_of_the_report() -> None:
     report, result = make_payload(score=["risk", "logit"], group=["site", "sex"], prevalence=0.1)
     groups, models = result["models"][0]["groups"], [each["name"] for each in result["models"]]
     rows = [row for row in report.rows() if row["part"] != "group_differences"]  # findings hold those
@@ -107,7 +107,7 @@ def test_numbers_are_the_rows_of_the_report_by_the_places_of_models_and_groups()
     assert any("other" in number for number in result["numbers"])
 
 
-def test_the_use_is_that_of_the_plan_or_errors_cost_the_same() -> None:
+def test_setting_is_that_of_the_plan_or_equal_costs() -> None:
     plain, priced = make_payload()[1], make_payload(costs=Costs(fp=1, fn=20), prevalence=0.02, level=0.9)[1]
     assert plain["use"] == {"prevalence": None, "costs": {"tp": 0, "fp": 1, "fn": 1, "tn": 0}, "priced": False}
     assert priced["use"] == {"prevalence": 0.02, "costs": {"tp": 0, "fp": 1, "fn": 20, "tn": 0}, "priced": True}
@@ -123,14 +123,14 @@ def test_findings_name_their_model_and_panel() -> None:
         assert each["model"] == (None if finding.model is None else report.models.index(finding.model))
 
 
-def test_samples_apart_are_scored_in_the_column_of_the_plan() -> None:
-    parts = {"old": people(), "new": people(300)}
+def test_separate_samples_have_the_score_column_of_the_plan() -> None:
+    parts = {"old": make_table(), "new": make_table(300)}
     result = page_payload(baserate.run(Plan(truth="sick", score="risk", apart=True), parts))
     assert [each["name"] for each in result["models"]] == ["old", "new"]
     assert [each["columns"]["score"] for each in result["models"]] == ["risk", "risk"]
 
 
-def test_a_report_that_was_read_again_tells_the_same() -> None:
+def test_saved_reports_have_the_same_payload() -> None:
     report, result = make_payload(group="sex", predicted="says", prevalence=0.1)
     assert json.loads(json.dumps(page_payload(Report.from_json(report.to_json())))) == result
     assert page_payload(report.of("says"))["models"][0]["name"] == "says"
@@ -152,7 +152,7 @@ plans = st.builds(
 
 
 @given(plans)
-def test_what_is_spelled_makes_the_same_plan_in_a_shell_and_in_python(plan: Plan) -> None:
+def test_spelled_plans_are_equal_in_shell_and_python(plan: Plan) -> None:
     words = spell_plan(plan)
     more = "prevalence=0.02, costs=baserate.Costs(fp=1, fn=20), threshold=0.27"
     typed = f"baserate.Plan(files={words['files']}, {words['plan']}, {more})"
@@ -164,7 +164,7 @@ def test_what_is_spelled_makes_the_same_plan_in_a_shell_and_in_python(plan: Plan
     assert planned(*line) == replace(wanted, files=files)
 
 
-def test_rows_that_were_handed_over_have_no_file(tmp_path: Path) -> None:
+def test_rows_in_memory_have_no_file(tmp_path: Path) -> None:
     spell = make_payload()[1]["models"][0]["spell"]
     assert (spell["file"], spell["files"]) == (False, "[]")
     path = tmp_path / "people.csv"

@@ -5,7 +5,7 @@ const MOST_STEPS = 100;
 const MOST_TERMS = 10000;
 
 /**
- * Remainder of Stirling's formula for the logarithm of the gamma function.
+ * Remainder of Stirling's formula for the logarithm of the gamma function: recurrence up to 10, then the series.
  * @param {number} z above 0
  * @returns {number}
  */

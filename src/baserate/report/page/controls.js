@@ -136,7 +136,7 @@ export class Controls {
     reset.title = RESET.hint;
     reset.textContent = RESET.label;
     reset.addEventListener("click", () => this.reset());
-    byId("rows-prevalence").addEventListener("click", () => set({ prevalence: null }));
+    byId("sample-prevalence").addEventListener("click", () => set({ prevalence: null }));
     this.fillLists();
   }
 
@@ -161,16 +161,16 @@ export class Controls {
   listen(knob) {
     const [slider, box] = inputsOf(knob);
     /** @param {number} number */
-    const turn = (number) => {
+    const setNumber = (number) => {
       const change = knob.change(this.current(), number);
       if (change) this.set(change);
       return change !== null;
     };
-    slider.addEventListener("input", () => turn(knob.value(this.current(), Number(slider.value))));
+    slider.addEventListener("input", () => setNumber(knob.value(this.current(), Number(slider.value))));
     box.addEventListener("change", () => {
       const text = box.value;
-      const output = byId(`${knob.id}-told`);
-      if (text === "" || !turn(Number(text))) {
+      const output = byId(`${knob.id}-output`);
+      if (text === "" || !setNumber(Number(text))) {
         box.setAttribute("aria-invalid", "true");
         output.textContent = `${text || "An empty box"} is not valid. Enter ${knob.domain}.`;
         output.hidden = false;
@@ -240,7 +240,7 @@ export class Controls {
     }
     /** @type {HTMLSelectElement} */ (byId("model")).value = String(view.state.model);
     /** @type {HTMLSelectElement} */ (byId("who")).value = String(view.state.who);
-    byId("rows-prevalence").setAttribute("aria-pressed", String(view.state.prevalence === null));
+    byId("sample-prevalence").setAttribute("aria-pressed", String(view.state.prevalence === null));
     const { positives, negatives } = view.model.everybody;
     // Without rows of both classes there is no other prevalence.
     for (const box of inputsOf(KNOBS[2])) box.disabled = !(positives && negatives);
@@ -256,9 +256,10 @@ export class Controls {
     slider.max = String(knob.steps?.(view) ?? STEPS);
     slider.value = String(Math.round(knob.position(view, number)));
     slider.setAttribute("aria-valuetext", knob.describe(view));
+    // Text that somebody is typing is not replaced.
     if (document.activeElement !== box) box.value = inputText(number);
     box.removeAttribute("aria-invalid");
-    const output = byId(`${knob.id}-told`);
+    const output = byId(`${knob.id}-output`);
     output.textContent = knob.describe(view);
     output.hidden = Boolean(knob.silent);
   }

@@ -230,6 +230,7 @@ export const MEASURES = {
   e_measure: (c) => 1 - (2 * c.tp) / (2 * c.tp + c.fn + c.fp),
   borko: (c) => c.tp / (c.tp + c.fp) + c.tp / positivesOf(c) - 1,
   mcc: (c) => {
+    // Two roots, since the product of four large masses could overflow.
     const margins = Math.sqrt((c.tp + c.fp) * positivesOf(c)) * Math.sqrt((c.fn + c.tn) * negativesOf(c));
     return (c.tp * c.tn - c.fp * c.fn) / margins;
   },
@@ -322,7 +323,7 @@ function clampAround({ low, high, how }, value) {
 export function predictiveValues(counts, prevalences, level, z) {
   const [tp, fp, fn, tn] = [sideOf(counts, "tp"), sideOf(counts, "fp"), sideOf(counts, "fn"), sideOf(counts, "tn")];
   const [sensitivity, fpr] = [MEASURES.sensitivity(counts), MEASURES.fpr(counts)];
-  const [flagged, passed] = [predictiveInterval(tp, fp, level, z), predictiveInterval(tn, fn, level, z)];
+  const [flagged, notFlagged] = [predictiveInterval(tp, fp, level, z), predictiveInterval(tn, fn, level, z)];
   const shares = Array.from(prevalences);
   return {
     precision: shares.map((share) => {
@@ -331,7 +332,7 @@ export function predictiveValues(counts, prevalences, level, z) {
     }),
     npv: shares.map((share) => {
       const [trueShare, falseShare] = [(1 - share) * MEASURES.specificity(counts), share * MEASURES.fnr(counts)];
-      return valueWithin(trueShare / (trueShare + falseShare), passed(1 - share, share));
+      return valueWithin(trueShare / (trueShare + falseShare), notFlagged(1 - share, share));
     }),
   };
 }
@@ -357,6 +358,7 @@ function apportion(shares, total) {
   const due = shares.map((share) => (mass ? (total * share) / mass : 0));
   const whole = due.map(Math.floor);
   const left = total - whole.reduce((sum, each) => sum + each, 0);
+  // The sort is stable, so that equal remainders go to the first cell, as in Python.
   const order = shares.map((_, at) => at).sort((one, other) => whole[one] - due[one] - (whole[other] - due[other]));
   order.slice(0, left).forEach((at) => {
     whole[at] += 1;

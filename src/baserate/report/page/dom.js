@@ -74,7 +74,7 @@ export function makeTable(caption, columns, rows) {
   return element(
     "table",
     {},
-    element("caption", { class: "unseen" }, caption),
+    element("caption", { class: "visually-hidden" }, caption),
     element("thead", {}, element("tr", {}, ...columns.map((each) => element("th", { scope: "col" }, each)))),
     element(
       "tbody",

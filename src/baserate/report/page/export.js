@@ -183,7 +183,7 @@ export function pythonOf(view) {
   if (isReport(view)) {
     const files = spell.file ? [`files=${spell.files}`] : [];
     const plan = [...files, spell.plan, ...use, ...pythonDecision(view)].join(", ");
-    return program(
+    return joinProgram(
       `plan = baserate.Plan(${plan})`,
       `report = baserate.run(plan${spell.file ? "" : ", table"})`,
       "print(report.text())",
@@ -193,7 +193,7 @@ export function pythonOf(view) {
     ...(state.parity === "own" ? [`"${UNCONSTRAINED_PARITY}"`, 'within=float("inf")'] : [`"${state.parity}"`]),
     ...use,
   ].join(", ");
-  return program(
+  return joinProgram(
     `tallies = baserate.read.tallies(${rows}, ${spell.read})`,
     `policy = baserate.equalize.optimal_policy(tallies, baserate.equalize.Goal(${goal}))`,
     'policy.save("by-group.json")',
@@ -216,7 +216,7 @@ function pythonPrevalence(view) {
  * @param {...string} lines
  * @returns {string}
  */
-function program(...lines) {
+function joinProgram(...lines) {
   const comment = lines.some((line) => /\btable\b/.test(line))
     ? ["# table: the rows, as a frame or a mapping of columns"]
     : [];

@@ -373,6 +373,7 @@ function envelopePoint(lines, { cost, gain }) {
     const ends = heights.map((each) => each.slice(left, left + 2));
     candidates.push(...crossings(ends, places[left], places[left + 1]));
   }
+  // Sorted, so that the first of equals is the strictest.
   candidates.sort((one, other) => one.x - other.x || one.y - other.y);
   const points = [{ x: 0, y: 0 }, ...candidates];
   return points[cheapestOf(Float64Array.from(points, ({ x, y }) => cost * x - gain * y))];

@@ -33,6 +33,7 @@ export function save(name, type, text) {
   document.body.append(link);
   link.click();
   link.remove();
+  // Later, since some browsers read the data only after the click.
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 

@@ -161,7 +161,7 @@ export function sideOf(counts, cell) {
  * @returns {number}
  */
 function rateOf(side) {
-  return side.hits / (side.hits + side.misses) || 0;
+  return side.hits / (side.hits + side.misses) || 0; // NaN of 0/0 becomes 0
 }
 
 /**

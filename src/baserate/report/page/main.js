@@ -119,14 +119,14 @@ function draw() {
 /** Fill header and footer: models, data and version. */
 function fillHeader() {
   const { data, models, version, level } = report.payload;
-  byId("what").textContent = models.length === 1 ? shorten(models[0].name) : `${models.length} models`;
-  byId("rows").textContent =
+  byId("model-name").textContent = models.length === 1 ? shorten(models[0].name) : `${models.length} models`;
+  byId("data-summary").textContent =
     `${formatCount(data.rows)} rows, prevalence ${formatPercent(data.prevalence)}. ${describeSetting()}`;
   const bounds = models.map(
     (/** @type {import("./view.js").Json} */ model) =>
       `${models.length > 1 ? `${shorten(model.name)}: ` : ""}${model.kept.bound}`,
   );
-  byId("footer-told").append(
+  byId("footer-notes").append(
     element(
       "p",
       {},
@@ -155,15 +155,15 @@ function describeSetting() {
 
 /** Listen to the buttons of exports. */
 function listenToExports() {
-  const status = byId("told");
+  const status = byId("status");
   byId("export-policy").addEventListener("click", () => save("policy.json", "application/json", policyOf(view)));
   /** @type {Record<string, (view: import("./view.js").View) => string>} */
   const texts = { "copy-command": commandOf, "copy-python": pythonOf };
   for (const [id, text] of Object.entries(texts)) {
     byId(id).addEventListener("click", async () => {
       const code = text(view);
-      byId("typed").textContent = code;
-      byId("typed").hidden = false;
+      byId("code").textContent = code;
+      byId("code").hidden = false;
       status.textContent = (await copyText(code)) ? "Copied:" : "To copy:";
     });
   }
@@ -189,5 +189,5 @@ function fillGlossary() {
   /** @type {import("./labels.js").Choice[]} */
   const entries = [...Object.values(measures), ...rules, RESET, ...Object.values(GROUP_POLICIES), ...parities];
   const all = [...Object.entries(TERMS), ...entries.map(({ label, hint }) => [label, hint])];
-  byId("words").append(...all.flatMap(([term, text]) => [element("dt", {}, term), element("dd", {}, text)]));
+  byId("glossary").append(...all.flatMap(([term, text]) => [element("dt", {}, term), element("dd", {}, text)]));
 }

@@ -50,9 +50,9 @@ export class Panel {
       this.absent,
       content.spec ? this.holder : null,
       this.body,
-      this.foot(title, how),
+      this.makeFooter(title, how),
     );
-    this.data.addEventListener("toggle", () => this.fill());
+    this.data.addEventListener("toggle", () => this.fillTable());
     /** @type {View | undefined} */
     this.view = undefined;
   }
@@ -63,7 +63,7 @@ export class Panel {
    * @param {string} how
    * @returns {HTMLElement}
    */
-  foot(title, how) {
+  makeFooter(title, how) {
     const files = [...(this.chart ? ["svg"] : []), ...(this.chart || this.content.table ? ["csv"] : [])].map((kind) => {
       const button = element(
         "button",
@@ -98,7 +98,7 @@ export class Panel {
       if (this.spec) this.chart.draw(this.spec);
     }
     this.content.body?.(this.body, view);
-    this.fill();
+    this.fillTable();
   }
 
   /** @returns {Table | undefined} */
@@ -107,7 +107,7 @@ export class Panel {
   }
 
   /** Fill the table, if it is open. */
-  fill() {
+  fillTable() {
     if (!(/** @type {HTMLDetailsElement} */ (this.data).open)) return;
     const table = this.table();
     const all = table?.rows() ?? [];
@@ -159,5 +159,5 @@ export class Panel {
  * @returns {HTMLElement}
  */
 function hiddenText(text) {
-  return element("span", { class: "unseen" }, ` ${text}`);
+  return element("span", { class: "visually-hidden" }, ` ${text}`);
 }

@@ -22,6 +22,7 @@ import { formatValue } from "./format.js";
 export function ticksOf([low, high], target) {
   const rough = (high - low) / target;
   const power = 10 ** Math.floor(Math.log10(rough));
+  // Tolerances, since quotients such as 0.3/0.1 are not exactly whole.
   const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= rough * 0.999) ?? 10);
   const first = Math.ceil(low / step - 1e-9);
   const last = Math.floor(high / step + 1e-9);

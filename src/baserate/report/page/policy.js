@@ -11,7 +11,7 @@ import { sha256 } from "./sha256.js";
  */
 /**
  * Content of a policy: one threshold for everybody, or a treatment for each group (null for none); the rule that chose
- * it; and the prevalence that it was chosen for, null if no data was used. `otherwise` applies to other groups.
+ * it; and the prevalence for which it was chosen, null if no data was used. `otherwise` applies to other groups.
  * @typedef {{model: PolicyModel, threshold?: number, treatments?: (Treatment|null)[], rule: string,
  *   settings?: Record<string, any>, prevalence?: number|null, notes?: string[], otherwise?: string}} PolicySource
  */
@@ -38,6 +38,7 @@ export function pythonFloat(value) {
   const sign = value < 0 || Object.is(value, -0) ? "-" : "";
   const [mantissa, power] = Math.abs(value).toExponential().split("e");
   const [digits, exponent] = [mantissa.replace(".", ""), Number(power)];
+  // Python's repr and JavaScript have the same shortest digits, but switch to exponents at different sizes.
   if (exponent < -4 || exponent >= 16) {
     const size = String(Math.abs(exponent)).padStart(2, "0");
     return `${sign}${mantissa}e${exponent < 0 ? "-" : "+"}${size}`;
@@ -136,7 +137,7 @@ function hashOf(form) {
  * @returns {number|string}
  */
 function jsonNumber(value) {
-  return Number.isFinite(value) ? value + 0 : value > 0 ? "inf" : "-inf";
+  return Number.isFinite(value) ? value + 0 : value > 0 ? "inf" : "-inf"; // JSON has no infinity
 }
 
 /**

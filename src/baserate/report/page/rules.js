@@ -129,6 +129,7 @@ export function hull({ positive, negative }) {
     if (more === 0 && others === 0) {
       continue;
     }
+    // Products in place of shares: pools without one of the classes need no division by 0.
     for (; last > 0 && hits[last] * others <= more * misses[last]; last -= 1) {
       more += hits[last];
       others += misses[last];

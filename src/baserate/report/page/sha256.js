@@ -54,6 +54,7 @@ function padBytes(text) {
   padded.set(bytes);
   padded[bytes.length] = 0x80;
   const view = new DataView(padded.buffer);
+  // The length in bits as 64-bit integer, in two halves: bit operations in JavaScript are limited to 32 bits.
   view.setUint32(padded.length - 8, Math.floor(bytes.length / 2 ** 29));
   view.setUint32(padded.length - 4, bytes.length << 3);
   return view;
@@ -73,7 +74,7 @@ function expandBlock(view, start, words) {
     const [early, late] = [words[at - 15], words[at - 2]];
     const first = rotateRight(early, 7) ^ rotateRight(early, 18) ^ (early >>> 3);
     const second = rotateRight(late, 17) ^ rotateRight(late, 19) ^ (late >>> 10);
-    words[at] = words[at - 16] + first + words[at - 7] + second;
+    words[at] = words[at - 16] + first + words[at - 7] + second; // a Uint32Array stores sums modulo 2³²
   }
 }
 

@@ -7,6 +7,7 @@ import { planState } from "./view.js";
 /** @typedef {import("./view.js").Report} Report */
 
 const NAMES = /** @type {const} */ (["model", "who", "threshold", "prevalence", "fp", "fn", "parity"]);
+/** The prevalence of the sample; without the setting it is that of the plan. */
 const ROWS = "rows";
 
 /**

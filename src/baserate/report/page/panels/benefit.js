@@ -27,7 +27,7 @@ export function benefitSpec(view) {
   const scores = isAdjusted(view) ? `, adjusted to ${formatPercent(view.prevalence)} prevalence` : "";
   return {
     x: { label: "threshold probability", domain: [0, end], format: "percent" },
-    y: { label: "net benefit", domain: [lowest(benefit, top), 1.08 * top] },
+    y: { label: "net benefit", domain: [lowestBenefit(benefit, top), 1.08 * top] },
     marks: [
       { kind: "line", key: "none", x: grid, y: none, look: "faint", label: "flag nobody" },
       { kind: "line", key: "all", x: grid, y: all, look: "series-1 dash-1", label: "flag everybody" },
@@ -135,7 +135,7 @@ function currentDot(view, probability, benefit) {
  * @param {number} top
  * @returns {number}
  */
-function lowest(benefit, top) {
+function lowestBenefit(benefit, top) {
   return Number.isFinite(benefit) ? Math.max(-top, Math.min(-0.25 * top, 1.1 * benefit)) : -0.25 * top;
 }
 

@@ -18,7 +18,9 @@ export function drawFindings(body, { payload, state }) {
   body.dataset.of = String(state.model);
   const own = payload.findings.filter((/** @type {Json} */ finding) => (finding.model ?? state.model) === state.model);
   const others = payload.findings.length - own.length;
-  const list = own.length ? element("ul", { class: "findings" }, ...own.map(item)) : element("p", {}, "No findings.");
+  const list = own.length
+    ? element("ul", { class: "findings" }, ...own.map(findingItem))
+    : element("p", {}, "No findings.");
   const more = `${others} more ${others === 1 ? "finding concerns another model" : "findings concern other models"}. Select a model to read its findings.`;
   body.replaceChildren(list, ...(others ? [element("p", { class: "quiet" }, more)] : []));
 }
@@ -27,7 +29,7 @@ export function drawFindings(body, { payload, state }) {
  * @param {Json} finding
  * @returns {HTMLElement}
  */
-function item(finding) {
+function findingItem(finding) {
   const severity = element("b", { class: "severity" }, SEVERITIES[finding.severity]);
   const details = element(
     "details",

@@ -69,9 +69,9 @@ export function groupsSpec(view) {
         look: many ? "faint" : `series-${at % 7} dash-${at % 4}`,
         ...(many ? {} : { label: shorten(view.groups[at].name, 40) }),
       })),
-      ...points(view, many),
+      ...currentPoints(view, many),
     ],
-    description: `ROC curves of ${curves.length} groups. ${view.groups.slice(0, 12).map(sentence).join("; ")}.`,
+    description: `ROC curves of ${curves.length} groups. ${view.groups.slice(0, 12).map(describeGroup).join("; ")}.`,
     table: {
       columns: ["group", ...columnsOf(view).map((measure) => termOf(view, measure))],
       rows: () =>
@@ -89,7 +89,7 @@ export function groupsSpec(view) {
  * @param {boolean} many
  * @returns {import("../chart.js").Mark[]}
  */
-function points(view, many) {
+function currentPoints(view, many) {
   return view.groups.flatMap(({ counts }, at) =>
     counts
       ? [
@@ -109,7 +109,7 @@ function points(view, many) {
  * @param {import("../view.js").Group} group
  * @returns {string}
  */
-function sentence({ name, counts }) {
+function describeGroup({ name, counts }) {
   if (!counts) return `${shorten(name)} lacks a class`;
   return `${shorten(name)}: ${formatPercent(MEASURES.sensitivity(counts))} of positives and ${formatPercent(MEASURES.fpr(counts))} of negatives are flagged`;
 }
@@ -125,7 +125,7 @@ export function drawGroups(body, view) {
     "threshold",
     ...columnsOf(view).map((measure) => measureName(view.payload.measures[measure])),
   ];
-  const rows = view.groups.map((_, at) => row(view, at));
+  const rows = view.groups.map((_, at) => groupRow(view, at));
   updateChildren(body, [
     element("p", { class: "sentence" }, describePolicy(view)),
     element(
@@ -223,7 +223,7 @@ function isLarge(view, measure, group) {
  * @param {number} at
  * @returns {import("../dom.js").Child[]}
  */
-function row(view, at) {
+function groupRow(view, at) {
   const { name, counts, treatment } = view.groups[at];
   const first = element("span", { title: name }, shorten(name));
   if (!counts) return [first, "excluded: lacks a class", ...columnsOf(view).map(() => "–")];

@@ -22,7 +22,7 @@ export function drawMeasures(body, view) {
   const columns = [`measure, ${describePrevalence(view)}`, "value", level];
   if (!body.firstChild) body.append(element("div"), scoreDetails());
   const [first, second] = body.querySelectorAll("div");
-  const current = thresholdLines(view).map((line) => cells(view, line));
+  const current = thresholdLines(view).map((line) => lineCells(view, line));
   updateChildren(first, [makeTable("Performance at the threshold", columns, current)]);
   const key = `${partKey(view.state)} ${view.state.prevalence}`;
   if (body.dataset.of === key) return;
@@ -38,7 +38,7 @@ export function drawMeasures(body, view) {
       ]
     : [];
   body.lastElementChild?.toggleAttribute("hidden", !lines.length);
-  const rows = lines.map((line) => cells(view, line));
+  const rows = lines.map((line) => lineCells(view, line));
   updateChildren(second, [makeTable("Measures of the scores", columns, rows), ...note]);
 }
 
@@ -160,7 +160,7 @@ function scoreLine(view, measure) {
  * @param {Line} line
  * @returns {import("../dom.js").Child[]}
  */
-function cells({ payload }, { measure, value, bounds, why }) {
+function lineCells({ payload }, { measure, value, bounds, why }) {
   const { format } = payload.measures[measure];
   const interval = bounds && !Number.isNaN(bounds.low) ? bounds : null;
   const text = interval ? `${formatValue(interval.low, format)} to ${formatValue(interval.high, format)}` : "";
@@ -168,7 +168,7 @@ function cells({ payload }, { measure, value, bounds, why }) {
     ? element("td", { title: interval.how }, intervalPlot(value, interval), element("span", {}, text))
     : element("td", { class: "none", title: why }, why && !Number.isNaN(value) ? element("small", {}, why) : "");
   return [
-    measureName(payload.measures[measure], { class: "named" }),
+    measureName(payload.measures[measure], { class: "measure-name" }),
     element("td", { class: "value", ...numberAttributes(measure, value, interval) }, formatValue(value, format)),
     cell,
   ];
@@ -182,7 +182,7 @@ function cells({ payload }, { measure, value, bounds, why }) {
  */
 function intervalPlot(value, { low, high }) {
   if (!(low >= 0 && high <= 1)) return null;
-  const drawing = shape("svg", { class: "doubt", viewBox: "0 0 100 10", "aria-hidden": "true" });
+  const drawing = shape("svg", { class: "interval-plot", viewBox: "0 0 100 10", "aria-hidden": "true" });
   drawing.append(
     shape("path", { class: "track", d: "M0 5H100" }),
     shape("path", { class: "bar", d: `M${(100 * low).toFixed(1)} 5H${(100 * high).toFixed(1)}` }),

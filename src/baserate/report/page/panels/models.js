@@ -38,11 +38,14 @@ export function drawModels(body, view) {
     element("h3", {}, `Each model at its planned threshold, ${where}`),
     scrollTable("Models at their planned thresholds", [
       ["model", ...SCORE_MEASURES.map(name), ...columns()],
-      planned.map((each) => row(view, each, SCORE_MEASURES)),
+      planned.map((each) => modelRow(view, each, SCORE_MEASURES)),
     ]),
     ...differences(view),
     element("h3", {}, `All models at an equal flag rate (${share}), ${where}`),
-    scrollTable("Models at an equal flag rate", [["model", ...columns()], equal.map((each) => row(view, each, []))]),
+    scrollTable("Models at an equal flag rate", [
+      ["model", ...columns()],
+      equal.map((each) => modelRow(view, each, [])),
+    ]),
   ]);
 }
 
@@ -126,7 +129,7 @@ function equalShareDecision(view, at) {
  * @param {string[]} scoreMeasures
  * @returns {import("../dom.js").Child[]}
  */
-function row(view, { at, cut, counts }, scoreMeasures) {
+function modelRow(view, { at, cut, counts }, scoreMeasures) {
   const { name } = view.report.models[at].entry;
   const cost = expectedCost(counts, view.costs);
   const mark = at === view.state.model ? element("small", {}, " selected") : null;

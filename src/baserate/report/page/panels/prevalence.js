@@ -56,7 +56,7 @@ export function prevalenceSpec(view) {
         ? [
             {
               kind: /** @type {const} */ ("rule"),
-              key: "chosen",
+              key: "selected",
               x: share,
               look: "quiet dashed",
               label: `selected: ${formatPercent(share)}`,

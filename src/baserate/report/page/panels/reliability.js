@@ -46,8 +46,8 @@ export function reliabilitySpec(view) {
         label: `bins with ${level}${describeNumber(view, "; ECE", "ece")}`,
       },
     ],
-    probe: { x: columns.x, y: columns.y, upright: true, describe: (at) => sentence(bins[at]) },
-    description: `Reliability diagram. ${bins.map(sentence).join("; ")}.`,
+    probe: { x: columns.x, y: columns.y, upright: true, describe: (at) => describeBin(bins[at]) },
+    description: `Reliability diagram. ${bins.map(describeBin).join("; ")}.`,
     table: {
       columns: ["from", "to", "predicted", "observed", "low", "high", "people"],
       rows: () => bins.map((bin) => [bin.lower, bin.upper, bin.predicted, bin.share, bin.low, bin.high, bin.mass]),
@@ -83,6 +83,6 @@ function deriveCurves(view) {
  * @param {{predicted: number, share: number, mass: number}} bin
  * @returns {string}
  */
-function sentence(bin) {
+function describeBin(bin) {
   return `predicted ${formatPercent(bin.predicted)}, observed ${formatPercent(bin.share)} of ${formatCount(bin.mass)}`;
 }

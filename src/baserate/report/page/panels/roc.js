@@ -23,9 +23,9 @@ export function rocSpec(view) {
   return {
     ...ROC_AXES,
     marks: [
-      ...band(view),
+      ...bandMark(view),
       { kind: "line", key: "chance", x: DIAGONAL, y: DIAGONAL, look: "faint", label: "chance" },
-      ...others(view),
+      ...otherCurves(view),
       ...hullMark(view),
       { kind: "line", key: "curve", x: fpr, y: tpr, look: `series-${state.model % 7} strong`, label: curveName(view) },
       ...isoCostMarks(view),
@@ -62,7 +62,7 @@ function curveName(view) {
  * @param {import("../view.js").View} view
  * @returns {import("../chart.js").Mark[]}
  */
-function others(view) {
+function otherCurves(view) {
   return view.report.models.flatMap((_, at) => {
     if (at === view.state.model || view.state.who >= 0) return [];
     const model = modelAt(view.report, at, view.state.prevalence);
@@ -88,7 +88,7 @@ function others(view) {
  * @param {import("../view.js").View} view
  * @returns {import("../chart.js").Mark[]}
  */
-function band({ state, model, payload }) {
+function bandMark({ state, model, payload }) {
   const limits = model.entry.band;
   if (!limits || state.who >= 0) return [];
   const label = `${formatLevel(payload.level)} confidence band`;

@@ -13,7 +13,7 @@ const TOP = 1.06;
  */
 export function scoresSpec(view) {
   const { domain, x } = scoreAxis(view);
-  const { edges, positive, negative, level, most, heights } = bars(view);
+  const { edges, positive, negative, level, most, heights } = deriveBars(view);
   const at = x[view.index];
   const flagged = memoize(view.report, "flagged", `${view.state.model} ${at}`, () => [
     [at, domain[1]],
@@ -41,7 +41,7 @@ export function scoresSpec(view) {
               x: flagged[0],
               low: flagged[1],
               high: flagged[2],
-              look: "chosen",
+              look: "flagged",
             },
           ]
         : []),
@@ -78,11 +78,11 @@ export function scoresSpec(view) {
  * flatter distribution could not be seen.
  * @param {import("../view.js").View} view
  */
-function bars(view) {
+function deriveBars(view) {
   const { state, model } = view;
   return memoize(view.report, "bars", partKey(state), () => {
     const { scores } = model.entry;
-    const [positive, negative] = [shares(scores.positive, state.who), shares(scores.negative, state.who)];
+    const [positive, negative] = [classShares(scores.positive, state.who), classShares(scores.negative, state.who)];
     const most = { positive: Math.max(...positive) || 1, negative: Math.max(...negative) || 1 };
     const heights = {
       positive: positive.map((share) => share / most.positive),
@@ -98,7 +98,7 @@ function bars(view) {
  * @param {number} who
  * @returns {number[]}
  */
-function shares(masses, who) {
+function classShares(masses, who) {
   const sums = who < 0 ? masses[0].map((_, bin) => masses.reduce((sum, row) => sum + row[bin], 0)) : masses[who];
   const total = sums.reduce((sum, mass) => sum + mass, 0);
   return sums.map((mass) => (total ? mass / total : 0));

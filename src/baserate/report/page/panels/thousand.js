@@ -20,8 +20,8 @@ const NAMES = { tp: "true positive", fn: "false negative", fp: "false positive",
  */
 export function drawThousand(body, view) {
   const people = naturalFrequencies(view.counts);
-  const summary = sentence(people, undecided(view));
-  if (!body.firstChild) body.append(...frame());
+  const summary = describePeople(people, undecidedShare(view));
+  if (!body.firstChild) body.append(...makeFrame());
   const squares = body.querySelectorAll(".people path");
   let first = 0;
   CELLS.forEach((cell, at) => {
@@ -30,7 +30,7 @@ export function drawThousand(body, view) {
   });
   /** @type {Element} */ (body.querySelector(".people")).setAttribute("aria-label", summary);
   /** @type {Element} */ (body.querySelector(".sentence")).textContent = summary;
-  updateChildren(/** @type {Element} */ (body.lastElementChild), [table(view, people)]);
+  updateChildren(/** @type {Element} */ (body.lastElementChild), [confusionTable(view, people)]);
 }
 
 /**
@@ -48,7 +48,7 @@ export function thousandTable({ counts }) {
 }
 
 /** @returns {Element[]} */
-function frame() {
+function makeFrame() {
   const people = shape("svg", {
     class: "people",
     role: "img",
@@ -78,7 +78,7 @@ function squaresPath(first, count) {
  * @param {import("../view.js").View} view
  * @returns {number}
  */
-function undecided({ counts, part, factors }) {
+function undecidedShare({ counts, part, factors }) {
   const decided = CELLS.reduce((sum, cell) => sum + counts[cell], 0);
   const share = 1 - decided / (part.positives * factors.positive + part.negatives * factors.negative);
   return share > NEGLIGIBLE ? share : 0;
@@ -86,13 +86,11 @@ function undecided({ counts, part, factors }) {
 
 /**
  * @param {Record<string, number>} people
- * @param {number} undecidedShare
+ * @param {number} undecided
  * @returns {string}
  */
-function sentence({ tp, fp, fn, tn }, undecidedShare) {
-  const subject = undecidedShare
-    ? `${formatPercent(undecidedShare)} have no decision. Of 1,000 others`
-    : "Of 1,000 people";
+function describePeople({ tp, fp, fn, tn }, undecided) {
+  const subject = undecided ? `${formatPercent(undecided)} have no decision. Of 1,000 others` : "Of 1,000 people";
   return `${subject}, ${tp + fn} are positive. ${tp + fp} are flagged: ${tp} true positives and ${fp} false positives. ${fn + tn} are not flagged: ${fn} false negatives and ${tn} true negatives.`;
 }
 
@@ -101,7 +99,7 @@ function sentence({ tp, fp, fn, tn }, undecidedShare) {
  * @param {Record<string, number>} people
  * @returns {HTMLElement}
  */
-function table({ counts, payload }, people) {
+function confusionTable({ counts, payload }, people) {
   const { positive, negative } = payload.data;
   /** @param {"tp" | "fp" | "fn" | "tn"} cell @param {number} rate @param {{measure: string, class: string}} of */
   const cellOf = (cell, rate, of) =>
@@ -117,7 +115,7 @@ function table({ counts, payload }, people) {
   return element(
     "table",
     { class: "cells" },
-    element("caption", { class: "unseen" }, "Confusion matrix of 1,000 people"),
+    element("caption", { class: "visually-hidden" }, "Confusion matrix of 1,000 people"),
     element(
       "thead",
       {},
@@ -131,12 +129,12 @@ function table({ counts, payload }, people) {
     element(
       "tbody",
       {},
-      rowOf("positive", label(positive), [
+      rowOf("positive", classLabel(positive), [
         cellOf("tp", tpr, { measure: "sensitivity", class: "positives" }),
         cellOf("fn", 1 - tpr, { measure: "fnr", class: "positives" }),
         sumOf(people.tp + people.fn),
       ]),
-      rowOf("negative", label(negative), [
+      rowOf("negative", classLabel(negative), [
         cellOf("fp", falseRate, { measure: "fpr", class: "negatives" }),
         cellOf("tn", 1 - falseRate, { measure: "specificity", class: "negatives" }),
         sumOf(people.fp + people.tn),
@@ -169,6 +167,6 @@ function sumOf(count) {
  * @param {unknown} name
  * @returns {HTMLElement | null}
  */
-function label(name) {
+function classLabel(name) {
   return name === null || name === undefined ? null : element("small", {}, ` ${String(name)}`);
 }
