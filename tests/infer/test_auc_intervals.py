@@ -11,8 +11,7 @@ from scipy.special import ndtr
 
 from baserate import Curve, Tally, curve, infer, measure, tally
 from baserate.infer import _auc_intervals, _variances
-from baserate.infer._binomial import wilson
-from baserate.infer._variances import t_widening
+from baserate.infer._binomial import t_widening, wilson
 from tests.strategies import Rows, rows
 
 Floats = npt.NDArray[np.float64]

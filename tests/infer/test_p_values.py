@@ -14,9 +14,8 @@ from baserate import Rows, Tallies, Tally, UsageError, equalize, infer, shift, t
 from baserate._formatting import format_p, format_p_phrase
 from baserate._tally import Group
 from baserate.infer import compare, tabulate_comparisons
-from baserate.infer._binomial import NormalLevel, clopper_pearson, normal_quantile, tail_probability, wilson
+from baserate.infer._binomial import NormalLevel, clopper_pearson, normal_quantile, t_widening, tail_probability, wilson
 from baserate.infer._comparison import interval_p
-from baserate.infer._variances import t_widening
 from tests.cli.shell import run
 
 

@@ -20,8 +20,8 @@ from baserate.infer import (
     compare_classes,
     compare_unpaired,
 )
-from baserate.infer._auc_intervals import hand_till_slopes
 from baserate.infer._comparison import ComparisonRequest
+from baserate.infer._multiclass import hand_till_slopes
 from baserate.infer._unpaired_comparison import compare_samples, effective_shares
 from baserate.infer._variances import Units, degrees_of_freedom, influence_variance
 from baserate.measure import MEASURES, describe, multiclass, sensitivity

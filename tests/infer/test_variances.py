@@ -11,7 +11,7 @@ from scipy.special import expit, logit, stdtr, stdtrit
 from scipy.stats import ttest_rel
 
 from baserate import Curve, MulticlassRows, NotAProbabilityError, Rows, Tally, infer, measure, tally
-from baserate.infer import Comparison, Question, _bootstrap, _variances, compare
+from baserate.infer import Comparison, Question, _binomial, _bootstrap, _variances, compare
 from baserate.infer._variances import explain_heavy_tail, pareto_shape
 from baserate.measure import MEASURES, describe
 
@@ -136,8 +136,8 @@ def test_widening_is_student() -> None:
 
     for freedom, level in product((1, 4, 30.5), (0.8, 0.95)):
         wanted = stats.t.ppf((1 + level) / 2, freedom) / stats.norm.ppf((1 + level) / 2)
-        assert _variances.t_widening(freedom, level) == pytest.approx(wanted)
-    assert _variances.t_widening(float("inf"), 0.9) == 1
+        assert _binomial.t_widening(freedom, level) == pytest.approx(wanted)
+    assert _binomial.t_widening(float("inf"), 0.9) == 1
 
 
 @pytest.mark.slow

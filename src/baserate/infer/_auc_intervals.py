@@ -13,13 +13,12 @@ from baserate._arrays import Bools, Floats, ratio, round_if_close
 from baserate._domains import SHARE, Domain, check_domain
 from baserate._errors import EmptyDataError, OptionError, keyword
 from baserate._formatting import count_of, there_are
-from baserate._numeric.distinct import argsort_descending
-from baserate._rows import MulticlassRows, Rows
+from baserate._rows import Rows
 from baserate._tally import Tally
 from baserate.infer import _binomial
-from baserate.infer._binomial import normal_quantile
+from baserate.infer._binomial import normal_quantile, t_widening
 from baserate.infer._bootstrap import UniqueRows, rank_descending, sum_to_midpoints
-from baserate.infer._variances import influence_variance, t_widening, unseen_loss
+from baserate.infer._variances import influence_variance, unseen_loss
 from baserate.measure import auc
 
 Limits = tuple[float, float]
@@ -270,13 +269,6 @@ def _placement_slopes(truth: Bools, score: Floats, mass: Floats) -> Floats:
     return ratio(placed - area, np.where(truth, positives, negatives))
 
 
-def same_ranks(first: Floats, second: Floats) -> bool:
-    """Return whether two models rank all rows equally, ties included."""
-    order = argsort_descending(first)
-    one, other = np.diff(first[order]), np.diff(second[order])
-    return bool((np.sign(one) == np.sign(other)).all())
-
-
 def _covariance(influence: AucInfluence, first: Floats, second: Floats) -> float:
     times = influence.cells.times
     if influence.cells.cluster is not None:
@@ -310,31 +302,6 @@ def _cluster_covariance(influence: AucInfluence, first: Floats, second: Floats) 
 def _bessel_factor(rows: int) -> float:
     """Return n/(n − 1), the correction for one lost degree of freedom; NaN for a single row."""
     return rows / (rows - 1) if rows > 1 else nan
-
-
-def hand_till_slopes(rows: MulticlassRows) -> Floats:
-    r"""Compute the influence of each row on Hand and Till's M, the mean of :math:`\hat A(i|j)` over pairs of classes.
-
-    A row of class i shifts Â(i|j) by its placement among class j by the score for i, and Â(j|i) by its placement among
-    class j by the score for j, each less the area itself, times its share of the weight of its class.
-    """
-    amount = rows.amount
-    mass = np.ones(len(rows)) if amount is None else np.asarray(amount, dtype=np.float64)
-    weight = np.ones(len(rows)) if rows.weight is None else rows.weight
-    support = rows.support
-    present = np.flatnonzero(support > 0)
-    total = np.zeros(len(rows))
-    for i in present:
-        order, ends, runs = rank_descending(np.ascontiguousarray(rows.score[:, i], dtype=np.float64))
-        code, of_order = rows.truth[order], mass[order]
-        own = sum_to_midpoints(np.where(code == i, of_order, 0.0), ends)[runs] / support[i]
-        for j in present[present != i]:
-            below = 1 - sum_to_midpoints(np.where(code == j, of_order, 0.0), ends)[runs] / support[j]
-            placed = np.where(code == i, below, own)
-            area = float(np.sum((of_order * below)[code == i])) / support[i]
-            total[order] += np.where((code == i) | (code == j), placed - area, 0.0)
-    pairs = len(present) * (len(present) - 1)
-    return ratio(total * weight, pairs * support[rows.truth])
 
 
 Standard = Literal["first", "second"] | None

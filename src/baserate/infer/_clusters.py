@@ -16,7 +16,7 @@ from baserate._formatting import count_of
 from baserate._rows import Rows
 from baserate.infer import _auc_intervals, _binomial, _confidence_bands
 from baserate.infer._auc_intervals import auc_influence
-from baserate.infer._binomial import NormalLevel, normal_quantile, wilson
+from baserate.infer._binomial import NormalLevel, normal_quantile, t_widening, wilson
 from baserate.infer._bootstrap import (
     Seed,
     SortedScores,
@@ -35,7 +35,6 @@ from baserate.infer._variances import (
     explain_heavy_tail,
     find_scale,
     stretch_percentiles,
-    t_widening,
 )
 from baserate.measure import Measure, accuracy_ratio, auc, describe, gini, ks
 

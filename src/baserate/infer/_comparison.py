@@ -16,9 +16,9 @@ from baserate._errors import OptionError, UsageError, keyword, unknown_name
 from baserate._formatting import SMALLEST_SHOWN, count_of
 from baserate._results import Estimate, Results
 from baserate.infer._auc_intervals import AucEstimate, score_interval
-from baserate.infer._binomial import NormalLevel, normal_quantile, wilson
+from baserate.infer._binomial import NormalLevel, normal_quantile, t_widening, wilson
 from baserate.infer._bootstrap import percentiles
-from baserate.infer._variances import Units, VarianceComponent, degrees_of_freedom, stretch_percentiles, t_widening
+from baserate.infer._variances import Units, VarianceComponent, degrees_of_freedom, stretch_percentiles
 from baserate.measure import Measure, MeasureInfo, describe
 
 Alternative = Literal["two-sided", "greater", "less", "better"]
@@ -211,7 +211,7 @@ class Comparison:
     """Result of comparing two models A and B by a measure.
 
     `p` is the probability of a difference at least as far on the side of the `alternative` if there were none (or if A
-    were `margin` worse); it is never 0. `adjust_p_values` is the Holm-adjusted p over all comparisons made at once; the
+    were `margin` worse); it is never 0. `p_adjusted` is the Holm-adjusted p over all comparisons made at once; the
     interval is not adjusted. `p_is_bound` says that both are upper bounds: the method can show no smaller value.
 
     >>> Comparison("auc", ("new", "old"), (0.8, 0.7), Estimate(0.1, 0.02, 0.18, 0.95, "DeLong"), statistic=2.5, p=0.01)

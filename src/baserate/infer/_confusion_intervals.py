@@ -20,9 +20,17 @@ from baserate._arrays import Floats, Value, as_python, make_read_only, ratio
 from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate.infer import _binomial
-from baserate.infer._binomial import EXACT_BELOW, Limits, effective_counts, normal_quantile, wilson, wilson_or_exact
-from baserate.infer._bootstrap import Seed, make_generator, sample_masses
-from baserate.infer._variances import Bounds, VarianceComponent, degrees_of_freedom, t_widening
+from baserate.infer._binomial import (
+    EXACT_BELOW,
+    Limits,
+    effective_counts,
+    normal_quantile,
+    t_widening,
+    wilson,
+    wilson_or_exact,
+)
+from baserate.infer._bootstrap import Seed, make_generator, sample_in_blocks, sample_masses
+from baserate.infer._variances import Bounds, VarianceComponent, degrees_of_freedom
 from baserate.measure import (
     Measure,
     describe,
@@ -249,6 +257,8 @@ TableScheme = Literal["draws", "stratified", "bootstrap"]
 """Dirichlet samples with a prior of half a row in each cell; the same within each class; or the bootstrap."""
 
 N_TABLES = 10_000
+N_LIMIT_SAMPLES = 2000
+"""Simulated tables at each threshold of a curve."""
 _MAX_NUMBERS = 4_000_000
 """Numbers sampled for one table; with many classes, fewer tables are simulated."""
 _MIN_TABLES = 1000
@@ -351,6 +361,64 @@ def _as_tables(table: Counts[float] | Confusion, tables: Floats) -> Counts[Float
     if isinstance(table, Confusion):
         return Confusion(tables, table.labels)
     return Counts(*(make_read_only(tables[:, at, to].copy()) for at, to in ((0, 0), (1, 0), (0, 1), (1, 1))))
+
+
+def simulate_limits(counts: Counts[Floats], measure: Measure, level: float, rng: np.random.Generator) -> Floats:
+    """Return percentiles of a measure of simulated tables: low in row 0, high in row 1."""
+    mass, squares = (np.stack([each.tp, each.fp, each.fn, each.tn]) for each in (counts, counts.squares))
+    if counts.reweighed:
+        measure = _fix_class_masses(measure, mass[:, :1])  # class masses are equal at all thresholds
+        mass, squares = (
+            _join_classes(each) for each in in_class_units(_split_classes(mass), _split_classes(squares), axis=0)
+        )
+    own, others = rng.spawn(2)
+    low, high = _sample_limits(mass, squares, measure, level, own)
+    hollow = np.flatnonzero((mass == 0).any(axis=0))
+    if len(hollow):
+        # With a prior of half a row an empty cell can occur; without it, the cell is impossible. Cover both.
+        bare = _sample_limits(mass[:, hollow], squares[:, hollow], measure, level, others, filled=False)
+        low[hollow], high[hollow] = np.fmin(low[hollow], bare[0]), np.fmax(high[hollow], bare[1])
+    return np.stack([low, high])
+
+
+def _fix_class_masses(measure: Measure, mass: Floats) -> Measure:
+    """Return a measure of tables whose classes are first rescaled to their own masses."""
+    whole = _split_classes(mass).sum(axis=0, keepdims=True)
+
+    def evaluate(counts: Counts[Floats]) -> Floats:
+        masses = _split_classes(np.stack([counts.tp, counts.fp, counts.fn, counts.tn], axis=-2))
+        masses *= np.nan_to_num(ratio(whole, masses.sum(axis=-3, keepdims=True)))
+        values: Floats = measure(Counts(*np.moveaxis(_join_classes(masses), -2, 0)))
+        return values
+
+    return evaluate
+
+
+def _split_classes(cells: Floats) -> Floats:
+    """Reshape cells tp, fp, fn, tn to two decisions of two classes, with the classes along the second axis."""
+    return cells.reshape(*cells.shape[:-2], 2, 2, cells.shape[-1])
+
+
+def _join_classes(pairs: Floats) -> Floats:
+    """Reshape two decisions of two classes to cells tp, fp, fn, tn."""
+    return pairs.reshape(*pairs.shape[:-3], 4, pairs.shape[-1])
+
+
+def _sample_limits(
+    mass: Floats, squares: Floats, measure: Measure, level: float, rng: np.random.Generator, *, filled: bool = True
+) -> tuple[Floats, Floats]:
+    def sample(rng: np.random.Generator, draws: int) -> Floats:
+        masses = sample_masses(rng, draws, mass, squares, prior=_PRIOR_ROWS / len(mass))
+        if not filled:
+            masses *= mass > 0
+        block: Floats = measure(Counts(*np.moveaxis(masses, 1, 0)))
+        return block
+
+    values = sample_in_blocks(sample, n_samples=N_LIMIT_SAMPLES, seed=rng, size=mass.size)
+    tail = (1 - level) / 2
+    # Samples themselves, without interpolation, which would be NaN between infinite ones.
+    low = np.quantile(values, tail, axis=0, method="lower")
+    return low, np.quantile(values, 1 - tail, axis=0, method="higher")
 
 
 MOST_CLASSES = 32

@@ -336,7 +336,7 @@ def _simulated_table_bounds(inputs: IntervalInput, *, way: _confusion_intervals.
 
 def _widen_for_weights(inputs: IntervalInput, bounds: Bounds) -> Bounds:
     """Widen an interval of weighted rows as a t quantile does, since their variance is estimated."""
-    factor = _variances.t_widening(
+    factor = _binomial.t_widening(
         _confusion_intervals.weighted_freedom(inputs.measure, inputs.data), inputs.request.level
     )
     low, high = _variances.scale_interval(

@@ -10,11 +10,22 @@ from math import copysign, nan, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from baserate._arrays import Bools, Floats
+from baserate._confusion import Confusion
 from baserate._counts import Counts
+from baserate._rows import MulticlassRows
 from baserate.infer._binomial import tail_probability
-from baserate.infer._bootstrap import MAX_WORK, MIN_SAMPLES, Seed, UniqueRows, sample_in_blocks, sample_masses
+from baserate.infer._bootstrap import (
+    MAX_WORK,
+    MIN_SAMPLES,
+    Seed,
+    UniqueRows,
+    choose_n_samples,
+    sample_in_blocks,
+    sample_masses,
+)
 from baserate.infer._comparison import SMALLEST_P, BootstrapDifference, Limits, Side, normal_p
 from baserate.infer._variances import Units
 from baserate.measure import Measure, describe
@@ -327,3 +338,45 @@ def _model_counts(cells: Floats, which: int) -> Counts[Any]:
         return cells[..., cells_of_name[0]] + cells[..., cells_of_name[1]]
 
     return Counts(tp=sum_cells("tp"), fp=sum_cells("fp"), fn=sum_cells("fn"), tn=sum_cells("tn"))
+
+
+def simulate_class_differences(measure: Measure, a: MulticlassRows, b: MulticlassRows, seed: Seed) -> Floats:
+    """Sample differences with a random mass for each combination of the label and both decisions.
+
+    A few prior rows are spread over all combinations in which a model is correct or both agree, so that unobserved ones
+    are not taken for impossible; with two classes that is half a row in each of the eight cells.
+    """
+    width = len(a.labels)
+    truth, first, second = (each.astype(np.intp) for each in (a.truth, a.decision(), b.decision()))
+    observed = (truth * width + first) * width + second
+    ways, which = np.unique(np.concatenate([_prior_cells(width), observed]), return_inverse=True)
+    weight = np.ones(len(a)) if a.weight is None else a.weight
+    times = np.ones(len(a)) if a.count is None else a.count
+    mass, squares = (
+        np.bincount(which[-len(a) :], times * weight**power, minlength=len(ways)).astype(np.float64) for power in (1, 2)
+    )
+    true = ways // width**2
+    tables = [true * width + ways // width % width, true * width + ways % width]
+
+    def sample(rng: np.random.Generator, draws: int) -> Floats:
+        masses = sample_masses(rng, draws, mass, squares, prior=8 * _PRIOR_ROWS / len(ways))
+        one, other = (measure(Confusion(_sum_tables(masses, at, width), a.labels)) for at in tables)
+        return np.asarray(one - other)
+
+    size = max(len(ways), width**2)
+    return sample_in_blocks(sample, n_samples=choose_n_samples(size), seed=seed, size=size)
+
+
+def _prior_cells(width: int) -> npt.NDArray[np.intp]:
+    """Return the codes of label and both decisions where a model is correct or both agree."""
+    truth, other = (each.ravel() for each in np.indices((width, width)))
+    decisions = ((truth, other), (other, truth), (other, other))
+    return np.unique(np.concatenate([(truth * width + first) * width + second for first, second in decisions]))
+
+
+def _sum_tables(masses: Floats, at: npt.NDArray[np.intp], width: int) -> Floats:
+    """Sum masses to tables of label and one decision."""
+    tables = np.zeros((len(masses), width * width))
+    for column, cell in enumerate(at.tolist()):
+        tables[:, cell] += masses[:, column]
+    return tables.reshape(-1, width, width)

@@ -10,7 +10,6 @@ from math import inf, isfinite, isinf, isnan, nan, sqrt
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from baserate._arrays import Bools, Floats, ratio
 from baserate._costs import Costs
@@ -18,11 +17,12 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import EmptyDataError, OptionError, keyword, unknown_name
 from baserate._formatting import count_of
+from baserate._numeric.distinct import argsort_descending
 from baserate._rows import Rows
 from baserate._tally import Tally
 from baserate.infer import _auc_intervals, _confidence_bands
-from baserate.infer._auc_intervals import AucInfluence, auc_influence, same_ranks
-from baserate.infer._binomial import normal_quantile
+from baserate.infer._auc_intervals import AucInfluence, auc_influence
+from baserate.infer._binomial import normal_quantile, t_widening
 from baserate.infer._bootstrap import Place, Seed, UniqueRows, bootstrap_models, unique_rows
 from baserate.infer._comparison import (
     NO_VARIANCE,
@@ -53,7 +53,6 @@ from baserate.infer._variances import (
     VarianceComponent,
     has_influence,
     influence_slopes,
-    t_widening,
 )
 from baserate.measure import Measure, MeasureInfo, Settings, as_measure, describe, ks, require_options, undefined_reason
 
@@ -91,7 +90,9 @@ def studentize_difference(
         )
     classes = [cells.truth, ~cells.truth] if describe(measure).of is Curve else [np.ones(len(cells), dtype=np.bool_)]
     return StudentizedDifference.of(
-        value, [_component(difference[members], cells.times[members]) for members in classes], INFLUENCE_METHOD
+        value,
+        [VarianceComponent.of_rows(difference[members], cells.times[members]) for members in classes],
+        INFLUENCE_METHOD,
     )
 
 
@@ -104,16 +105,12 @@ def _row_influence(measure: Measure, cells: UniqueRows, tally: Tally, score: Flo
     return added if cells.weight is None else added * cells.weight
 
 
-def _component(added: Floats, times: npt.NDArray[Any]) -> VarianceComponent:
-    return VarianceComponent.of(float(np.sum(times * added**2)), float(np.sum(times * added**4)), float(times.sum()))
-
-
 def _cluster_component(cells: UniqueRows, added: Floats) -> VarianceComponent:
     if cells.clusters < 2:
         return VarianceComponent(inf, inf, 1.0)
     assert cells.cluster is not None  # noqa: S101  (for the type checker)
     sums = np.bincount(cells.cluster, added * cells.times, minlength=cells.clusters).astype(np.float64)
-    return _component(sums, np.ones(cells.clusters))
+    return VarianceComponent.of_rows(sums, np.ones(cells.clusters))
 
 
 def _ks_components(cells: UniqueRows, pair: tuple[str, str]) -> Iterator[VarianceComponent]:
@@ -142,7 +139,7 @@ def _ks_components(cells: UniqueRows, pair: tuple[str, str]) -> Iterator[Varianc
         values = np.append(difference[members], prior)
         mass = float(np.sum(times * weights))
         mean = float(np.sum(times * weights * values)) / mass
-        yield _component(weights * (values - mean) / mass, times)
+        yield VarianceComponent.of_rows(weights * (values - mean) / mass, times)
 
 
 def _ks_sign(cells: UniqueRows, flagged: Bools) -> float:
@@ -387,7 +384,7 @@ class _PairedComparison:
     def _has_same_ranking(self, pair: Pair) -> bool:
         """Return whether one model is a function of the other; perfect models may rank a few rows equally by chance."""
         imperfect = _auc_intervals.estimate_auc(self._tally(pair[0])).variance > 0
-        return imperfect and same_ranks(*(self.cells.score[model] for model in pair))
+        return imperfect and _have_same_ranks(*(self.cells.score[model] for model in pair))
 
     def _compare_decisions(self, method: str, pair: Pair) -> Comparison:
         """Compare decisions by McNemar's test, or by simulated joint tables."""
@@ -450,6 +447,13 @@ class _PairedComparison:
         if bootstrap.is_constant(max(map(abs, values))) and not (value == 0 and self._has_same_ranking(pair)):
             return self.request.conclude_as_shares(values, bootstrap.units, **self._context(pair))
         return self.request.conclude_by_bootstrap(values, bootstrap, **self._context(pair))
+
+
+def _have_same_ranks(first: Floats, second: Floats) -> bool:
+    """Return whether two models rank all rows equally, ties included."""
+    order = argsort_descending(first)
+    one, other = np.diff(first[order]), np.diff(second[order])
+    return bool((np.sign(one) == np.sign(other)).all())
 
 
 def has_mcnemar_test(measure: Measure) -> bool:

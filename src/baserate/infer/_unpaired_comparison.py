@@ -16,7 +16,7 @@ from baserate._curve import Curve
 from baserate._errors import OptionError, keyword
 from baserate._tally import Tally
 from baserate.infer import _auc_intervals, _binomial
-from baserate.infer._binomial import Proportion, effective_proportion, wilson
+from baserate.infer._binomial import Proportion, effective_proportion, t_widening, wilson
 from baserate.infer._bootstrap import (
     POOLED_RANKS,
     Seed,
@@ -47,7 +47,7 @@ from baserate.infer._estimate import (
 )
 from baserate.infer._mcnemar import N_TABLES
 from baserate.infer._paired_comparison import AUC_SCALES, find_threshold, has_delong_test
-from baserate.infer._variances import Units, influence_variance, t_widening
+from baserate.infer._variances import Units, influence_variance
 from baserate.measure import (
     Measure,
     Settings,

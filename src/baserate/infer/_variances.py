@@ -19,9 +19,10 @@ from baserate._curve import Curve
 from baserate._numeric.cumulative import cumulative_blocks
 from baserate._tally import Tally
 from baserate.infer._binomial import (
-    NormalLevel,
+    LARGE_FREEDOM,
     normal_quantile,
     proportion_from_variance,
+    t_widening,
     tail_probability,
     wilson,
     wilson_or_exact,
@@ -50,6 +51,12 @@ class VarianceComponent(NamedTuple):
     fourth: float
     """Sum of the fourth powers of row contributions, which shows whether few rows dominate."""
     rows: float
+
+    @staticmethod
+    def of_rows(contributions: Floats, times: Cells) -> VarianceComponent:
+        """Sum the contributions of rows, each as often as it occurs."""
+        second, fourth = (float(np.sum(times * contributions**power)) for power in (2, 4))
+        return VarianceComponent.of(second, fourth, float(times.sum()))
 
     @staticmethod
     def of(second: float, fourth: float, rows: float) -> VarianceComponent:
@@ -330,8 +337,6 @@ UNSEEN_DEPTH = 0.75
 
 _SMALL_SKILL_CLASS = 10
 """Rows of the smaller class up to which a skill never counts with more trials than rows."""
-_LARGE_FREEDOM = 1000
-"""Degrees of freedom above which a series of two terms replaces the t distribution."""
 
 Limits = tuple[float, float]
 
@@ -345,25 +350,6 @@ class Moments(NamedTuple):
     """Degrees of freedom of the variance."""
     rows: float
     """Rows of the smaller class, on which the number rests."""
-
-
-def t_widening(freedom: float, level: float) -> float:
-    """Return the ratio of a t quantile to the normal one: how much wider an interval is if its variance is estimated.
-
-    >>> round(t_widening(9, 0.95), 4)
-    1.1542
-    """
-    if freedom == inf:
-        return 1.0
-    z = normal_quantile(level)
-    if freedom > _LARGE_FREEDOM and z < 3:
-        # Cornish and Fisher's series, with a remainder below 1e-7: importing SciPy would take longer.
-        return 1 + (z**2 + 1) / (4 * freedom) + (5 * z**4 + 16 * z**2 + 3) / (96 * freedom**2)
-    from scipy.special import stdtrit
-
-    if isinstance(level, NormalLevel):
-        return -float(stdtrit(max(freedom, 1.0), tail_probability(level) / 2)) / z
-    return float(stdtrit(max(freedom, 1.0), (1 + level) / 2)) / z
 
 
 def unseen_loss(rows: float, level: float) -> float:
@@ -414,7 +400,7 @@ class Units(NamedTuple):
     @property
     def is_few(self) -> bool:
         """Return whether there are so few units that intervals need a correction."""
-        return self.observed < _LARGE_FREEDOM
+        return self.observed < LARGE_FREEDOM
 
 
 def stretch_percentiles(bounds: Limits, value: float, units: Units, level: float) -> Limits:

@@ -1,8 +1,7 @@
 """Logistic recalibration: calibration slope and intercepts, and the observed-to-expected ratio.
 
 A probability of 0 or 1 has no finite log-odds, and is moved `PROBABILITY_CLIP` away from it. `count_clipped` counts
-the rows
-concerned.
+these rows.
 """
 
 from collections.abc import Callable, Mapping
