@@ -160,6 +160,7 @@ def test_scores_that_are_no_probabilities() -> None:
     assert {"auc", "hand_till", "top_k_accuracy"} <= measured
     assert not measured & {"brier", "log_loss", "brier_skill", "log_loss_skill"}
     assert sum("is left out" in note for note in summary.data["notes"]) >= 4
+    assert all(note.endswith("not probabilities.") for note in summary.data["notes"] if "is left out" in note)
     for function in (multiclass.brier, multiclass.log_loss):
         with pytest.raises(NotAProbabilityError, match="in 3 of 3 rows the scores are outside"):
             function(twice)

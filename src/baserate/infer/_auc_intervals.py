@@ -112,12 +112,14 @@ def auc_interval(estimate: AucEstimate, level: float) -> tuple[float, float, str
     for unseen rows, and neither bound exceeds Wilson's for a proportion of as many rows as the smaller class has: no
     distribution has a greater variance than A(1 − A)/r [@birnbaum1957].
     """
+    # Rounded, so that weights in another unit do not switch the method.
     if (
         round_if_close(min(estimate.positives, estimate.negatives) * min(estimate.value, 1 - estimate.value))
         < SCORE_BELOW
     ):
         (low, high), how = score_interval(estimate, level), METHODS["score"][1]
     else:
+        # The variance is estimated, so it counts with a t quantile in place of z.
         wider = estimate._replace(variance=estimate.variance * t_widening(estimate.freedom, level) ** 2)
         (low, high), how = logit_delong_interval(wider, level), f"{METHODS['logit-delong'][1]}, t quantiles"
     lowest, highest = unseen_limits(estimate, level)
@@ -158,6 +160,7 @@ def cap_area_interval(tally: Tally, level: float) -> Limits:
         *_binomial.effective_counts(tally.positives, tally.negatives, *squares.tolist()), level
     )
     # Both are independent, so their distances add in quadrature [@zou2008].
+    # The area falls with the prevalence if the AUC exceeds ½: then the higher prevalence gives the lower bound.
     tilt = estimate.value - 0.5
     down, up = ((share - few), (many - share)) if tilt < 0 else ((many - share), (share - few))
     value = share / 2 + (1 - share) * estimate.value
@@ -191,6 +194,7 @@ METHODS: dict[str, tuple[Callable[[AucEstimate, float], Limits], str]] = {
 
 
 def _exponential_spread(value: float, positives: float, negatives: float) -> float:
+    # Q₁, the probability that two positives score above one negative, and Q₂, one positive above two negatives.
     above, below = value / (2 - value), 2 * value * value / (1 + value)
     square = value * value
     return value * (1 - value) + (positives - 1) * (above - square) + (negatives - 1) * (below - square)
@@ -436,6 +440,7 @@ def delong_pair(rows: Rows) -> AucPair:
     scores = [np.repeat(np.asarray(score, dtype=np.float64), many) for score in rows.score.values()]
     _check_pilot_size(float(truth.sum()), float((~truth).sum()))
     above = np.cov(np.array([_placements(score[truth], score[~truth]) for score in scores]))
+    # Negated: the placement of a negative is the share of positives above it.
     below = np.cov(np.array([_placements(-score[~truth], -score[truth]) for score in scores]))
     areas = [float(_placements(score[truth], score[~truth]).mean()) for score in scores]
     parts = [ClassVariance(float(above[place]), float(below[place])) for place in ((0, 0), (1, 1), (0, 1))]
@@ -579,6 +584,7 @@ def _auc_and_variance(tally: Tally) -> tuple[float, ClassVariance]:
     _check_unweighted(weighted=tally.weighted)
     positive, negative = (np.asarray(each, dtype=np.float64) for each in tally.mass)
     _check_pilot_size(positive.sum(), negative.sum())
+    # Scores fall, so cumulative sums count the rows above each score.
     below = 1 - (np.cumsum(negative) - negative / 2) / negative.sum()
     above = (np.cumsum(positive) - positive / 2) / positive.sum()
     auc = float(np.sum(positive * below) / positive.sum())

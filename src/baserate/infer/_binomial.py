@@ -138,6 +138,7 @@ def t_widening(freedom: float, level: float) -> float:
         return 1 + (z**2 + 1) / (4 * freedom) + (5 * z**4 + 16 * z**2 + 3) / (96 * freedom**2)
     from scipy.special import stdtrit
 
+    # From the small tail: for such levels (1 + level)/2 rounds to 1.
     if isinstance(level, NormalLevel):
         return -float(stdtrit(max(freedom, 1.0), tail_probability(level) / 2)) / z
     return float(stdtrit(max(freedom, 1.0), (1 + level) / 2)) / z
@@ -353,6 +354,7 @@ def predictive_interval(
         else:
             few, many = _quadrature_log_odds(hit, miss, level), _normal_log_odds(hit, miss, level)
             low, high = (np.where(_has_few(hit, miss), *each) for each in zip(few, many, strict=True))
+        # Overflow gives the right limits, since 1/(1 + ∞) is 0.
         low, high = (1 / (1 + np.exp(-log_odds)) for log_odds in (low, high))
     # Without one of the classes, the value is certain.
     absent, certain = np.equal(hit.mass, 0) | np.equal(miss.mass, 0), np.equal(miss.mass, 0) * 1.0

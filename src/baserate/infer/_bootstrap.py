@@ -57,6 +57,7 @@ def sample_in_blocks(sampler: Sampler, *, n_samples: int, seed: Seed, size: int)
     """
     each = min(max(_BLOCK // max(size, 1), 1), n_samples)
     sizes = [each] * (n_samples // each) + [n_samples % each] * bool(n_samples % each)
+    # spawn counts the generators it made, so a second call with the same generator object gives other samples.
     generators = make_generator(seed).spawn(len(sizes))
 
     def sample_block(at: int) -> Floats:
@@ -284,6 +285,7 @@ def make_resampler(tally: Tally, way: BootstrapScheme) -> Callable[[np.random.Ge
     mass = tally.mass.ravel()[occupied].astype(np.float64)
     weight = tally.squares.ravel()[occupied] / mass
     shape = effective_rows(mass, weight)
+    # A gamma variable of shape 1 is exponential, which is sampled faster.
     single = bool((shape == 1).all())
     totals = np.array([tally.positives, tally.negatives])[:, None]
 
@@ -318,6 +320,7 @@ def _make_stack_resampler(
     def sample_distinct(rng: np.random.Generator, samples: int) -> tuple[Floats, Floats]:
         """Sample where every row has a distinct score, so that a row is a place and needs no lookup."""
         places = rng.integers(0, rows, (samples, rows))
+        # One bincount for all samples: adding multiples of the rows keeps their places apart.
         places += np.arange(samples)[:, None] * rows
         times = np.bincount(places.ravel(), minlength=samples * rows).reshape(samples, rows).astype(np.float64)
         positive = times * true
@@ -456,9 +459,11 @@ def unique_rows(rows: Rows, models: Sequence[str], place: Place = slice(None)) -
 
 def _sort_rows(columns: Sequence[Column]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Return the order of the rows, and where in it each kind begins."""
+    # The sort need not be stable: without ties the order is unique, and ties are sorted again below.
     order = np.argsort(columns[0])
     new = np.diff(columns[0][order]) != 0
     if not new.all():  # sort by the other columns only where the first has ties
+        # np.lexsort takes the most significant column last.
         order = np.lexsort(columns[::-1])
         new = np.zeros(max(len(order) - 1, 0), dtype=np.bool_)
         for column in columns:
@@ -477,11 +482,13 @@ def _number_kinds(order: npt.NDArray[np.intp], first: npt.NDArray[np.intp]) -> n
 def _number_clusters(cluster: Column, kind: npt.NDArray[np.int64], times: npt.NDArray[np.int64]) -> Codes:
     """Number clusters by content, since their own numbers may depend on the order of rows."""
     _, code = np.unique(cluster, return_inverse=True)
+    # By cluster first: np.lexsort takes the most significant column last.
     order = np.lexsort([kind, code])
     new = (np.diff(code[order]) != 0) | (np.diff(kind[order]) != 0)
     first = np.concatenate([[0], np.flatnonzero(new) + 1])
     kinds_with_counts = np.column_stack([kind[order][first], np.add.reduceat(times[order], first)])
     contents = np.split(kinds_with_counts, np.flatnonzero(np.diff(code[order][first])) + 1)
+    # Any order that depends on the contents alone is good enough; that of their bytes is one.
     ranked = sorted(range(len(contents)), key=lambda at: contents[at].tobytes())
     number = np.empty(len(contents), dtype=np.int64)
     number[ranked] = np.arange(len(contents))

@@ -248,6 +248,7 @@ def _observed_expected_interval(inputs: CalibrationInput) -> Bounds:
 
 def _trial_factor(tally: Tally, slope: Floats, level: float) -> float:
     """Return the factor on effective trials that allows for an estimated variance; 1 for equal weights."""
+    # By Cauchy and Schwarz n·Σw² ≥ (Σw)², with equality for equal weights, whose variance needs no allowance.
     rows = float(tally.rows.sum(dtype=np.int64))
     if not tally.weighted or rows * float(tally.squares.sum()) <= (1 + _ROUNDING) * tally.total**2:
         return 1.0
@@ -325,8 +326,10 @@ def _noncentral(value: float, freedom: float, level: float) -> tuple[float, floa
         def surplus(noncentrality: float) -> float:
             return float(chndtr(value, freedom, noncentrality)) - below
 
+        # Even a central variable is seldom this low, so no noncentrality fits better than 0.
         if surplus(0.0) <= 0:
             return 0.0
+        # So far above the value that the surplus is negative there, as brentq requires.
         most = 2 * value + 100 * sqrt(value + freedom) + 100
         return float(brentq(surplus, 0.0, most))
 
@@ -575,6 +578,7 @@ def _make_reference(value: float, simulated: Floats, level: float, how: str) -> 
     if isnan(value) or not len(defined):
         reason = "it is undefined" if isnan(value) else "no simulation is defined"
         return NullReference(value, nan, nan, nan, level, nan, how, reason)
+    # Samples themselves, since infinite distances cannot be interpolated.
     low, typical, high = np.quantile(defined, [1 - level, 0.5, level], method="higher").tolist()
     p = simulation_p(value, defined)
     return NullReference(value, typical, low, high, level, p, how, p_is_bound=is_smallest_p(p, defined))

@@ -373,6 +373,7 @@ def _summarize_part(part: CalibrationPart, options: CalibrationOptions) -> Itera
 
 def _summarize_tally(tally: Tally, options: CalibrationOptions, *, original: bool) -> Iterator[dict[str, Any]]:
     """Summarize one tally with all measures and tests."""
+    # Any threshold gives the same prevalence.
     share = estimate("prevalence", Curve(tally).at(0.5), level=options.level)
     yield {"measure": "prevalence"} | tidy_columns(share)
     names = [*MEAN_MEASURES, *LINE_MEASURES, *(name for names in SCORE_PARTS.values() for name in names)]
@@ -557,8 +558,10 @@ def smooth_curve(tally: Tally, options: CurveOptions, *, smoother: Smoother) -> 
     )
     tail = (1 - options.level) / 2
     bounds = np.quantile(draws, [tail, 1 - tail], axis=0)
+    # Reversed, since np.interp requires rising scores.
     low, high = (np.interp(tally.score[::-1], pooled.score[::-1], _clip(bound)[::-1]) for bound in bounds)
     if options.band == "confidence":
+        # Refits to simulated outcomes are biased where the curve bends, so their percentiles may exclude the curve.
         low, high = np.minimum(low, fit[::-1]), np.maximum(high, fit[::-1])
     mass = tally.mass.sum(axis=0, dtype=np.float64)[::-1]
     return {"probability": tally.score[::-1], "share": fit[::-1], "low": low, "high": high, "mass": mass}

@@ -107,6 +107,7 @@ def spiegelhalter(t: Tally) -> CalibrationTest:
         why = "all probabilities are 0, ½ or 1, where the statistic has no variance" if t.total else "there are no rows"
         return CalibrationTest("spiegelhalter_z", nan, nan, how, why=why)
     z = surplus / sqrt(noise)
+    # erfc keeps the far tail; 1 − Φ(z) is 0 from 8.3 standard errors on.
     return CalibrationTest("spiegelhalter_z", z, max(erfc(abs(z) / sqrt(2)), SMALLEST_P), how)
 
 
@@ -197,6 +198,7 @@ def _count_fitted_parameters(t: Tally) -> int:
     if cox_test(t).statistic < _FITTED_STATISTIC:
         return 2
     shift = calibration_offset(t)
+    # An intercept that was not fitted is this close to 0 in 2.5% of samples.
     return int(shift.value**2 < _FITTED_STATISTIC / 20 * shift.variance)
 
 
@@ -287,6 +289,7 @@ def brownian_range_tail(x: float) -> float:
         return 1.0
     k = np.arange(1, int(40 / x) + 2)  # beyond 40 standard deviations the normal tail underflows to 0
     signs = np.where(k % 2 == 1, 1.0, -1.0)
+    # Rounding of the alternating series may leave [0, 1] where x is small.
     return float(np.clip(8 * np.sum(signs * k * ndtr(-k * x)), SMALLEST_P, 1.0))
 
 
@@ -326,6 +329,7 @@ def _test_line(t: Tally, name: str, freedom: int) -> CalibrationTest:
     else:
         x = log_odds(t.score)
         null = x if freedom == 2 else x + calibration_offset(t).value
+        # The best line cannot fit worse; only rounding or the last step of the fit makes the difference negative.
         statistic = max(2 * (log_likelihood(t, fit.intercept + fit.slope * x) - log_likelihood(t, null)), 0.0)
     kind = "Wald" if t.weighted else "likelihood ratio"
     return CalibrationTest(name, statistic, _chi_squared_tail(freedom, statistic), f"{kind}, {how}", freedom)
@@ -335,6 +339,7 @@ def log_likelihood(t: Forecasts, line: Floats) -> float:
     """Return the log-likelihood of the outcomes, given log-odds; for a stack, an array."""
     from scipy.special import log_expit
 
+    # log_expit is finite even where the probability rounds to 0 or 1.
     return as_float((t.positive * log_expit(line) + t.negative * log_expit(-line)).sum(axis=-1))
 
 
@@ -478,6 +483,7 @@ def derived_prevalence(tally: Tally, *, level: float = 0.95) -> Estimate:
 
         return float(expit(log(tally.positives / tally.negatives) - added))
 
+    # The prevalence falls with the offset, so the bounds change places.
     return Estimate(prior(shift.value), prior(shift.high), prior(shift.low), level, shift.how)
 
 

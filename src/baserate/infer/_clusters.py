@@ -80,6 +80,7 @@ def find_cluster_variance(deviations: Floats, variance: float) -> ClusterVarianc
     if n < 4 or not 0 < second < inf:
         return ClusterVariance(variance, n - 1.0)
     excess = n * float(np.sum(deviations**4)) / second**2 - 3
+    # The usual unbiased estimate, which requires four clusters.
     kurtosis = (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * excess + 6)
     return ClusterVariance(variance, max(min(n - 1.0, 2 * n / (kurtosis + 2) - 1), 1.0) if kurtosis > -2 else n - 1.0)
 
@@ -176,6 +177,7 @@ def _jackknife_limits(
     if not (spread.is_positive and isfinite(middle)):
         return None
     reach = normal_quantile(level) * t_widening(spread.freedom, level) * sqrt(spread.variance)
+    # Sorted, since the scale of skills, log(1 − value), falls.
     low, high = sorted(float(inverse(middle + side * reach)) for side in (-1, 1))
     return low, high
 

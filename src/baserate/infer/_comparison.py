@@ -99,9 +99,8 @@ class Question:
 
     def bound(self, info: MeasureInfo) -> float:
         """Return the difference to test against."""
-        return (
-            self.margin if self.side(info) == "less" else 0.0 - self.margin
-        )  # 0.0 − margin, since −margin would be −0.0
+        # 0.0 − margin, since the negative of a margin of 0 would be −0.0.
+        return self.margin if self.side(info) == "less" else 0.0 - self.margin
 
 
 def normal_p(z: float, side: Side) -> float:
@@ -177,6 +176,7 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def _tail_p(below: Callable[[float], float], value: float, side: Side) -> float:
+    # Always the lower tail: 1 − Φ(z) rounds to 0 from 8.3 standard errors on.
     tails = {
         "greater": lambda: below(-value),
         "less": lambda: below(value),
@@ -293,6 +293,7 @@ class ComparisonRequest:
 
     def conclude_identical(self, values: Limits, how: str = SAME_PREDICTIONS, **more: Any) -> Comparison:  # noqa: ANN401
         """Conclude that identical models do not differ, and that neither is worse."""
+        # Identical models are within a positive margin with certainty; otherwise nothing speaks for a difference.
         p = SMALLEST_P if self.question.margin > 0 else 1.0
         return self.conclude(values, (0.0, 0.0), how, statistic=0.0, p=p, test=how, **more)
 

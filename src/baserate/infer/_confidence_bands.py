@@ -223,6 +223,7 @@ def bound_roc_simultaneously(path: RocPath, places: Places, level: float) -> Ban
     """
     rows = log(max(path.rows(0) + path.rows(1), _MIN_ROWS))
     tail = -log(level) / (2 * rows * log(rows))
+    # 1 − η may round to 1, where quantiles are infinite.
     return bound_roc(path, places, min(1 - min(tail, 1 - level), _MAX_LEVEL))
 
 

@@ -225,6 +225,7 @@ def interval_methods(measure: Measure, *, reweighed: bool = False) -> Mapping[st
     if info.of in (Counts, Confusion):
         return _table_methods(measure, reweighed=reweighed)
     if reweighed:
+        # Other schemes would let the class shares vary.
         stratified = {
             name: way for name, way in interval_methods(measure).items() if name not in ("resample", "bootstrap")
         }
@@ -385,6 +386,7 @@ def percentile_bounds(draws: Floats, level: float, how: str) -> Bounds:
 
 def _auc_bounds(inputs: IntervalInput, *, name: str | None = None) -> Bounds:
     plain = inputs.measure is auc
+    # Gini and the accuracy ratio are 2·AUC − 1, and so are their bounds.
     estimate = _auc_intervals.estimate_auc(inputs.tally, inputs.value if plain else (inputs.value + 1) / 2)
     if name is None:
         low, high, how = _auc_intervals.auc_interval(estimate, inputs.request.level)
@@ -436,6 +438,7 @@ def _bootstrap_moment_bounds(inputs: IntervalInput, *, way: _bootstrap.Bootstrap
         measure, tally, way=way, seed=request.seed, n_samples=_bootstrap.N_MOMENT_SAMPLES
     )
     rows = tally.rows.sum(axis=1, dtype=np.int64)
+    # The greatest value depends on the prevalence, so it is that of a perfect ranking of the same classes.
     perfect = Tally(np.array([1.0, 0.0]), np.diag([tally.positives, tally.negatives]), np.eye(2), np.eye(2))
     span = describe(measure).span[0], float(measure(Curve(perfect)))
     freedom = _variances.bootstrap_freedom(measure, tally)

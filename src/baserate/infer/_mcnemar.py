@@ -131,6 +131,7 @@ def mcnemar_interval(test: McNemar, counts: Discordant, level: float) -> Limits:
     0.065
     """
     low = _find_limit(test.tail, counts, tail_probability(level) / 2)
+    # 0.0 less the limit, since −0.0 would print a sign.
     high = 0.0 - _find_limit(test.tail, counts.mirror, tail_probability(level) / 2)
     return low, high
 
@@ -148,6 +149,7 @@ def _find_limit(tail: Tail, counts: Discordant, alpha: float) -> float:
         middle = (low + high) / 2
         rejected = _difference_p(tail, counts, shares, middle) <= alpha
         low, high = (middle, high) if rejected else (low, middle)
+    # Where nothing above −1 is rejected, the limit is −1 itself, not the last midpoint.
     return low if low == -1 else (low + high) / 2
 
 
@@ -264,6 +266,7 @@ class JointTable(NamedTuple):
     @property
     def mirror(self) -> JointTable:
         """Return the table with the models in the other order."""
+        # Bit 0 is the label; bits 1 and 2, the decisions of both models, change places.
         other = [at & 1 | at >> 1 & 2 | at << 1 & 4 for at in range(8)]
         by_cluster = None if self.by_cluster is None else self.by_cluster[:, other]
         return JointTable(self.mass[other], self.squares[other], self.rows[other], by_cluster)
@@ -276,6 +279,7 @@ class JointTable(NamedTuple):
 
 def count_joint_table(cells: UniqueRows, first: Bools, second: Bools) -> JointTable:
     """Count rows by label and both decisions."""
+    # Bit 0 is the label, bit 1 the first decision, bit 2 the second.
     place = cells.truth + 2 * first.astype(np.intp) + 4 * second
     mass, squares, rows = (
         np.bincount(place, each, minlength=8).astype(np.float64) for each in (cells.mass, cells.squares, cells.times)

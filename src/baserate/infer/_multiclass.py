@@ -104,6 +104,7 @@ def row_influence(measure: Measure, rows: MulticlassRows, value: float) -> RowIn
     for at, (tally, share) in enumerate(zip(tallies, shares, strict=True)):
         own, true, false = _variances.influence_slopes(inner, tally)
         is_own_class = rows.truth == at
+        # Negated, since searchsorted requires rising numbers and scores of a tally fall.
         place = np.searchsorted(-tally.score, -np.asarray(rows.score[:, at], dtype=np.float64))
         slopes = np.where(is_own_class, true[place], false[place])
         total += share * slopes
@@ -127,6 +128,7 @@ def hand_till_slopes(rows: MulticlassRows) -> Floats:
     present = np.flatnonzero(support > 0)
     total = np.zeros(len(rows))
     for i in present:
+        # Sorting needs contiguous memory; a column of rows is not.
         order, ends, runs = rank_descending(np.ascontiguousarray(rows.score[:, i], dtype=np.float64))
         code, of_order = rows.truth[order], mass[order]
         own = sum_to_midpoints(np.where(code == i, of_order, 0.0), ends)[runs] / support[i]
@@ -299,6 +301,7 @@ def _loss_interval(measure: Measure, rows: MulticlassRows, value: float, level: 
             if heavy
             else Bounds(*_variances.bound_positive_mean(value, variance, level), how)
         )
+    # The Brier score of several classes lies in [0, 2]; half of it is bounded as a proportion.
     share = _binomial.proportion_from_variance(value / 2, variance / 4, float(np.sum(times)))
     low, high = _binomial.wilson(share.hits, share.misses, level)
     return Bounds(2 * low, 2 * high, how)
@@ -328,6 +331,7 @@ def _model_variance(
 
 def _bootstrap_interval(measure: Measure, data: RowData, value: float, level: float, seed: Seed) -> Bounds:
     """Bound a measure by percentiles with random weights of rows, sorted by content first."""
+    # Sorted, since the weights are sampled row by row: the order of rows must not change the result.
     data_ = _sort_rows(data)
     times, weight = _row_counts(data_), _row_weights(data_)
     changes: dict[str, Any] = {"count": None} if isinstance(data_, MulticlassRows) else {}

@@ -231,6 +231,7 @@ def compare(  # noqa: PLR0913  (each is a part of the question)
     """
     if not isinstance(rows, Rows):
         raise OptionError(f"{type(rows).__name__} is not Rows", remedy="read them first, with baserate.read.rows(…).")
+    # Without repetition: Holm's adjustment must count a measure once, even if it is named twice.
     functions = list(dict.fromkeys(Settings(costs=costs).apply(as_measure(each)) for each in _as_list(measure)))
     if not functions:
         raise OptionError(
@@ -244,6 +245,7 @@ def compare(  # noqa: PLR0913  (each is a part of the question)
     pairs = {at: _pairs(rows, models, each) for at, each in enumerate(functions)}
     names = list(dict.fromkeys(name for each in pairs.values() for pair in each for name in pair))
     needs_thresholds = any(describe(each).of is Counts for each in functions)
+    # From all rows, so that every group is compared at the same thresholds.
     thresholds = _find_thresholds(rows, names, threshold) if needs_thresholds else {}
     comparisons: list[Comparison] = []
     for group, place in _iterate_groups(rows):
@@ -274,6 +276,7 @@ class _PairedComparison:
         """Compare each pair by the requested or fitting method."""
         info = describe(self.request.measure)
         method = _choose_method(self.request, self.cells)
+        # Sorting, influences and samples are shared by all pairs that need them.
         left = [pair for pair in pairs if not self._has_same_scores(*pair)]
         names = list(dict.fromkeys(name for pair in left for name in pair))
         by: Any = None
@@ -395,6 +398,7 @@ class _PairedComparison:
             return self._conclude(pair, (nan, nan), "")
         if method in TESTS:
             return self._test_mcnemar(TESTS[method], table.discordant(self.request.measure), pair)
+        # Ordered by name, so that the models in the other order only change the sign.
         bootstrap = simulate_differences(self.request.measure, table, self.seed, swapped=pair[0] > pair[1])
         return self.request.conclude_by_bootstrap(values, bootstrap, same=table.is_agreement, **self._context(pair))
 
@@ -403,6 +407,7 @@ class _PairedComparison:
         bounds = mcnemar_interval(test, counts, self.request.question.level)
         how = f"{test.name}: {count_of(counts.first, 'row')} against {counts.second}"
         how_interval = f"{test.name}, inverted"
+        # The tests themselves have no margin: this p-value comes from the distribution behind their interval.
         if self.request.question.margin:
             p = margin_p(test, counts, self.request.bound, self.request.side)
             return self._conclude(pair, bounds, how_interval, p=p, test=f"{how}, at the margin")

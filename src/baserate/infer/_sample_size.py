@@ -324,6 +324,7 @@ class _Simulation:
     def simulate(self, rows: int) -> _SimulatedWidth:
         """Simulate samples of that size, or of the largest size allowed."""
         size = min(rows, self.most)
+        # A table of counts costs the same for any number of rows.
         many = self.draws if self.most == MAX_ROWS else max(min(self.draws, _MAX_ROWS_PER_SIZE // size), _MIN_SAMPLES)
         # One after the other: distributions of scipy.stats are not thread-safe while they sample.
         values = self.draw(self.rng, size, many)

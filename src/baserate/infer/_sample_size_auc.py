@@ -66,6 +66,7 @@ def placement_variance(auc: float, spread_ratio: float = 1.0) -> ClassVariance:
     h, square = float(ndtri(auc)), spread_ratio * spread_ratio
 
     def variance(correlation: float) -> float:
+        # Φ₂(h, h; ρ) = Φ(h) − 2T(h, √((1 − ρ)/(1 + ρ))), and Φ(h) is the AUC.
         both = auc - 2 * float(owens_t(h, sqrt((1 - correlation) / (1 + correlation))))
         return max(both - auc * auc, 0.0)
 
@@ -83,6 +84,7 @@ def expect_auc(auc: float, positives: float, negatives: float, spread_ratio: flo
     pairs = positives * negatives
     variance = (auc * (1 - auc) + (negatives - 1) * above + (positives - 1) * below) / pairs
     parts = above / positives, below / negatives
+    # Planned numbers of rows may be fractions near 1, which would leave no degrees of freedom.
     doubt = sum(part**2 / max(many - 1, 0.5) for part, many in zip(parts, (positives, negatives), strict=True))
     return AucEstimate(auc, variance, positives, negatives, sum(parts) ** 2 / doubt if doubt > 0 else float("inf"))
 
@@ -109,6 +111,7 @@ class AucTest(NamedTuple):
         side = 1 if self.expect > self.null else -1
         power = 0.0
         for chance in _VARIANCE_QUANTILES:
+            # chdtri takes the probability of the upper tail.
             times = float(chdtri(expected.freedom, 1 - chance)) / expected.freedom
             bound = _bound_with_variance(self.level, self.spread_ratio, times)
             critical = _critical_log_odds(positives, negatives, self.null, side, bound)

@@ -301,6 +301,7 @@ def _compare_by_bootstrap(request: ComparisonRequest, samples: list[Any], values
     ]
     if any(one.is_constant(value) for one, value in zip(each, values, strict=True)):
         return _compare_constant_samples(request, each, values)
+    # Larger samples are resampled less often; independent values may be paired in any order.
     fewest = min(len(one.draws) for one in each)
     with np.errstate(invalid="ignore"):  # samples may be infinite
         differences = each[0].draws[:fewest] - each[1].draws[:fewest]

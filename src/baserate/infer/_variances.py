@@ -364,6 +364,7 @@ def unseen_loss(rows: float, level: float) -> float:
     >>> round(unseen_loss(100, 0.95), 4)
     0.0272
     """
+    # 1 − (α/2)^(1/r) by expm1: with many rows the power is near 1, and the difference would lose digits.
     return -UNSEEN_DEPTH * expm1(log(tail_probability(level) / 2) / rows) if rows > 0 else UNSEEN_DEPTH
 
 
@@ -387,6 +388,7 @@ def scale_interval(bounds: Limits, value: float, span: Limits, factor: float) ->
         low, middle, high = (float(transform(each)) for each in (bounds[0], value, bounds[1]))
     if factor == 1 or not (isfinite(low) and isfinite(middle) and isfinite(high)):
         return bounds
+    # Sorted, since the scale of skills, log(1 − value), falls.
     ends = sorted(float(inverse(middle + factor * (end - middle))) for end in (low, high))
     return ends[0], ends[1]
 

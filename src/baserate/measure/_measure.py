@@ -170,6 +170,7 @@ def describe(function: Measure) -> MeasureInfo:
     MeasureInfo
         Its entry: names, summary, formula, range, direction and more.
     """
+    # A partial may have its own entry, such as top-5 accuracy: unwrap only as far as the first one.
     while isinstance(function, partial) and "about" not in vars(function):
         function = function.func
     described = vars(function)["about"]

@@ -71,6 +71,7 @@ def log_loss(t: Tally) -> float:
     """
     check_probabilities(t)
     with np.errstate(divide="ignore"):  # log(0) is −inf, and the loss infinite
+        # Only where there is mass: 0 · log(0) would be NaN, not 0.
         parts = [
             np.sum(true[true > 0] * np.log(score[true > 0])) + np.sum(false[false > 0] * np.log1p(-score[false > 0]))
             for score, true, false in _blocks(t)
@@ -114,6 +115,7 @@ def _relative_loss(loss: float, constant: float) -> float:
 
 def check_probabilities(t: Forecasts) -> None:
     """Refuse scores that are not probabilities."""
+    # Scores fall, so the two ends show whether all are in [0, 1], without a pass over them.
     if len(t.score) and not (t.score[-1] >= 0 and t.score[0] <= 1):
         outside = (t.score < 0) | (t.score > 1)
         rows = int((t.rows if isinstance(t, Tally) else np.stack([t.positive[0], t.negative[0]]))[:, outside].sum())

@@ -349,6 +349,7 @@ class _Plan:
         fixed = {"model": self.model, **fixed}
         of = {kind: [measure for measure in self.measures if describe(measure).of is kind] for kind in DEFAULT_MEASURES}
         for threshold in self.thresholds if of[Counts] else ():
+            # Predicted labels are scores of 0 and 1, and have no threshold of their own.
             cut = _DEFAULT_THRESHOLD if threshold is None else threshold
             at_cut, counts = place._replace(threshold=cut), curve.at(cut)
             columns = fixed | {"threshold": threshold}
@@ -443,6 +444,7 @@ def thin_points(columns: Sequence[Floats], points: int | None) -> npt.NDArray[np
         steps = sum(np.nan_to_num(np.abs(np.diff(column)), posinf=0.0) for column in columns)
     path = np.concatenate([[0.0], np.cumsum(steps)])
     wanted = np.searchsorted(path, np.linspace(0, path[-1], points))
+    # searchsorted finds the first point at the end of the path; the last one may lie there too, and is kept.
     return np.unique(np.append(wanted[:-1], size - 1))
 
 

@@ -128,6 +128,7 @@ def mutual_information(c: Confusion, *, base: float = e) -> float:
     >>> round(mutual_information(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows"), base=2), 10)
     0.3973100445
     """
+    # Divide by one margin after the other: their product may overflow or underflow.
     within = ratio(c.mass, c.truth[..., :, None])
     terms = _times_log(_shares(_flat(c.mass)), _flat(ratio(within, _shares(c.predicted)[..., None, :])))
     return _not_below_zero(terms) / _unit(base)
@@ -248,6 +249,7 @@ def confusion_entropy(c: Confusion) -> float:
     """
     errors = c.mass * ~np.eye(len(c.labels), dtype=np.bool_)
     pooled = c.truth + c.predicted
+    # Two logarithms in place of that of C²/(s·s), whose square may underflow.
     terms = _times_log(errors, ratio(errors, pooled[..., :, None]))
     terms += _times_log(errors, ratio(errors, pooled[..., None, :]))
     # A single class is never confused, so that any base gives 0.
@@ -358,6 +360,7 @@ def _flat(cells: Floats) -> Floats:
 
 
 def _entropy(shares: Floats, base: float) -> float:
+    # Adding 0.0 turns −0.0, of a certain class, into 0.0.
     return -exact_sum(_times_log(shares, shares)) / _unit(base) + 0.0
 
 

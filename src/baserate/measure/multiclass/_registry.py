@@ -259,6 +259,7 @@ def average_over_classes(measure: str | Measure, how: Average | Mapping[Any, flo
     plain: dict[str, Any] = {"dual": None, "share": None, "page": None, "option": None, "option_required": False}
     vars(average)["about"] = replace(description, name=name, of=of, needs=(), **plain)
     vars(average)["parts"] = measure, how, options
+    # Undefined classes are left out, so no single margin says when the average itself is undefined.
     vars(average)["why"] = lambda classes: None if not np.isnan(average(classes)) else _NO_CLASS
     return average
 

@@ -162,7 +162,7 @@ def _blocks(r: MulticlassRows) -> Iterator[tuple[Floats, Floats, Floats]]:
         place = slice(start, start + _BLOCK)
         score = np.asarray(r.score[place], dtype=np.float64)
         if not _are_probabilities(score):
-            check_class_probabilities(r, "rank measures take any score.")
+            check_class_probabilities(r, "use rank measures, which take any score.")
         yield score, r.truth[place], np.ones(len(score)) if amount is None else amount[place]
 
 

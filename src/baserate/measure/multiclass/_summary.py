@@ -196,7 +196,7 @@ class _Plan(NamedTuple):
                 except NotAProbabilityError as error:
                     if self.strictly:
                         raise
-                    note = f"{describe(measure).name} is left out: {str(error).partition(' Rank')[0]}"
+                    note = f"{describe(measure).name} is left out: {error.what}"
                     notes += [note] if note not in notes else []
 
     def _per_class_rows(self, measure: Measure, data: _GroupData) -> Iterator[Row]:
