@@ -14,7 +14,7 @@ from baserate import Tally, infer, measure, read, tally
 from baserate._errors import NotAProbabilityError, OptionError, UnknownNameError
 from baserate.infer._binomial import normal_quantile
 from baserate.infer._bootstrap import pool_neighbors
-from baserate.infer._calibration_intervals import _noncentral, _normal_noncentrality
+from baserate.infer._calibration_intervals import _bound_noncentrality, _normal_limit_noncentrality
 from baserate.infer._calibration_summary import BandKind
 from baserate.measure import _calibration_curve
 from tests.carried import carried
@@ -51,15 +51,15 @@ def test_a_kernel_as_wide_as_can_be_leaves_the_mean_gap(width: float) -> None:
     assert measure.smooth_ece(t, width=width) == pytest.approx(gap, rel=1e-9)
 
 
-@pytest.mark.parametrize("draws", [0, -1, 2.5, True])
-def test_the_number_of_simulations_is_whole(draws: Any) -> None:  # noqa: ANN401
+@pytest.mark.parametrize("n_simulations", [0, -1, 2.5, True])
+def test_the_number_of_simulations_is_whole(n_simulations: Any) -> None:  # noqa: ANN401
     t = calibrated(0)
     for refused in (partial(infer.null_reference, "ece", t), partial(infer.intrinsic_calibration, t)):
         with pytest.raises(OptionError, match="n_simulations is"):
-            refused(n_simulations=draws)
-    if draws:
+            refused(n_simulations=n_simulations)
+    if n_simulations:
         with pytest.raises(OptionError, match="n_simulations is"):
-            infer.CalibrationOptions(n_simulations=draws)
+            infer.CalibrationOptions(n_simulations=n_simulations)
 
 
 @pytest.mark.parametrize("what", CURVES)
@@ -176,10 +176,13 @@ def test_the_null_reference_of_a_hundred_rows() -> None:
     assert 0.08 < np.median(result) < 0.095
 
 
-def share_within(measures: list[measure.Measure], *, samples: int, draws: int) -> Floats:
+def share_within(measures: list[measure.Measure], *, samples: int, n_simulations: int) -> Floats:
     """Share of calibrated samples that stay within their null reference."""
     result = [
-        [each.within for each in infer.null_references(measures, calibrated(seed), seed=seed, n_simulations=draws)]
+        [
+            each.within
+            for each in infer.null_references(measures, calibrated(seed), seed=seed, n_simulations=n_simulations)
+        ]
         for seed in range(samples)
     ]
     shares: Floats = np.mean(result, axis=0)
@@ -188,7 +191,7 @@ def share_within(measures: list[measure.Measure], *, samples: int, draws: int) -
 
 @pytest.mark.slow
 def test_a_calibrated_model_stays_within_its_null_reference() -> None:
-    shares = share_within([measure.ece, measure.rmsce, measure.brier_miscalibration], samples=300, draws=200)
+    shares = share_within([measure.ece, measure.rmsce, measure.brier_miscalibration], samples=300, n_simulations=200)
     assert (shares >= 0.93).all()
     # A reference that no sample exceeds would be too high.
     assert (shares <= 0.985).all()
@@ -197,7 +200,7 @@ def test_a_calibrated_model_stays_within_its_null_reference() -> None:
 @pytest.mark.slow
 def test_a_calibrated_model_stays_within_its_smooth_null_reference() -> None:
     # Few simulations, since each takes long; 39 of 40 lie below the upper quantile.
-    (share,) = share_within([measure.smooth_ece], samples=150, draws=40)
+    (share,) = share_within([measure.smooth_ece], samples=150, n_simulations=40)
     assert 0.91 <= share <= 0.99
 
 
@@ -762,9 +765,9 @@ def test_the_unit_of_weights_changes_no_resampled_number() -> None:
 
 @pytest.mark.parametrize(("value", "freedom"), [(1e5, 5.0), (9e5, 300.0), (1e6, 9.0)])
 def test_a_large_noncentral_variable_is_as_good_as_normal(value: float, freedom: float) -> None:
-    exact = _noncentral(value, freedom, 0.95)
+    exact = _bound_noncentrality(value, freedom, 0.95)
     z = normal_quantile(0.95)
-    near = tuple(_normal_noncentrality(value, freedom, side) for side in (z, -z))
+    near = tuple(_normal_limit_noncentrality(value, freedom, side) for side in (z, -z))
     assert near == pytest.approx(exact, rel=3e-5)
     assert exact[0] < value < exact[1]
 

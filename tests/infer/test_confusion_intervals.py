@@ -85,7 +85,7 @@ def test_laws(name: str) -> None:
 
 def test_bias_of_information_is_millers() -> None:
     cells = np.random.default_rng(1).integers(20, 60, (4, 4)).astype(np.float64)
-    near = _confusion_intervals._expand(multiclass.mutual_information, cells, tuple("abcd"))  # noqa: SLF001
+    near = _confusion_intervals._expand_measure(multiclass.mutual_information, cells, tuple("abcd"))  # noqa: SLF001
     bias = float(np.sum(cells * near.second)) / 2
     # Miller's (K − 1)²/2n, to which terms of higher order come where truth and decision are not independent.
     assert bias == pytest.approx((4 - 1) ** 2 / (2 * cells.sum()), rel=0.02)

@@ -13,7 +13,7 @@ from baserate.infer import Question, compare
 from baserate.infer._comparison import Side, bootstrap_p, holm
 from baserate.infer._mcnemar import (
     TESTS,
-    Discordant,
+    DiscordantCounts,
     asymptotic_test,
     corrected_test,
     exact_test,
@@ -138,7 +138,7 @@ def test_an_interval_excludes_zero_exactly_where_the_test_rejects(method: str) -
     for first in range(13):
         for second in range(13):
             for concordant in (0, 30):
-                observed = Discordant(first, second, first + second + concordant or 1)
+                observed = DiscordantCounts(first, second, first + second + concordant or 1)
                 low, high = mcnemar_interval(test, observed, 0.95)
                 rejected = test.test(first, second, "two-sided").p < 0.05
                 assert (not low <= 0 <= high) is rejected, (first, second, concordant)
@@ -149,7 +149,7 @@ def test_an_interval_excludes_zero_exactly_where_the_test_rejects(method: str) -
 def test_an_interval_covers_whatever_the_shares_are() -> None:
     rows = 25
     cells = [(first, second) for first in range(rows + 1) for second in range(rows + 1 - first)]
-    bounds = np.array([mcnemar_interval(TESTS["mcnemar-mid-p"], Discordant(*each, rows), 0.95) for each in cells])
+    bounds = np.array([mcnemar_interval(TESTS["mcnemar-mid-p"], DiscordantCounts(*each, rows), 0.95) for each in cells])
     counts = np.column_stack([np.array(cells), rows - np.sum(cells, axis=1)])
     for discordant, share in ((0.04, 0.5), (0.1, 0.9), (0.1, 1.0), (0.3, 0.5), (0.3, 0.7), (0.6, 0.95)):
         first, second = discordant * share, discordant * (1 - share)
@@ -159,13 +159,13 @@ def test_an_interval_covers_whatever_the_shares_are() -> None:
 
 
 def test_no_discordant_row_leaves_three_of_so_many() -> None:
-    low, high = mcnemar_interval(TESTS["mcnemar-mid-p"], Discordant(0, 0, 100), 0.95)
+    low, high = mcnemar_interval(TESTS["mcnemar-mid-p"], DiscordantCounts(0, 0, 100), 0.95)
     # Half of the confidence lies on either side: the bound of Clopper and Pearson at 95 % for one side.
     assert (-low, high) == pytest.approx((beta.ppf(0.95, 1, 100),) * 2, abs=1e-3)
 
 
 def test_a_margin_has_the_p_value_of_the_interval_that_reaches_it() -> None:
-    observed, test = Discordant(9, 6, 80), TESTS["mcnemar-mid-p"]
+    observed, test = DiscordantCounts(9, 6, 80), TESTS["mcnemar-mid-p"]
     questions: list[tuple[Side, float]] = [("greater", -0.06), ("less", 0.1)]
     for side, bound in questions:
         p = margin_p(test, observed, bound, side)
@@ -179,5 +179,5 @@ def test_shares_are_compared_at_a_margin_by_the_same_interval() -> None:
     new, old = np.arange(80) >= 6, (np.arange(80) < 71)
     rows = Rows(truth, {"new": new * 1.0, "old": old * 1.0})
     (result,) = compare(rows, measure="sensitivity", question=Question("better", margin=0.06))
-    assert result.p == margin_p(TESTS["mcnemar-mid-p"], Discordant(9, 6, 80), -0.06, "greater")
+    assert result.p == margin_p(TESTS["mcnemar-mid-p"], DiscordantCounts(9, 6, 80), -0.06, "greater")
     assert "McNemar, mid-p: 9 rows against 6, at the margin" in result.test

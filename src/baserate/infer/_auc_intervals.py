@@ -133,7 +133,7 @@ def auc_interval(estimate: AucEstimate, level: float) -> tuple[float, float, str
 
 
 def unseen_limits(estimate: AucEstimate, level: float) -> Limits:
-    """Return the AUC closer to ½ if a subgroup of the smaller class exists of which the sample contains no row."""
+    """Return the AUC closer to ½ if the sample contains no row of some subgroup of the smaller class."""
     left = 1 - unseen_loss(min(estimate.positives, estimate.negatives), level)
     if estimate.value > _CHANCE:
         return estimate.value * left, estimate.value
@@ -384,7 +384,7 @@ class AucPair:
 def binormal_spread(auc: float) -> ClassVariance:
     """Return the AUC variance of normal scores, :math:`0.0099e^{-a^2/2}[(5a^2+8)/P+(a^2+8)/N]`, a = 1.414 Φ⁻¹(AUC).
 
-    This is formula 3 of [@obuchowski2004], with the constants as printed there, on which pROC's numbers depend: 0.0099
+    This is formula 3 of [@obuchowski2004], with the constants as printed in the paper, which pROC uses, too: 0.0099
     for 1/(32π) and 1.414 for √2. It omits the covariance of the two curve parameters, which would make the variance
     smaller, so sizes are conservative.
 

@@ -286,7 +286,7 @@ def has_fixed_prevalence(data: object) -> bool:
 
 
 def classify_share(measure: Measure) -> ShareKind:
-    """Classify a measure of a table by the rows of which it is a proportion.
+    """Classify a measure of a table by the rows that are its denominator.
 
     >>> from baserate import measure
     >>> names = "sensitivity", "npv", "accuracy", "prevalence", "f1"
@@ -424,11 +424,11 @@ def _class_shares(table: Counts[Any] | Confusion, measure: Measure) -> list[Clas
     off_diagonal = ~np.eye(len(table.labels), dtype=np.bool_)
     cells = [(each.correct, (each.mass * off_diagonal).sum(axis=-1)) for each in (table, table.squares)]
     if names[0] == ("disagreement",):
-        cells = [(misses_, right) for right, misses_ in cells]
+        cells = [(wrong, right) for right, wrong in cells]
     (hits, misses), squares = cells
     proportion = Proportion(hits, misses) if table.moments is None else effective_counts(hits, misses, *squares)
     columns = np.moveaxis(np.nan_to_num([hits + misses, *proportion]), -1, 0)
-    return [ClassShare(mass, Proportion(right, misses_)) for mass, right, misses_ in columns]
+    return [ClassShare(mass, Proportion(right, wrong)) for mass, right, wrong in columns]
 
 
 def bound_at_fixed_prevalence(

@@ -94,15 +94,17 @@ def check_n_samples(n_samples: int, name: str = "n_simulations") -> None:
     check_domain(name, n_samples, SAMPLES)
 
 
-def sample_masses(rng: np.random.Generator, draws: int, mass: Cells, squares: Cells, *, prior: float = 0.0) -> Floats:
-    """Sample masses of shape (draws, *mass.shape) with that mean and with variance `squares`.
+def sample_masses(
+    rng: np.random.Generator, n_samples: int, mass: Cells, squares: Cells, *, prior: float = 0.0
+) -> Floats:
+    """Sample masses of shape (n_samples, *mass.shape) with that mean and with variance `squares`.
 
     `prior` adds that many rows of the usual weight to each cell; without it, empty cells stay empty.
     """
     usual = float(ratio(float(squares.sum()), float(mass.sum()))) if prior else 1.0
     weight = np.where(mass > 0, ratio(np.asarray(squares, dtype=np.float64), np.asarray(mass, np.float64)), usual)
     shape = effective_rows(mass, weight) + prior
-    return rng.standard_gamma(shape, (draws, *np.shape(mass))) * weight
+    return rng.standard_gamma(shape, (n_samples, *np.shape(mass))) * weight
 
 
 def effective_rows(mass: Cells, weight: Floats) -> Floats:
@@ -111,10 +113,10 @@ def effective_rows(mass: Cells, weight: Floats) -> Floats:
     return np.round(mass / weight, _DIGITS)
 
 
-def percentiles(draws: Floats, level: float) -> tuple[float, float]:
+def percentiles(samples: Floats, level: float) -> tuple[float, float]:
     """Return the ends of the middle of the samples: samples themselves, since these may be infinite."""
     tail = (1 - level) / 2
-    return float(np.quantile(draws, tail, method="lower")), float(np.quantile(draws, 1 - tail, method="higher"))
+    return float(np.quantile(samples, tail, method="lower")), float(np.quantile(samples, 1 - tail, method="higher"))
 
 
 N_BUCKETS = 4096
@@ -155,7 +157,7 @@ def coarsen_smoother(measure: Measure) -> Measure:
     """Return a measure with fewer points of its local regression, which is enough for samples of a smooth curve."""
     if unwrap_options(measure) not in DISTANCE_MEASURES:
         return measure
-    return partial(measure, step=max(float(_options(measure)["step"]), _STEP))
+    return partial(measure, step=max(float(_read_options(measure)["step"]), _STEP))
 
 
 def measure_stack(measures: Sequence[Measure], stack: Stack) -> Floats:
@@ -164,14 +166,14 @@ def measure_stack(measures: Sequence[Measure], stack: Stack) -> Floats:
     rest = list(measures)
     for family, prepare in _FAMILIES:
         # With shared masses one smoothing matrix serves all samples; else chunks that fit the cache are quicker.
-        parts = [stack] if family is DISTANCE_MEASURES and stack.shared else list(_chunks(stack))
+        parts = [stack] if family is DISTANCE_MEASURES and stack.shared else list(_split_stack(stack))
         for members in _group_by_options(rest, family):
-            prepared = [prepare(part, _options(members[0])) for part in parts]
+            prepared = [prepare(part, _read_options(members[0])) for part in parts]
             columns |= {
                 each: np.concatenate([family[unwrap_options(each)](*ready) for ready in prepared]) for each in members
             }
         rest = [each for each in rest if each not in columns]
-    columns |= {each: np.concatenate([each(part) for part in _chunks(stack)]) for each in rest}
+    columns |= {each: np.concatenate([each(part) for part in _split_stack(stack)]) for each in rest}
     return np.stack([columns[measure] for measure in measures], axis=-1)
 
 
@@ -180,17 +182,17 @@ def _group_by_options(measures: Sequence[Measure], family: Mapping[Measure, Any]
     groups: dict[str, list[Measure]] = {}
     for measure in measures:
         if unwrap_options(measure) in family:
-            groups.setdefault(repr(_options(measure)), []).append(measure)
+            groups.setdefault(repr(_read_options(measure)), []).append(measure)
     return list(groups.values())
 
 
-def _options(measure: Measure) -> dict[str, Any]:
+def _read_options(measure: Measure) -> dict[str, Any]:
     """Return the options of a measure, including its defaults."""
     keywords = measure.keywords if isinstance(measure, partial) else {}
     return (unwrap_options(measure).__kwdefaults__ or {}) | keywords
 
 
-def _chunks(stack: Stack) -> Iterator[Stack]:
+def _split_stack(stack: Stack) -> Iterator[Stack]:
     step = max(_CHUNK // max(len(stack.score), 1), 1)
     for start in range(0, len(stack.positive), step):
         place = slice(start, start + step)
@@ -330,7 +332,7 @@ def _make_stack_resampler(
 
 
 def _make_row_resampler(tally: Tally, occupied: npt.NDArray[np.intp]) -> Callable[[np.random.Generator], Tally]:
-    """Return a function that draws rows with replacement."""
+    """Return a function that samples rows with replacement."""
     rows = int(tally.rows.sum(dtype=np.int64))
     if rows == len(tally.score):
         return _make_distinct_resampler(tally)
@@ -413,12 +415,12 @@ class UniqueRows:
         count = self.times if self.times.max(initial=1) > 1 else None
         return Tally.of_rows(self.truth, self.score[model], weight=self.weight, count=count)
 
-    def sample_masses(self, rng: np.random.Generator, draws: int) -> Floats:
+    def sample_masses(self, rng: np.random.Generator, n_samples: int) -> Floats:
         """Sample the mass of each kind: an exponential variable for each row, or for each cluster [@rubin1981]."""
         if self.cluster is not None:
-            return np.asarray(rng.standard_exponential((draws, self.clusters))[:, self.cluster] * self.mass)
+            return np.asarray(rng.standard_exponential((n_samples, self.clusters))[:, self.cluster] * self.mass)
         once = bool(self.times.max(initial=1) == 1)
-        size = (draws, len(self))
+        size = (n_samples, len(self))
         masses = rng.standard_exponential(size) if once else rng.standard_gamma(self.times, size)
         return masses if self.weight is None else masses * self.weight
 
@@ -541,8 +543,8 @@ def bootstrap_models(measure: Measure, cells: UniqueRows, models: Sequence[str],
 
     evaluate = partial(evaluate_tally, measure)
 
-    def sample(rng: np.random.Generator, draws: int) -> Floats:
-        mass = cells.sample_masses(rng, draws)
+    def sample(rng: np.random.Generator, n_samples: int) -> Floats:
+        mass = cells.sample_masses(rng, n_samples)
         return np.array([[evaluate(tally) for tally in each.tallies(mass)] for each in ready]).T
 
     size = len(cells) * len(models)

@@ -107,7 +107,7 @@ def sandwich_variance(model: LogisticFit, contrast: tuple[float, float]) -> Sand
     direction = np.asarray(contrast) @ inverse
     means = _class_means(model, p, direction) if t.reweighed else (0.0, 0.0)
     sums = np.zeros((2, 2))
-    for place in _blocks(len(p)):
+    for place in _split_scores(len(p)):
         z, share = model.z[place], p[place]
         tilt = direction[0] + direction[1] * z
         leverage = share * (1 - share) * (inverse[0, 0] + 2 * inverse[0, 1] * z + inverse[1, 1] * z * z)
@@ -156,7 +156,7 @@ def _power_sums(t: Tally, where: tuple[int, slice], slope: Floats, leverage: Flo
     return float(second.sum()), float(np.nan_to_num(ratio(second**2, rows)).sum())
 
 
-def _blocks(size: int) -> list[slice]:
+def _split_scores(size: int) -> list[slice]:
     return [slice(start, start + _BLOCK) for start in range(0, size, _BLOCK)]
 
 
@@ -204,7 +204,7 @@ def calibration_interval(inputs: CalibrationInput) -> Bounds:
     return _INTERVALS[unwrap_options(inputs.measure)](inputs)
 
 
-def plug_in(measure: Measure) -> Bounds | None:
+def plug_in_bounds(measure: Measure) -> Bounds | None:
     """Return the undefined bounds of a measure that chance or fitting biases to one side; None for others."""
     return _PLUG_IN.get(_INTERVALS.get(unwrap_options(measure)))
 
@@ -264,7 +264,7 @@ def _mean_interval(inputs: CalibrationInput) -> Bounds:
     mean: float | Floats = inputs.value
     how = "Wilson, with the variance of the probabilities"
     if tally.reweighed:  # fixed class shares: only differences within a class are random
-        mean = np.nan_to_num(ratio((tally.mass * tally.score).sum(axis=1, keepdims=True), _sum_by_class(tally.mass)))
+        mean = np.nan_to_num(ratio((tally.mass * tally.score).sum(axis=1, keepdims=True), _sum_classes(tally.mass)))
         how = f"{how} within each class"
     noise = float(np.sum(tally.squares * distances(tally.score, mean) ** 2)) / tally.total**2
     share = proportion_from_variance(inputs.value, noise, tally.total**2 / float(tally.squares.sum(dtype=np.float64)))
@@ -272,7 +272,7 @@ def _mean_interval(inputs: CalibrationInput) -> Bounds:
     return Bounds(*wilson_or_exact(share.hits * shrunk, share.misses * shrunk, inputs.level), how)
 
 
-def _sum_by_class(cells: Cells) -> Floats:
+def _sum_classes(cells: Cells) -> Floats:
     return np.asarray(cells.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
@@ -312,12 +312,12 @@ def _rmsce_interval(inputs: CalibrationInput) -> Bounds:
     # The excess of the squared gaps over chance adds to the variance; the larger of both scales is conservative.
     real = noise + 2 * gap**2 * max(1 - chance / observed, 0.0) if observed else noise
     scale = max(float(np.sum(share**2 * noise * each) / np.sum(share * each)) for each in (noise, real))
-    bounds = _noncentral(observed / scale, chance / scale, inputs.level)
+    bounds = _bound_noncentrality(observed / scale, chance / scale, inputs.level)
     low, high = (sqrt(scale * bound) for bound in bounds)
     return Bounds(low, high, how)
 
 
-def _noncentral(value: float, freedom: float, level: float) -> tuple[float, float]:
+def _bound_noncentrality(value: float, freedom: float, level: float) -> tuple[float, float]:
     """Return the noncentralities for which a value of a χ² variable is in neither tail."""
     from scipy.optimize import brentq
     from scipy.special import chndtr
@@ -335,12 +335,12 @@ def _noncentral(value: float, freedom: float, level: float) -> tuple[float, floa
 
     if value > _NORMAL_ABOVE:
         z = normal_quantile(level)
-        return _normal_noncentrality(value, freedom, z), _normal_noncentrality(value, freedom, -z)
+        return _normal_limit_noncentrality(value, freedom, z), _normal_limit_noncentrality(value, freedom, -z)
     tail = (1 - level) / 2
     return bound(1 - tail), bound(tail)
 
 
-def _normal_noncentrality(value: float, freedom: float, z: float) -> float:
+def _normal_limit_noncentrality(value: float, freedom: float, z: float) -> float:
     r"""Return the noncentrality λ for which a value lies z standard deviations above its mean, in the normal limit.
 
     The mean is k + λ and the variance 2k + 4λ; with :math:`s=\sqrt{2k+4λ}` the condition is :math:`s^2/4+zs=x-k/2`.
@@ -435,15 +435,15 @@ def _simulate_outcomes_by_class(tally: Tally, chance: Floats, *, n_simulations: 
     return Stack(tally.score, *rescaled)
 
 
-def simulation_p(value: float, draws: Floats) -> float:
+def simulation_p(value: float, simulated: Floats) -> float:
     """Return the share of simulations that reach a value, which counts as one more simulation, so that p is never 0."""
     # A tolerance, since equal distances may be sums in another order, and differ in the last digits.
-    return (1 + int(np.count_nonzero(draws >= value - 1e-12 * abs(value)))) / (1 + len(draws))
+    return (1 + int(np.count_nonzero(simulated >= value - 1e-12 * abs(value)))) / (1 + len(simulated))
 
 
-def is_smallest_p(p: float, draws: Floats) -> bool:
+def is_smallest_p(p: float, simulated: Floats) -> bool:
     """Return whether a p-value is the smallest that this many simulations can show, and so only an upper bound."""
-    return p <= 1 / (1 + len(draws))
+    return p <= 1 / (1 + len(simulated))
 
 
 N_SIMULATIONS = 1000

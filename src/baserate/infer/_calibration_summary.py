@@ -340,8 +340,8 @@ def calibration_summary(
     --------
     >>> from baserate import infer, read
     >>> table = {"sick": [1, 0, 1, 0, 1, 0, 0, 1], "risk": [0.9, 0.6, 0.4, 0.1, 0.7, 0.2, 0.8, 0.6]}
-    >>> found = infer.calibration_summary(read.tallies(table, truth="sick", score="risk"))
-    >>> [round(row["value"], 3) for row in found.rows() if row["measure"] == "ece"]  # and that of the likelier class
+    >>> results = infer.calibration_summary(read.tallies(table, truth="sick", score="risk"))
+    >>> [round(row["value"], 3) for row in results.rows() if row["measure"] == "ece"]  # and that of the likelier class
     [0.288, 0.237]
     """
     if isinstance(after, Calibrator | MulticlassCalibrator):
@@ -544,7 +544,7 @@ def smooth_curve(tally: Tally, options: CurveOptions, *, smoother: Smoother) -> 
         raise OptionError(
             f"band is {options.band!r}; expected 'consistency' or 'confidence'.", option="band", value=options.band
         )
-    fit = _clip(fit_calibration_curve(tally, smoother))
+    fit = _clip_probabilities(fit_calibration_curve(tally, smoother))
     if not len(fit):
         return dict.fromkeys(("probability", "share", "low", "high", "mass"), fit)
     pooled = pool_neighbors(tally)
@@ -553,13 +553,13 @@ def smooth_curve(tally: Tally, options: CurveOptions, *, smoother: Smoother) -> 
         if options.band == "consistency"
         else _avoid_certainty(pooled, fit_calibration_curve(pooled, smoother))
     )
-    draws = fit_calibration_curve(
+    simulated = fit_calibration_curve(
         simulate_outcomes(pooled, right, n_simulations=N_BAND_SIMULATIONS, seed=options.seed), smoother
     )
     tail = (1 - options.level) / 2
-    bounds = np.quantile(draws, [tail, 1 - tail], axis=0)
+    bounds = np.quantile(simulated, [tail, 1 - tail], axis=0)
     # Reversed, since np.interp requires rising scores.
-    low, high = (np.interp(tally.score[::-1], pooled.score[::-1], _clip(bound)[::-1]) for bound in bounds)
+    low, high = (np.interp(tally.score[::-1], pooled.score[::-1], _clip_probabilities(bound)[::-1]) for bound in bounds)
     if options.band == "confidence":
         # Refits to simulated outcomes are biased where the curve bends, so their percentiles may exclude the curve.
         low, high = np.minimum(low, fit[::-1]), np.maximum(high, fit[::-1])
@@ -567,7 +567,7 @@ def smooth_curve(tally: Tally, options: CurveOptions, *, smoother: Smoother) -> 
     return {"probability": tally.score[::-1], "share": fit[::-1], "low": low, "high": high, "mass": mass}
 
 
-def _clip(fit: Floats) -> Floats:
+def _clip_probabilities(fit: Floats) -> Floats:
     """Clip fitted values to probabilities; `measure.ici` and its kin use the fit before clipping, as other tools do."""
     return np.clip(fit, 0.0, 1.0)
 

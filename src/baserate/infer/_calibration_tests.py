@@ -177,10 +177,10 @@ def hosmer_lemeshow(
     statistic = inf if impossible else float(bin_statistic(table))
     if statistic == inf or not _has_small_counts(table, by_chance):
         return CalibrationTest("hosmer_lemeshow", statistic, _chi_squared_tail(freedom, statistic), how, freedom)
-    draws = _simulate_statistics(t, bins, by, parameters=parameters, seed=seed)
-    p = simulation_p(statistic, draws)
-    how = f"{len(draws)} simulated outcomes, {_FITTED[parameters] if fitted else _HELD_OUT}"
-    return CalibrationTest("hosmer_lemeshow", statistic, p, how, freedom, p_is_bound=is_smallest_p(p, draws))
+    simulated = _simulate_statistics(t, bins, by, parameters=parameters, seed=seed)
+    p = simulation_p(statistic, simulated)
+    how = f"{len(simulated)} simulated outcomes, {_FITTED[parameters] if fitted else _HELD_OUT}"
+    return CalibrationTest("hosmer_lemeshow", statistic, p, how, freedom, p_is_bound=is_smallest_p(p, simulated))
 
 
 def bin_statistic(bins: Bins) -> Floats:
@@ -531,7 +531,7 @@ def likelihood_ratio_curve(tally: Tally, *, bins: int | Sequence[float], by: By,
     missing = (table.positive == 0) | (negative == 0)
     hits, misses = table.positive + one / 2 * missing, negative + other / 2 * missing
     center = ratio(ratio(hits, tally.positives), ratio(misses, tally.negatives))
-    noise = one / hits + other / misses - _kish(tally, 0) - _kish(tally, 1)
+    noise = one / hits + other / misses - _inverse_size(tally, 0) - _inverse_size(tally, 1)
     reach = np.exp(normal_quantile(level) * np.sqrt(np.maximum(noise, 0.0)))
     low, high = np.where(table.positive > 0, center / reach, 0.0), np.where(negative > 0, center * reach, np.inf)
     mean = table.expected / table.mass
@@ -556,6 +556,6 @@ def usual_weight(tally: Tally, row: int) -> float:
     return float(tally.squares[row].sum()) / mass if mass else 1.0
 
 
-def _kish(tally: Tally, row: int) -> float:
+def _inverse_size(tally: Tally, row: int) -> float:
     """Return one over the effective number of rows of a class."""
     return ratio(float(tally.squares[row].sum()), float(tally.mass[row].sum()) ** 2)

@@ -117,9 +117,9 @@ def _score_interval(measure: Measure, cells: UniqueRows, model: str, *, level: f
         )
     if limits is not None:
         return Bounds(*limits, _describe_method(cells))
-    draws, how = bootstrap_models(measure, cells, [model], seed)
-    bounds = _percentiles(draws[:, 0], value, Units(cells.clusters), level)
-    return Bounds(*bounds, f"{how}, {count_of(len(draws), 'sample')}")
+    samples, how = bootstrap_models(measure, cells, [model], seed)
+    bounds = _bound_by_percentiles(samples[:, 0], value, Units(cells.clusters), level)
+    return Bounds(*bounds, f"{how}, {count_of(len(samples), 'sample')}")
 
 
 def _describe_method(cells: UniqueRows) -> str:
@@ -230,17 +230,19 @@ def _bootstrap_table_interval(measure: Measure, tables: Floats, *, level: float,
     usual = float(np.sum(tables**2)) / float(tables.sum())
     cells, clusters = tables.shape
 
-    def sample(rng: np.random.Generator, draws: int) -> Floats:
-        weight = rng.standard_exponential((draws, clusters))
+    def sample(rng: np.random.Generator, n_samples: int) -> Floats:
+        weight = rng.standard_exponential((n_samples, clusters))
         # Not by BLAS, whose sums depend on the number of threads.
-        masses = np.einsum("dc,kc->kd", weight, tables) + rng.standard_gamma(_PRIOR, (cells, draws)) * usual
+        masses = np.einsum("dc,kc->kd", weight, tables) + rng.standard_gamma(_PRIOR, (cells, n_samples)) * usual
         return np.asarray(measure(Counts(*masses)))
 
-    draws = max(min(_MAX_WORK // clusters, N_BOOTSTRAP), _MIN_SAMPLES)
-    values = sample_in_blocks(sample, n_samples=draws, seed=seed, size=clusters)
+    n_samples = max(min(_MAX_WORK // clusters, N_BOOTSTRAP), _MIN_SAMPLES)
+    values = sample_in_blocks(sample, n_samples=n_samples, seed=seed, size=clusters)
     value = float(measure(Counts(*tables.sum(axis=1).tolist())))
     units = Units(clusters, cells * _PRIOR)
-    return Bounds(*_percentiles(values, value, units, level), f"resampled clusters, {count_of(draws, 'sample')}")
+    return Bounds(
+        *_bound_by_percentiles(values, value, units, level), f"resampled clusters, {count_of(n_samples, 'sample')}"
+    )
 
 
 def _auc_interval(measure: Measure, cells: UniqueRows, model: str, *, level: float, seed: Seed) -> Bounds:
@@ -295,8 +297,8 @@ def _effective_size(mass: Floats) -> float:
     return ratio(float(mass.sum()) ** 2, float(np.sum(mass**2)))
 
 
-def _percentiles(draws: Floats, value: float, units: Units, level: float) -> tuple[float, float]:
-    defined = draws[~np.isnan(draws)]
+def _bound_by_percentiles(samples: Floats, value: float, units: Units, level: float) -> tuple[float, float]:
+    defined = samples[~np.isnan(samples)]
     if not len(defined):
         return nan, nan
     return stretch_percentiles(percentiles(defined, level), value, units, level)

@@ -121,7 +121,7 @@ def student_p(t: float, freedom: float, side: Side) -> float:
     return _tail_p(lambda value: float(stdtr(freedom, value)), t, side)
 
 
-def bootstrap_p(draws: Floats, side: Side, bound: float) -> float:
+def bootstrap_p(samples: Floats, side: Side, bound: float) -> float:
     """Return the p-value of bootstrap differences: the share beyond the bound, counting the sample itself.
 
     Counting the sample itself keeps the p-value above 0, however few bootstrap samples there are [@davison1997].
@@ -129,10 +129,10 @@ def bootstrap_p(draws: Floats, side: Side, bound: float) -> float:
     >>> bootstrap_p(np.array([0.1, 0.2, 0.3]), "two-sided", 0.0)
     0.5
     """
-    below, above = (float(np.count_nonzero(beyond)) + 1 for beyond in (draws <= bound, draws >= bound))
+    below, above = (float(np.count_nonzero(beyond)) + 1 for beyond in (samples <= bound, samples >= bound))
     if side == "two-sided":
-        return min(2 * min(below, above) / (len(draws) + 1), 1.0)
-    return (below if side == "greater" else above) / (len(draws) + 1)
+        return min(2 * min(below, above) / (len(samples) + 1), 1.0)
+    return (below if side == "greater" else above) / (len(samples) + 1)
 
 
 def interval_p(interval: Callable[[float], tuple[float, float]], value: float, side: Side, bound: float) -> float:
@@ -447,15 +447,15 @@ _ROUNDING = 1e-12
 class BootstrapDifference(NamedTuple):
     """Bootstrap samples of a difference, and how they were made."""
 
-    draws: Floats
+    samples: Floats
     how: str
     units: Units = Units()
     """Units with random weights; infinitely many where their number does not matter."""
 
     def interval(self, value: float, level: float) -> tuple[float, float]:
         """Return percentiles of the samples; of few samples, a normal interval with their standard deviation."""
-        if len(self.draws) >= _PERCENTILE_SAMPLES:
-            return stretch_percentiles(percentiles(self.draws, level), value, self.units, level)
+        if len(self.samples) >= _PERCENTILE_SAMPLES:
+            return stretch_percentiles(percentiles(self.samples, level), value, self.units, level)
         half = normal_quantile(level) * self._deviation
         return stretch_percentiles((value - half, value + half), value, self.units, level)
 
@@ -464,37 +464,37 @@ class BootstrapDifference(NamedTuple):
 
         A p-value that counts bootstrap samples cannot fall below one in their number. There it is an upper bound.
         """
-        counted = len(self.draws) >= _PERCENTILE_SAMPLES or not self._deviation > 0
+        counted = len(self.samples) >= _PERCENTILE_SAMPLES or not self._deviation > 0
         if self.units.is_few and isfinite(value):
-            ordered = self._replace(draws=np.sort(self.draws))
+            ordered = self._replace(samples=np.sort(self.samples))
             p = interval_p(lambda level: ordered.interval(value, level), value, side, bound)
             # Samples carry no information beyond their own range.
             p, counted = max(p, self.smallest_p(side)), True
         elif counted:
-            p = bootstrap_p(self.draws, side, bound)
+            p = bootstrap_p(self.samples, side, bound)
         else:
             p = normal_p((value - bound) / self._deviation, side)
         return {"p": p, "p_is_bound": counted and p <= self.smallest_p(side)}
 
     def smallest_p(self, side: Side) -> float:
         """Return the smallest p-value that this many samples can show."""
-        return (2 if side == "two-sided" else 1) / (len(self.draws) + 1)
+        return (2 if side == "two-sided" else 1) / (len(self.samples) + 1)
 
     def is_constant(self, value: float) -> bool:
         """Return whether the samples do not vary, beyond rounding, so that they carry no information."""
         with np.errstate(invalid="ignore"):  # samples may be infinite
-            return bool(np.ptp(self.draws) <= _ROUNDING * abs(value))
+            return bool(np.ptp(self.samples) <= _ROUNDING * abs(value))
 
     @property
     def description(self) -> str:
         """Describe how the interval was made."""
-        normal = "" if len(self.draws) >= _PERCENTILE_SAMPLES else ", normal with their standard deviation"
-        return f"{self.how}, {count_of(len(self.draws), 'sample')}{normal}"
+        normal = "" if len(self.samples) >= _PERCENTILE_SAMPLES else ", normal with their standard deviation"
+        return f"{self.how}, {count_of(len(self.samples), 'sample')}{normal}"
 
     @property
     def _deviation(self) -> float:
         with np.errstate(invalid="ignore"):  # samples may be infinite
-            return sqrt(float(np.var(self.draws, ddof=1)))
+            return sqrt(float(np.var(self.samples, ddof=1)))
 
 
 def share_limits(measure: Measure, value: float, units: Units, level: float) -> Limits:

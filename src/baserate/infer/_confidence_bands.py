@@ -428,8 +428,8 @@ def confidence_band(
 
     Examples
     --------
-    >>> found = confidence_band(Tally.from_counts(score=[0.9, 0.1], rows=[[20, 30], [10, 30]]), "roc")
-    >>> {name: column.round(3).tolist()[1] for name, column in found.columns.items()}
+    >>> band = confidence_band(Tally.from_counts(score=[0.9, 0.1], rows=[[20, 30], [10, 30]]), "roc")
+    >>> {name: column.round(3).tolist()[1] for name, column in band.columns.items()}
     {'threshold': 0.9, 'fpr': 0.25, 'sensitivity': 0.4, 'low': 0.187, 'high': 0.584}
     """
     _check_band(what, level, simultaneous=simultaneous)

@@ -91,7 +91,7 @@ def corrected_test(first: int, second: int, side: Side) -> TestResult:
     return TestResult(z, normal_p(z, side))
 
 
-class Discordant(NamedTuple):
+class DiscordantCounts(NamedTuple):
     """Rows that only the first model hits, rows that only the second hits, and all rows of the proportion."""
 
     first: int
@@ -99,12 +99,12 @@ class Discordant(NamedTuple):
     rows: int
 
     @property
-    def mirror(self) -> Discordant:
+    def mirror(self) -> DiscordantCounts:
         """Return the counts with the models in the other order."""
-        return Discordant(self.second, self.first, self.rows)
+        return DiscordantCounts(self.second, self.first, self.rows)
 
 
-Tail = Callable[[Discordant, Floats], Floats]
+Tail = Callable[[DiscordantCounts, Floats], Floats]
 """Function to p-values of at least the observed hits of the first model, for each θ in (0, 1)."""
 
 
@@ -116,7 +116,7 @@ class McNemar(NamedTuple):
     name: str
 
 
-def mcnemar_interval(test: McNemar, counts: Discordant, level: float) -> Limits:
+def mcnemar_interval(test: McNemar, counts: DiscordantCounts, level: float) -> Limits:
     r"""Bound a difference of paired proportions so that 0 is excluded exactly where the two-sided test rejects.
 
     The difference is :math:`Δ=δ(2θ-1)`, where δ is the share of discordant rows and θ that of the first model's hits
@@ -125,7 +125,7 @@ def mcnemar_interval(test: McNemar, counts: Discordant, level: float) -> Limits:
     [@xie2013] [@clopper1934]. At x = 0 it is that of the test for every δ, so interval and test agree. Where no row is
     discordant the mid-p interval is about ±3/n.
 
-    >>> [round(bound, 3) for bound in mcnemar_interval(TESTS["mcnemar-mid-p"], Discordant(8, 2, 50), 0.95)]
+    >>> [round(bound, 3) for bound in mcnemar_interval(TESTS["mcnemar-mid-p"], DiscordantCounts(8, 2, 50), 0.95)]
     [-0.008, 0.25]
     >>> round(mid_p_test(8, 2, "two-sided").p, 3)
     0.065
@@ -136,13 +136,13 @@ def mcnemar_interval(test: McNemar, counts: Discordant, level: float) -> Limits:
     return low, high
 
 
-def margin_p(test: McNemar, counts: Discordant, bound: float, side: Side) -> float:
+def margin_p(test: McNemar, counts: DiscordantCounts, bound: float, side: Side) -> float:
     """Return the one-sided p-value of a difference beyond a bound."""
     pair, at = (counts, bound) if side == "greater" else (counts.mirror, -bound)
     return max(_difference_p(test.tail, pair, _discordance_nodes(pair), at), SMALLEST_P)
 
 
-def _find_limit(tail: Tail, counts: Discordant, alpha: float) -> float:
+def _find_limit(tail: Tail, counts: DiscordantCounts, alpha: float) -> float:
     """Find the smallest difference that is not rejected; bisection meets 0 first, so the sign agrees with the test."""
     shares, low, high = _discordance_nodes(counts), -1.0, 1.0
     for _ in range(40):
@@ -153,7 +153,7 @@ def _find_limit(tail: Tail, counts: Discordant, alpha: float) -> float:
     return low if low == -1 else (low + high) / 2
 
 
-def _discordance_nodes(counts: Discordant) -> Floats:
+def _discordance_nodes(counts: DiscordantCounts) -> Floats:
     """Return equally probable shares of discordant rows."""
     from scipy.special import betaincinv
 
@@ -163,7 +163,7 @@ def _discordance_nodes(counts: Discordant) -> Floats:
     return np.asarray(betaincinv(discordant + 1, counts.rows - discordant, nodes))
 
 
-def _difference_p(tail: Tail, counts: Discordant, shares: Floats, difference: float) -> float:
+def _difference_p(tail: Tail, counts: DiscordantCounts, shares: Floats, difference: float) -> float:
     """Return the p-value of a difference of at most that much."""
     theta = (1 + difference / shares) / 2
     # A difference outside of ±δ: rejected with certainty below, never above.
@@ -173,20 +173,20 @@ def _difference_p(tail: Tail, counts: Discordant, shares: Floats, difference: fl
     return float(p.mean())
 
 
-def _exact_tail(counts: Discordant, theta: Floats) -> Floats:
+def _exact_tail(counts: DiscordantCounts, theta: Floats) -> Floats:
     from scipy.special import betainc
 
     return np.asarray(betainc(counts.first, counts.second + 1, theta)) if counts.first else np.ones_like(theta)
 
 
-def _mid_tail(counts: Discordant, theta: Floats) -> Floats:
+def _mid_tail(counts: DiscordantCounts, theta: Floats) -> Floats:
     from scipy.special import betainc
 
     more = betainc(counts.first + 1, counts.second, theta) if counts.second else np.zeros_like(theta)
     return np.asarray((_exact_tail(counts, theta) + more) / 2)
 
 
-def _normal_tail(counts: Discordant, theta: Floats, correction: float = 0.0) -> Floats:
+def _normal_tail(counts: DiscordantCounts, theta: Floats, correction: float = 0.0) -> Floats:
     from scipy.special import ndtr
 
     rows = counts.first + counts.second
@@ -195,7 +195,7 @@ def _normal_tail(counts: Discordant, theta: Floats, correction: float = 0.0) -> 
     return np.asarray(ndtr((rows * theta - counts.first + correction) / np.sqrt(rows * theta * (1 - theta))))
 
 
-def _continuity_tail(counts: Discordant, theta: Floats) -> Floats:
+def _continuity_tail(counts: DiscordantCounts, theta: Floats) -> Floats:
     return _normal_tail(counts, theta, 0.5)
 
 
@@ -251,7 +251,7 @@ class JointTable(NamedTuple):
         """Return the 2×2 table of one model."""
         return _model_counts(self.mass, which)
 
-    def discordant(self, measure: Measure) -> Discordant:
+    def discordant(self, measure: Measure) -> DiscordantCounts:
         """Count rows that only one of the models hits, and all rows of the proportion."""
         share = describe(measure).share
         assert share is not None  # noqa: S101  (for the type checker)
@@ -261,7 +261,7 @@ class JointTable(NamedTuple):
             sum(int(self.rows[at]) for at in range(8) if within[at] and mine[at] and not other[at])
             for mine, other in (hits, hits[::-1])
         )
-        return Discordant(first, second, sum(int(self.rows[at]) for at in range(8) if within[at]))
+        return DiscordantCounts(first, second, sum(int(self.rows[at]) for at in range(8) if within[at]))
 
     @property
     def mirror(self) -> JointTable:
@@ -302,15 +302,17 @@ def simulate_differences(
     """
     if swapped:
         reverse = simulate_differences(measure, table.mirror, seed)
-        return reverse._replace(draws=-reverse.draws)
+        return reverse._replace(samples=-reverse.samples)
 
-    def sample(rng: np.random.Generator, draws: int) -> Floats:
+    def sample(rng: np.random.Generator, n_samples: int) -> Floats:
         if table.by_cluster is None:
-            masses = sample_masses(rng, draws, table.mass, table.squares, prior=_PRIOR_ROWS)
+            masses = sample_masses(rng, n_samples, table.mass, table.squares, prior=_PRIOR_ROWS)
         else:
             # Not by BLAS, whose sums depend on the number of threads.
-            masses = np.einsum("ij,jk->ik", rng.standard_exponential((draws, len(table.by_cluster))), table.by_cluster)
-            masses += rng.standard_gamma(_PRIOR_ROWS, (draws, 8)) * usual
+            masses = np.einsum(
+                "ij,jk->ik", rng.standard_exponential((n_samples, len(table.by_cluster))), table.by_cluster
+            )
+            masses += rng.standard_gamma(_PRIOR_ROWS, (n_samples, 8)) * usual
         with np.errstate(invalid="ignore"):  # samples may be infinite
             return np.asarray(measure(_model_counts(masses, 0)) - measure(_model_counts(masses, 1)))
 
@@ -320,16 +322,16 @@ def simulate_differences(
             sample_in_blocks(sample, n_samples=N_TABLES, seed=seed, size=8), "Dirichlet samples of the joint table"
         )
     size = len(table.by_cluster)
-    draws = max(min(MAX_WORK // size, N_TABLES), MIN_SAMPLES)
+    n_samples = max(min(MAX_WORK // size, N_TABLES), MIN_SAMPLES)
     return BootstrapDifference(
-        sample_in_blocks(sample, n_samples=draws, seed=seed, size=size),
+        sample_in_blocks(sample, n_samples=n_samples, seed=seed, size=size),
         "resampled clusters",
         Units(size, 8 * _PRIOR_ROWS),
     )
 
 
 def _cell_name(at: int, which: int) -> str:
-    """Return what one of the eight cells is to a model: tp, fp, fn or tn."""
+    """Return the cell of one model, tp, fp, fn or tn, that one of the eight cells belongs to."""
     truth, flagged = at & 1, at >> (1 + which) & 1
     return _CELLS[truth + 2 * flagged]
 
@@ -362,8 +364,8 @@ def simulate_class_differences(measure: Measure, a: MulticlassRows, b: Multiclas
     true = ways // width**2
     tables = [true * width + ways // width % width, true * width + ways % width]
 
-    def sample(rng: np.random.Generator, draws: int) -> Floats:
-        masses = sample_masses(rng, draws, mass, squares, prior=8 * _PRIOR_ROWS / len(ways))
+    def sample(rng: np.random.Generator, n_samples: int) -> Floats:
+        masses = sample_masses(rng, n_samples, mass, squares, prior=8 * _PRIOR_ROWS / len(ways))
         one, other = (measure(Confusion(_sum_tables(masses, at, width), a.labels)) for at in tables)
         return np.asarray(one - other)
 

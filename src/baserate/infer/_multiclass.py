@@ -332,18 +332,18 @@ def _model_variance(
 def _bootstrap_interval(measure: Measure, data: RowData, value: float, level: float, seed: Seed) -> Bounds:
     """Bound a measure by percentiles with random weights of rows, sorted by content first."""
     # Sorted, since the weights are sampled row by row: the order of rows must not change the result.
-    data_ = _sort_rows(data)
-    times, weight = _row_counts(data_), _row_weights(data_)
-    changes: dict[str, Any] = {"count": None} if isinstance(data_, MulticlassRows) else {}
+    ordered = _sort_rows(data)
+    times, weight = _row_counts(ordered), _row_weights(ordered)
+    changes: dict[str, Any] = {"count": None} if isinstance(ordered, MulticlassRows) else {}
 
-    def sample(rng: np.random.Generator, draws: int) -> Floats:
-        values = np.empty(draws)
-        for at in range(draws):
-            values[at] = measure(replace(data_, weight=rng.standard_gamma(times) * weight, **changes))
+    def sample(rng: np.random.Generator, n_samples: int) -> Floats:
+        values = np.empty(n_samples)
+        for at in range(n_samples):
+            values[at] = measure(replace(ordered, weight=rng.standard_gamma(times) * weight, **changes))
         return values
 
-    draws = sample_in_blocks(sample, n_samples=N_BOOTSTRAP, seed=seed, size=data_.truth.size * len(data_.labels))
-    defined = draws[~np.isnan(draws)]
+    samples = sample_in_blocks(sample, n_samples=N_BOOTSTRAP, seed=seed, size=ordered.truth.size * len(ordered.labels))
+    defined = samples[~np.isnan(samples)]
     if not len(defined):
         return Bounds(nan, nan, "Bayesian bootstrap", "no sample is defined")
     low, high = percentiles(defined, level)
@@ -543,17 +543,17 @@ def _compare_by_bootstrap(
 ) -> Comparison:
     """Compare by random weights of rows, or by simulated joint tables of decisions."""
     info = describe(request.measure)
-    make = simulate_class_differences if info.of is Confusion else _bootstrap_rows
+    make = simulate_class_differences if info.of is Confusion else _bootstrap_differences
     # Order by content, so that swapping the models only changes the sign.
     if (values[0], np.sort(a.score, axis=0).tobytes()) > (values[1], np.sort(b.score, axis=0).tobytes()):
-        draws = -make(request.measure, *_merge_rows(b, a), seed)
+        samples = -make(request.measure, *_merge_rows(b, a), seed)
     else:
-        draws = make(request.measure, a, b, seed)
+        samples = make(request.measure, a, b, seed)
     if info.of is Confusion:
-        bootstrap = BootstrapDifference(draws, "Dirichlet samples of the joint table")
+        bootstrap = BootstrapDifference(samples, "Dirichlet samples of the joint table")
     else:
         rows = np.bincount(a.truth, a.count)
-        bootstrap = BootstrapDifference(draws, "Bayesian bootstrap", Units(float(rows[rows > 0].min())))
+        bootstrap = BootstrapDifference(samples, "Bayesian bootstrap", Units(float(rows[rows > 0].min())))
     value = values[0] - values[1]
     if info.of is MulticlassRows and bootstrap.is_constant(max(map(abs, values))) and (value or values[0] in info.span):
         return request.conclude_as_shares(values, bootstrap.units)
@@ -561,12 +561,12 @@ def _compare_by_bootstrap(
     return request.conclude_by_bootstrap(values, bootstrap, same=same)
 
 
-def _bootstrap_rows(measure: Measure, a: MulticlassRows, b: MulticlassRows, seed: Seed) -> Floats:
+def _bootstrap_differences(measure: Measure, a: MulticlassRows, b: MulticlassRows, seed: Seed) -> Floats:
     """Sample differences with a random weight for each row."""
 
-    def sample(rng: np.random.Generator, draws: int) -> Floats:
-        differences = np.empty(draws)
-        for at in range(draws):
+    def sample(rng: np.random.Generator, n_samples: int) -> Floats:
+        differences = np.empty(n_samples)
+        for at in range(n_samples):
             multiplier = rng.standard_exponential(len(a)) if a.count is None else rng.standard_gamma(a.count)
             weight = multiplier if a.weight is None else multiplier * a.weight
             one, other = (_evaluate(measure, replace(each, weight=weight, count=None)) for each in (a, b))
@@ -625,5 +625,5 @@ def _merge_rows(a: MulticlassRows, b: MulticlassRows) -> tuple[MulticlassRows, M
     count = None if times.max(initial=1) == 1 else times
     changes: dict[str, Any] = {"truth": a.truth[representatives], "weight": weight, "count": count}
     changes |= {"group": a.group[:0], "groups": ((),), "attributes": ()}
-    first_, second = (replace(each, score=each.score[representatives], **changes) for each in (a, b))
-    return first_, second
+    merged_a, merged_b = (replace(each, score=each.score[representatives], **changes) for each in (a, b))
+    return merged_a, merged_b

@@ -41,7 +41,7 @@ from baserate.infer._comparison import (
 )
 from baserate.infer._mcnemar import (
     TESTS,
-    Discordant,
+    DiscordantCounts,
     McNemar,
     count_joint_table,
     margin_p,
@@ -242,7 +242,7 @@ def compare(  # noqa: PLR0913  (each is a part of the question)
         raise OptionError(
             f"{keyword('costs')} has no effect on these measures", remedy="compare by expected_cost, or leave them out."
         )
-    pairs = {at: _pairs(rows, models, each) for at, each in enumerate(functions)}
+    pairs = {at: _list_pairs(rows, models, each) for at, each in enumerate(functions)}
     names = list(dict.fromkeys(name for each in pairs.values() for pair in each for name in pair))
     needs_thresholds = any(describe(each).of is Counts for each in functions)
     # From all rows, so that every group is compared at the same thresholds.
@@ -294,18 +294,18 @@ class _PairedComparison:
             yield by(pair) if pair in left else self._conclude_identical(pair)
 
     def _conclude(self, pair: Pair, bounds: Limits, how: str, **more: Any) -> Comparison:  # noqa: ANN401
-        values = self._values(pair)
+        values = self._evaluate_pair(pair)
         if isnan(values[0] - values[1]):
-            more["why"] = self._why(pair)
-        return self.request.conclude(values, bounds, how, **self._context(pair), **more)
+            more["why"] = self._explain_undefined(pair)
+        return self.request.conclude(values, bounds, how, **self._describe_pair(pair), **more)
 
-    def _context(self, pair: Pair) -> dict[str, Any]:
+    def _describe_pair(self, pair: Pair) -> dict[str, Any]:
         """Return what is compared: models, group and thresholds."""
         at = (self.thresholds.get(pair[0]), self.thresholds.get(pair[1])) if self._needs_threshold else (None, None)
         return {"models": pair, "group": self.group, "thresholds": at}
 
     @property
-    def _units(self) -> float:
+    def _n_units(self) -> float:
         """Return the number of independent units: clusters, rows, or for ranks the rows of the smaller class."""
         cells = self.cells
         if cells.cluster is not None:
@@ -333,11 +333,11 @@ class _PairedComparison:
         cut = self.thresholds[model]
         return _DEFAULT_THRESHOLD if cut is None else cut
 
-    def _values(self, pair: Pair) -> tuple[float, float]:
+    def _evaluate_pair(self, pair: Pair) -> tuple[float, float]:
         first, second = (float(self.request.measure(self._make_input(model))) for model in pair)
         return first, second
 
-    def _why(self, pair: Pair) -> str | None:
+    def _explain_undefined(self, pair: Pair) -> str | None:
         reasons = {model: undefined_reason(self.request.measure, self._make_input(model)) for model in pair}
         if len(set(reasons.values())) == 1:
             return reasons[pair[0]]
@@ -350,14 +350,14 @@ class _PairedComparison:
         return same and (not self._needs_threshold or self._threshold(first) == self._threshold(second))
 
     def _conclude_identical(self, pair: Pair, how: str = SAME_PREDICTIONS) -> Comparison:
-        values = self._values(pair)
-        reason = {"why": self._why(pair)} if isnan(values[0]) else {}
-        return self.request.conclude_identical(values, how, **self._context(pair), **reason)
+        values = self._evaluate_pair(pair)
+        reason = {"why": self._explain_undefined(pair)} if isnan(values[0]) else {}
+        return self.request.conclude_identical(values, how, **self._describe_pair(pair), **reason)
 
     def _compare_aucs(self, names: Sequence[str], rows: AucInfluence, pair: Pair) -> Comparison:
         """Compare by DeLong's test; where the variance is 0 or undefined, by Newcombe's limits."""
         scale = AUC_SCALES[describe(self.request.measure).name]
-        first, second = self._values(pair)
+        first, second = self._evaluate_pair(pair)
         variance = rows.variance_of_difference(names.index(pair[0]), names.index(pair[1]))
         error = scale * sqrt(variance) if variance >= 0 else nan
         if not error > 0:
@@ -381,8 +381,8 @@ class _PairedComparison:
         if isnan(difference):
             return self._conclude(pair, (nan, nan), "")
         how = f"Newcombe's score limits of both areas as if independent: {NO_VARIANCE}"
-        more = {**self._context(pair), "statistic": 0.0 if scale * difference == self.request.bound else nan}
-        return self.request.conclude_by_areas(self._values(pair), areas, how, scale, **more)
+        more = {**self._describe_pair(pair), "statistic": 0.0 if scale * difference == self.request.bound else nan}
+        return self.request.conclude_by_areas(self._evaluate_pair(pair), areas, how, scale, **more)
 
     def _has_same_ranking(self, pair: Pair) -> bool:
         """Return whether one model is a function of the other; perfect models may rank a few rows equally by chance."""
@@ -393,16 +393,18 @@ class _PairedComparison:
         """Compare decisions by McNemar's test, or by simulated joint tables."""
         flagged = [self.cells.score[model] >= self._threshold(model) for model in pair]
         table = count_joint_table(self.cells, flagged[0], flagged[1])
-        values = self._values(pair)
+        values = self._evaluate_pair(pair)
         if isnan(values[0] - values[1]):
             return self._conclude(pair, (nan, nan), "")
         if method in TESTS:
             return self._test_mcnemar(TESTS[method], table.discordant(self.request.measure), pair)
         # Ordered by name, so that the models in the other order only change the sign.
         bootstrap = simulate_differences(self.request.measure, table, self.seed, swapped=pair[0] > pair[1])
-        return self.request.conclude_by_bootstrap(values, bootstrap, same=table.is_agreement, **self._context(pair))
+        return self.request.conclude_by_bootstrap(
+            values, bootstrap, same=table.is_agreement, **self._describe_pair(pair)
+        )
 
-    def _test_mcnemar(self, test: McNemar, counts: Discordant, pair: Pair) -> Comparison:
+    def _test_mcnemar(self, test: McNemar, counts: DiscordantCounts, pair: Pair) -> Comparison:
         """Compare by one of McNemar's tests, with the interval that agrees with it."""
         bounds = mcnemar_interval(test, counts, self.request.question.level)
         how = f"{test.name}: {count_of(counts.first, 'row')} against {counts.second}"
@@ -416,13 +418,13 @@ class _PairedComparison:
 
     def _compare_by_influence(self, pair: Pair) -> Comparison:
         """Compare by a t test of row contributions; where they show no variance, by limits of proportions."""
-        values = self._values(pair)
+        values = self._evaluate_pair(pair)
         if not isfinite(values[0] - values[1]):
             return self._explain_infinite(pair, values)
         difference = studentize_difference(self.request.measure, self.cells, pair, values)
         if not difference.is_usable(max(map(abs, values))):
             return self._compare_as_shares(pair, values)
-        return self.request.conclude_by_t(values, difference, **self._context(pair))
+        return self.request.conclude_by_t(values, difference, **self._describe_pair(pair))
 
     def _explain_infinite(self, pair: Pair, values: tuple[float, float]) -> Comparison:
         """Return a comparison without interval and test, with the reason: a value is infinite or undefined."""
@@ -437,21 +439,21 @@ class _PairedComparison:
         """Compare by limits of proportions where rows show no variance, unless both models rank all rows equally."""
         if values[0] == values[1] and self._has_same_ranking(pair):
             return self._conclude_identical(pair, _SAME_RANKS)
-        return self.request.conclude_as_shares(values, Units(self._units), **self._context(pair))
+        return self.request.conclude_as_shares(values, Units(self._n_units), **self._describe_pair(pair))
 
     def _compare_by_bootstrap(self, names: Sequence[str], columns: tuple[Any, str], pair: Pair) -> Comparison:
         """Compare by random weights of rows."""
-        values = self._values(pair)
+        values = self._evaluate_pair(pair)
         value = values[0] - values[1]
         if isnan(value):
             return self._conclude(pair, (nan, nan), "")
-        draws, how = columns
+        samples, how = columns
         with np.errstate(invalid="ignore"):  # samples may be infinite
-            differences = draws[:, names.index(pair[0])] - draws[:, names.index(pair[1])]
-        bootstrap = BootstrapDifference(differences, how, Units(self._units))
+            differences = samples[:, names.index(pair[0])] - samples[:, names.index(pair[1])]
+        bootstrap = BootstrapDifference(differences, how, Units(self._n_units))
         if bootstrap.is_constant(max(map(abs, values))) and not (value == 0 and self._has_same_ranking(pair)):
-            return self.request.conclude_as_shares(values, bootstrap.units, **self._context(pair))
-        return self.request.conclude_by_bootstrap(values, bootstrap, **self._context(pair))
+            return self.request.conclude_as_shares(values, bootstrap.units, **self._describe_pair(pair))
+        return self.request.conclude_by_bootstrap(values, bootstrap, **self._describe_pair(pair))
 
 
 def _have_same_ranks(first: Floats, second: Floats) -> bool:
@@ -523,7 +525,7 @@ def _as_list(measure: Any) -> list[Any]:  # noqa: ANN401  (one measure or severa
     return [measure] if isinstance(measure, str) or callable(measure) else list(measure)
 
 
-def _pairs(rows: Rows, models: Any, measure: Measure) -> list[Pair]:  # noqa: ANN401  (names, or pairs of them)
+def _list_pairs(rows: Rows, models: Any, measure: Measure) -> list[Pair]:  # noqa: ANN401  (names, or pairs of them)
     """Return the pairs to compare; label columns have neither ranks nor probabilities."""
     labels = rows.intake.columns.get("predicted")
     names = list(rows.score) if models is None else list(models)

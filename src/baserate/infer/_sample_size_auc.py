@@ -371,7 +371,7 @@ def sample_size_for_auc_test(  # noqa: PLR0913  (each is an assumption or a goal
     approximate = normal_sample_size(expect - null, *variances, z=z, power=power)
     if _uses_formula(method, spread_ratio):
         how = f"Obuchowski's normal test of one AUC, {describe_sides(sides)}"
-        return _make_answer(approximate, expect - null, variances, prevalence, z=z, how=how)
+        return _make_normal_size(approximate, expect - null, variances, prevalence, z=z, how=how)
     test = AucTest(expect, null, level_from_alpha(alpha, sides), spread_ratio)
     least = min_rows(prevalence, _MIN_PER_CLASS)  # with fewer rows the approximations behind the plan fail
     rows = find_smallest_near(lambda many: test.average_power(many, prevalence) >= power, ceil(approximate), least)
@@ -575,11 +575,11 @@ def sample_size_for_auc_difference(
     z = quantile_of_test(alpha, sides)
     rows = normal_sample_size(pair.difference, *variances, z=z, power=check_power(power, alpha))
     how = f"normal test of the difference of two AUCs, {describe_sides(sides)}"
-    size = _make_answer(rows, pair.difference, variances, prevalence, z=z, how=how)
+    size = _make_normal_size(rows, pair.difference, variances, prevalence, z=z, how=how)
     return size if pair.paired else replace(size, samples=2)
 
 
-def _make_answer(
+def _make_normal_size(
     rows: float, difference: float, variances: list[float], prevalence: float, *, z: float, how: str
 ) -> SampleSize:
     size = max(ceil(rows), min_rows(prevalence))

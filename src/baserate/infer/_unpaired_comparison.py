@@ -302,9 +302,9 @@ def _compare_by_bootstrap(request: ComparisonRequest, samples: list[Any], values
     if any(one.is_constant(value) for one, value in zip(each, values, strict=True)):
         return _compare_constant_samples(request, each, values)
     # Larger samples are resampled less often; independent values may be paired in any order.
-    fewest = min(len(one.draws) for one in each)
+    fewest = min(len(one.samples) for one in each)
     with np.errstate(invalid="ignore"):  # samples may be infinite
-        differences = each[0].draws[:fewest] - each[1].draws[:fewest]
+        differences = each[0].samples[:fewest] - each[1].samples[:fewest]
     fewest_units = min((one.units for one in each), key=lambda units: units.observed)
     bootstrap = BootstrapDifference(
         differences, f"independent bootstrap samples of both{_describe_pooling(samples)}", fewest_units
@@ -349,16 +349,16 @@ def _bootstrap_values(measure: Measure, sample: Any, rng: np.random.Generator) -
     if isinstance(sample, Counts):
         mass, squares = (np.array([each.tp, each.fp, each.fn, each.tn]) for each in (sample, sample.squares))
 
-        def tables(rng: np.random.Generator, draws: int) -> Floats:
-            return np.asarray(measure(Counts(*sample_masses(rng, draws, mass, squares, prior=_PRIOR_ROWS).T)))
+        def tables(rng: np.random.Generator, n_samples: int) -> Floats:
+            return np.asarray(measure(Counts(*sample_masses(rng, n_samples, mass, squares, prior=_PRIOR_ROWS).T)))
 
         return sample_in_blocks(tables, n_samples=N_TABLES, seed=rng, size=4)
     curve = isinstance(sample, Curve)
     whole = sample.tally if curve else sample
     tally = _pool_tally(whole)
 
-    def columns(rng: np.random.Generator, draws: int) -> Floats:
-        return np.array([measure(_resample_tally(tally, rng, curve=curve)) for _ in range(draws)])
+    def columns(rng: np.random.Generator, n_samples: int) -> Floats:
+        return np.array([measure(_resample_tally(tally, rng, curve=curve)) for _ in range(n_samples)])
 
     size = tally.mass.size
     values = sample_in_blocks(columns, n_samples=choose_n_samples(size), seed=rng, size=size)

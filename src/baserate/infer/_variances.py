@@ -41,7 +41,7 @@ from baserate.measure import (
 )
 
 _PLAUSIBLE_MISSES = 3.0
-"""Expected number of outcomes of which none occurs with a probability of 5%."""
+"""Expected number of outcomes where the probability that none occurs is 5%."""
 
 
 class VarianceComponent(NamedTuple):
@@ -353,7 +353,7 @@ class Moments(NamedTuple):
 
 
 def unseen_loss(rows: float, level: float) -> float:
-    """Return the share of a ranking's value that a subgroup of a class may cost of which the sample contains no row.
+    """Return the share of a ranking's value that a subgroup of a class may cost that the sample lacks.
 
     A share :math:`e=1-(α/2)^{1/r}` of a class is absent from r of its rows with probability α/2, where α = 1 − level
     (the rule of three [@hanley1983rule]). If such rows score like the other class, an AUC of A falls to A(1 − e/2); if
@@ -531,16 +531,16 @@ UNBOUNDED = (log_loss, log_loss_skill)
 """Measures whose expectation may be infinite."""
 
 
-def moments_of_samples(value: float, draws: Floats, span: Limits, rows: float, freedom: float) -> Moments:
+def moments_of_samples(value: float, samples: Floats, span: Limits, rows: float, freedom: float) -> Moments:
     """Return moments of a number within its span from bootstrap samples, corrected for their bias.
 
     With n weights they vary (n − 1)/(n + 1) times as much as the number does.
     """
     least, most = span
     width, freedom = most - least, max(freedom, 1.0)
-    bias = float(np.mean(draws)) - value
+    bias = float(np.mean(samples)) - value
     middle = min(max(value - bias, least), most)
-    variance = float(np.var(draws)) * (1 + 2 / freedom)
+    variance = float(np.var(samples)) * (1 + 2 / freedom)
     return Moments((middle - least) / width, variance / width**2, freedom, rows)
 
 
@@ -586,7 +586,7 @@ def explain_heavy_tail(tally: Tally) -> str | None:
     """
     beyond = _error_log_odds(tally)
     for number in (len(beyond), len(beyond) // 2):
-        tail = _excess(beyond, number)
+        tail = _find_excesses(beyond, number)
         if len(tail) < _MIN_LOSSES or tail.max() < (1 + log(len(tail))) * tail.mean():
             continue  # no heavier than exponential: the maximum is below that of as many exponential variables
         shape, error = pareto_shape(tail), 1 / sqrt(len(tail))
@@ -611,7 +611,7 @@ def pareto_shape(excess: Floats) -> float:
     return float(np.log1p(-(theta @ weight / weight.sum()) * x).mean())
 
 
-def _excess(beyond: Floats, number: int) -> Floats:
+def _find_excesses(beyond: Floats, number: int) -> Floats:
     """Return how far the largest of descending positive numbers exceed the next one, or 0."""
     number = min(number, _MAX_LOSSES)
     excess = beyond[:number] - (beyond[number] if number < len(beyond) else 0.0)

@@ -33,7 +33,7 @@ def brier(t: Tally) -> float:
     0.0375
     """
     check_probabilities(t)
-    parts = (np.sum(true * (1 - score) ** 2 + false * score**2) for score, true, false in _blocks(t))
+    parts = (np.sum(true * (1 - score) ** 2 + false * score**2) for score, true, false in _iterate_blocks(t))
     return ratio(fsum(parts), t.total)
 
 
@@ -74,7 +74,7 @@ def log_loss(t: Tally) -> float:
         # Only where there is mass: 0 · log(0) would be NaN, not 0.
         parts = [
             np.sum(true[true > 0] * np.log(score[true > 0])) + np.sum(false[false > 0] * np.log1p(-score[false > 0]))
-            for score, true, false in _blocks(t)
+            for score, true, false in _iterate_blocks(t)
         ]
     return ratio(-fsum(parts) + 0.0, t.total)  # + 0.0 turns −0.0 into 0.0
 
@@ -97,7 +97,7 @@ def log_loss_skill(t: Tally) -> float:
     return 1 - _relative_loss(log_loss(t), float(entr(t.prevalence) + entr(1 - t.prevalence)))
 
 
-def _blocks(t: Tally) -> Iterator[tuple[Floats, Floats, Floats]]:
+def _iterate_blocks(t: Tally) -> Iterator[tuple[Floats, Floats, Floats]]:
     """Yield scores and the mass of both classes in blocks that fit the cache.
 
     Sum products of them with np.sum: np.dot would start threads for each block, which wait for each other on a busy

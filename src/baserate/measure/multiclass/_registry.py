@@ -204,7 +204,7 @@ def per_class(measure: str | Measure, classes: Classes, **options: Any) -> Float
         return np.asarray(measure(arguments, **options))
     return np.array(
         parallel_map(
-            partial(measure, **options), arguments, size=sum(len(_tally(argument).score) for argument in arguments)
+            partial(measure, **options), arguments, size=sum(len(_tally_of(argument).score) for argument in arguments)
         )
     )
 
@@ -246,11 +246,11 @@ def average_over_classes(measure: str | Measure, how: Average | Mapping[Any, flo
     def average(classes: Classes) -> float:
         split = Split.of(classes)
         if how == "micro":
-            value: float = measure(_pool(split, measure), **options)
+            value: float = measure(_pool_classes(split, measure), **options)
             return value
         if how == "samples":
-            return _over_rows(split, measure, options)
-        return mean_defined(per_class(measure, split, **options), _weights(how, split))
+            return _average_over_rows(split, measure, options)
+        return mean_defined(per_class(measure, split, **options), _class_weights(how, split))
 
     description = describe(measure)
     name = f"{how if isinstance(how, str) else 'weighted'} {description.name}"
@@ -302,26 +302,26 @@ def undefined_classes(measure: str | Measure, classes: Classes) -> dict[object, 
     return reasons
 
 
-def _tally(argument: Curve | Tally) -> Tally:
+def _tally_of(argument: Curve | Tally) -> Tally:
     return argument.tally if isinstance(argument, Curve) else argument
 
 
-def _pool(split: Split, measure: Measure) -> Any:  # noqa: ANN401  (an argument of the measure)
+def _pool_classes(split: Split, measure: Measure) -> Any:  # noqa: ANN401  (an argument of the measure)
     arguments = split.arguments(measure)
     if isinstance(arguments, Counts):
         return split.pooled_counts
-    pooled = Tally.sum(map(_tally, arguments))
+    pooled = Tally.sum(map(_tally_of, arguments))
     return Curve(pooled) if isinstance(arguments[0], Curve) else pooled
 
 
-def _over_rows(split: Split, measure: Measure, options: Mapping[str, Any]) -> float:
+def _average_over_rows(split: Split, measure: Measure, options: Mapping[str, Any]) -> float:
     sets = split.classes
     if not isinstance(sets, LabelSets) or describe(measure).of is not Counts:
         raise OptionError("an average over samples needs sets of labels, several for each row", remedy="use macro.")
     return mean_defined(measure(sets.per_row(), **options), 1.0 if sets.weight is None else sets.weight)
 
 
-def _weights(how: str | Mapping[Any, float], split: Split) -> Floats | float:
+def _class_weights(how: str | Mapping[Any, float], split: Split) -> Floats | float:
     if isinstance(how, str):
         return 1.0 if how == "macro" else split.support
     if set(how) != set(split.labels):

@@ -113,7 +113,7 @@ def summary(
         raise OptionError(
             f"{type(classes).__name__} is not what read.confusions or read.class_rows gives", remedy="read first."
         )
-    plan = _Plan.of(measures, averages, costs, scored=isinstance(classes, MulticlassRows))._replace(judge=estimator)
+    plan = _Plan.of(measures, averages, costs, scored=isinstance(classes, MulticlassRows))._replace(estimator=estimator)
     notes: list[str] = []
     groups = [(group, _GroupData.of(data)) for group, data in iterate_groups(classes)]
     rows = [row | {"group": group} for group, data in groups for row in plan.rows(data, notes)]
@@ -149,7 +149,7 @@ class _Plan(NamedTuple):
     costs: CostMatrix | None
     strictly: bool
     """Whether the user named each, so that none may be left out."""
-    judge: Estimator = compute_estimate
+    estimator: Estimator = compute_estimate
 
     @staticmethod
     def of(
@@ -204,7 +204,7 @@ class _Plan(NamedTuple):
         name, labels = describe(measure).name, data.split.labels
         arguments, reasons = data.split.arguments(measure), undefined_classes(measure, data.split)
         for at, label in enumerate(labels):
-            row = tidy_columns(self.judge(measure, arguments[at])) | (
+            row = tidy_columns(self.estimator(measure, arguments[at])) | (
                 {"why": reasons[label]} if label in reasons else {}
             )
             yield {"measure": name, "class": label, **row}
@@ -212,7 +212,7 @@ class _Plan(NamedTuple):
             function = average_over_classes(measure, how)  # type: ignore[arg-type]  # the name was checked
             average = how if isinstance(how, str) else "custom"
             method = _HOW[average].format(_describe_classes(labels, reasons))
-            estimate = self.judge(function, data.split)
+            estimate = self.estimator(function, data.split)
             yield {
                 "measure": name,
                 "average": average,
@@ -224,11 +224,11 @@ class _Plan(NamedTuple):
         """Yield the row of a measure of all classes together, after the rows of its parts."""
         name, argument = describe(measure).name, data.argument(measure)
         if name == "hand_till":
-            yield from _hand_till(argument, self.judge)
+            yield from _hand_till_rows(argument, self.estimator)
             return
         if name == "expected_cost" and self.costs is not None:
             measure = partial(measure, costs=self.costs)
-        yield {"measure": name, **tidy_columns(self.judge(measure, argument))}
+        yield {"measure": name, **tidy_columns(self.estimator(measure, argument))}
 
 
 def select_measures(measures: Iterable[str | Measure] | str, *, both: bool) -> list[Measure]:
@@ -291,7 +291,7 @@ def _join_methods(method: str, interval: str | None) -> str:
     return f"{method}; {interval}" if interval else method
 
 
-def _hand_till(rows: MulticlassRows, judge: Estimator) -> Iterator[Row]:
+def _hand_till_rows(rows: MulticlassRows, estimator: Estimator) -> Iterator[Row]:
     """Yield the table of pairs of classes, then its mean."""
     table = pairwise_auc(rows)
     absent = [label for label, mass in zip(rows.labels, rows.support, strict=True) if not mass]
@@ -306,10 +306,10 @@ def _hand_till(rows: MulticlassRows, judge: Estimator) -> Iterator[Row]:
     # The table of pairs is at hand; computing the measure again would double the work.
     plain = (
         Estimate(mean_defined(table.ravel()), why=undefined_reason(measure, rows))
-        if judge is compute_estimate
+        if estimator is compute_estimate
         else None
     )
-    estimate = plain or judge(measure, rows)
+    estimate = plain or estimator(measure, rows)
     every, present = len(rows.labels), len(rows.labels) - len(absent)
     total = every * (every - 1) // 2
     some = f"{present * (present - 1) // 2} of {total} pairs of classes, without {_format_labels(absent)}"
