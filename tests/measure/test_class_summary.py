@@ -111,14 +111,14 @@ def test_many_classes_have_fewer_rows() -> None:
 @pytest.mark.parametrize(
     ("given", "options", "error", "message"),
     [
-        (TABLE, {}, OptionError, "dict is not what read.confusions or read.class_rows gives"),
+        (TABLE, {}, OptionError, "dict is neither Confusions nor MulticlassRows"),
         (LABELS, {"measures": "some"}, OptionError, "expected 'usual', 'all', or a list of names"),
-        (LABELS, {"measures": ["hand_till"]}, OptionError, "hand_till cannot be had: labels have neither ranks"),
-        (LABELS, {"measures": ["brier"]}, OptionError, "brier cannot be had"),
+        (LABELS, {"measures": ["hand_till"]}, OptionError, "hand_till cannot be computed: labels have neither ranks"),
+        (LABELS, {"measures": ["brier"]}, OptionError, "brier cannot be computed"),
         (LABELS, {"measures": [len]}, OptionError, "is no measure"),
         (LABELS, {"measures": ["nothing at all"]}, UnknownNameError, "there is no measure 'nothing at all'"),
         (LABELS, {"averages": ["samples"]}, UnknownNameError, "no average of classes 'samples'"),
-        (SCORES, {"measures": ["exact_match"]}, OptionError, "exact_match cannot be had"),
+        (SCORES, {"measures": ["exact_match"]}, OptionError, "exact_match cannot be computed"),
     ],
 )
 def test_invalid_arguments_are_refused(

@@ -29,7 +29,7 @@ _CHANCE = 0.5
 
 
 class AucEstimate(NamedTuple):
-    """An AUC, and what its intervals need."""
+    """An AUC with the variance and the numbers of rows that its intervals require."""
 
     value: float
     variance: float
@@ -87,7 +87,7 @@ def hanley_mcneil_interval(estimate: AucEstimate, level: float) -> Limits:
 
 
 def score_interval(estimate: AucEstimate, level: float) -> Limits:
-    r"""Return the AUCs θ whose own standard error would explain the estimate, :math:`(A-θ)^2\le z^2\,r\,V(θ)`.
+    r"""Return the AUCs θ within z of their own standard errors of the estimate, :math:`(A-θ)^2\le z^2\,r\,V(θ)`.
 
     V is Hanley and McNeil's variance with both numbers of rows replaced by their mean where they multiply
     [@newcombe2006]. The factor r, never below 1, is the ratio of DeLong's variance to V where it exists: scores that

@@ -1,4 +1,4 @@
-"""Bootstrap: random masses of tables, tallies and rows, Bayesian or by drawing rows with replacement.
+"""Bootstrap: random masses of tables, tallies and rows, Bayesian or of rows with replacement.
 
 A sum of weights w of independent rows, whose number is random, has mean Σw and variance Σw². So has a gamma variable of
 shape (Σw)²/Σw² and scale Σw²/Σw. For a single row that is its weight times an exponential variable, the Bayesian
@@ -208,7 +208,7 @@ _FAMILIES: tuple[tuple[Mapping[Measure, Any], Callable[[Stack, dict[str, Any]], 
 
 
 BootstrapScheme = Literal["resample", "stratified", "bootstrap"]
-"""Bayesian bootstrap; the same with fixed class masses; or rows drawn with replacement."""
+"""Bayesian bootstrap; Bayesian bootstrap within each class; or bootstrap of rows with replacement."""
 
 N_BOOTSTRAP = 1000
 EXACT_ROWS = 100_000
@@ -351,7 +351,7 @@ def _make_row_resampler(tally: Tally, occupied: npt.NDArray[np.intp]) -> Callabl
 def _make_multinomial_resampler(
     tally: Tally, occupied: npt.NDArray[np.intp], rows: int
 ) -> Callable[[np.random.Generator], Tally]:
-    """Return a resampler for many rows of each score: sample how many of them are drawn, not which."""
+    """Return a resampler for many rows of each score: sample the number of each kind, not each row."""
     share = tally.rows.ravel()[occupied] / rows
 
     def resample(rng: np.random.Generator) -> Tally:

@@ -573,7 +573,7 @@ def _clip_probabilities(fit: Floats) -> Floats:
 
 
 def _avoid_certainty(tally: Tally, fit: Floats) -> Floats:
-    """Return a curve to simulate from whose shares of 0 and 1 are moved inside, as half a row more of each would do."""
+    """Move shares of 0 and 1 of a curve inside, as half a row more of each class would do, to simulate from it."""
     rows = tally.mass.sum(axis=0, dtype=np.float64) ** 2 / tally.squares.sum(axis=0, dtype=np.float64)
     never, always = (0.5 / (float(rows[at].sum()) + 1) for at in (fit <= 0, fit >= 1))
     return np.where(fit <= 0, never, np.where(fit >= 1, 1 - always, fit))

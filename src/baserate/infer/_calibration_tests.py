@@ -77,7 +77,7 @@ class CalibrationTest:
 
 
 def spiegelhalter(t: Tally) -> CalibrationTest:
-    r"""Test whether the Brier score is what the probabilities imply (Spiegelhalter's z).
+    r"""Test whether the Brier score agrees with the probabilities (Spiegelhalter's z).
 
     :math:`z=\sum(y-p)(1-2p)/\sqrt{\sum(1-2p)^2p(1-p)}` is standard normal if they are calibrated. The test cannot
     detect an error that is symmetric about ½, so never use it alone [@spiegelhalter1986].

@@ -317,7 +317,7 @@ class ComparisonRequest:
         return self.conclude(values, bootstrap.interval(value, self.question.level), how, **test, test=how, **more)
 
     def conclude_as_shares(self, values: Limits, units: Units, **more: Any) -> Comparison:  # noqa: ANN401
-        """Make a comparison of numbers whose samples do not vary, as of two independent proportions."""
+        """Compare numbers whose samples do not vary, as if they were two independent proportions."""
 
         def interval(level: float) -> Limits:
             return newcombe_hybrid(values, *(share_limits(self.measure, value, units, level) for value in values))

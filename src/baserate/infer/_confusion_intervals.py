@@ -194,7 +194,7 @@ _CELL_STEP = 1e-5
 
 
 def stabilize_weights(counts: Counts[float]) -> Counts[float]:
-    """Return the table with squared weights of sparse cells raised to what is usual for their class.
+    """Return the table with squared weights of sparse cells raised to the usual weight of their class.
 
     The few rows of a cell may weigh little by chance; their squared weights then understate the variance.
     """

@@ -175,7 +175,7 @@ def methods(measure: str | Measure, data: Data) -> tuple[str, ...]:
 
 
 def estimate_input(measure: Measure, data: MeasureInput, request: EstimateRequest) -> Estimate:
-    """Estimate a measure of data in the very form that the measure takes."""
+    """Estimate a measure of data in the form that the measure takes."""
     if isinstance(data, Counts | Confusion) and data.shape:
         raise ShapeError(f"these are {data.shape} tables", remedy="take an interval of one, for example counts[0].")
     value = float(measure(data))

@@ -423,9 +423,9 @@ def compare_classes(
     """Compare two models that give a score for each of several classes to the same rows.
 
     Hand and Till's multi-class AUC, averages of AUC, average precision and Brier score over classes, Brier score and
-    log loss have a t interval and t test of the mean difference between what each row adds for both models, as in
-    DeLong's test for two classes. Degrees of freedom follow from fourth moments [@satterthwaite1946]. Other measures of
-    scores or decisions use random weights of rows, equal for both models.
+    log loss have a t interval and t test of the mean difference between the contributions of each row for both models,
+    as in DeLong's test for two classes. Degrees of freedom follow from fourth moments [@satterthwaite1946]. Other
+    measures of scores or decisions use random weights of rows, equal for both models.
 
     Parameters
     ----------
@@ -529,7 +529,7 @@ def _compare_by_influence(
 
 
 def _find_influence(measure: Measure, rows: MulticlassRows, value: float) -> RowInfluence | None:
-    """Return what each row adds to a measure; None where there is no closed form."""
+    """Return the contribution of each row to a measure; None where there is no closed form."""
     if describe(measure).of is not MulticlassRows:
         return None
     if measure in LOSSES:

@@ -71,7 +71,7 @@ def has_closed_form(measure: Measure) -> bool:
 def studentize_difference(
     measure: Measure, cells: UniqueRows, pair: tuple[str, str], values: Limits
 ) -> StudentizedDifference:
-    r"""Compute the difference of a smooth measure with the variance of what each row adds to it.
+    r"""Compute the difference of a smooth measure with the variance of its row contributions.
 
     Row i adds :math:`ψ_i=w_i(∂A/∂w_i-∂B/∂w_i)`. For a mean loss that is :math:`w_i(d_i-\bar d)/\sum w` with the
     difference d of the row's losses: without weights, this is the paired t-test but for its degrees of freedom. The
@@ -97,7 +97,7 @@ def studentize_difference(
 
 
 def _row_influence(measure: Measure, cells: UniqueRows, tally: Tally, score: Floats) -> Floats:
-    """Return what one row of each kind adds to a measure."""
+    """Return the contribution of one row of each kind to a measure."""
     _, true, false = influence_slopes(measure, tally)
     # Scores of a tally descend, and searchsorted needs ascending ones.
     place = len(tally.score) - 1 - np.searchsorted(tally.score[::-1], score)
@@ -150,7 +150,7 @@ def _ks_sign(cells: UniqueRows, flagged: Bools) -> float:
 
 
 def _center_within_class(cells: UniqueRows, values: Floats, members: Bools) -> Floats:
-    """Return what one row of each kind of a class adds to the class mean; 0 for the other class."""
+    """Return the contribution of one row of each kind to the mean of its class; 0 for the other class."""
     mass = np.where(members, cells.mass, 0.0)
     total = float(mass.sum())
     weight = 1.0 if cells.weight is None else cells.weight
@@ -300,7 +300,7 @@ class _PairedComparison:
         return self.request.conclude(values, bounds, how, **self._describe_pair(pair), **more)
 
     def _describe_pair(self, pair: Pair) -> dict[str, Any]:
-        """Return what is compared: models, group and thresholds."""
+        """Return the models, group and thresholds of a comparison."""
         at = (self.thresholds.get(pair[0]), self.thresholds.get(pair[1])) if self._needs_threshold else (None, None)
         return {"models": pair, "group": self.group, "thresholds": at}
 

@@ -218,9 +218,9 @@ def sample_size_by_simulation(  # noqa: PLR0913  (each is an assumption or a goa
     about twice that of the half-width, or :math:`2/\sqrt m` for m samples.
 
     Measures of decisions take 20 000 samples of counts; others take 2000 samples of rows, or fewer if they are large.
-    Larger samples than 20 000 rows, or than twice what ten rows of the rarer class need, are not drawn: smaller ones
-    are, and their half-width is scaled. Samples in which the measure is undefined are omitted; at least ten rows of the
-    rarer class are expected.
+    Samples of more than 20 000 rows, or of more than twice the rows that contain ten of the rarer class, are not
+    simulated: the half-width of smaller ones is scaled. Samples in which the measure is undefined are omitted; at least
+    ten rows of the rarer class are expected.
 
     Measures of probabilities, such as the Brier score, the calibration slope or the ratio O/E, are those of a
     calibrated model: each score is replaced by its posterior probability at the prevalence of the population. With

@@ -273,14 +273,14 @@ def _average_precision_slopes(t: Tally, value: float) -> Slopes:
     less, more = (sum(float(part.sum()) for part in parts) for parts in zip(*_precision_gains(t), strict=True))
     for block, (loss, gain) in zip(_iterate_blocks(t), _precision_gains(t), strict=True):
         flagged = np.maximum(block.true[1:] + block.false[1:], np.finfo(float).tiny)
-        # The sum over laxer thresholds is the total less what came before.
+        # The sum over laxer thresholds is the total less the sum over stricter ones.
         true, false = less - (np.cumsum(loss) - loss), more - (np.cumsum(gain) - gain)
         less, more = less - float(loss.sum()), more - float(gain.sum())
         yield block, (block.true[1:] / flagged - value + true) / positives, -false / positives
 
 
 def _precision_gains(t: Tally) -> Iterator[tuple[Floats, Floats]]:
-    """Iterate over what positives at each threshold gain from one more positive, and lose by one more negative."""
+    """Yield the gain of positives at each threshold from one more positive, and their loss from one more negative."""
     for block in _iterate_blocks(t):
         # Masses of 0 at the strictest scores would make 0/0; nothing over the smallest float is 0, as it should be.
         flagged = np.maximum(block.true[1:] + block.false[1:], np.finfo(float).tiny)

@@ -73,8 +73,8 @@ def summary(
     """Compute measures of several classes, for all rows (group None) and for each group, as tidy rows.
 
     The cells of the K×K table come first (`class` is the true class, `against` the predicted one); then measures of two
-    classes, for each class against the rest and averaged; last measures of all classes together. If a class is left out
-    of an average since its own value is undefined, `how` says so.
+    classes, for each class against the rest and averaged; last measures of all classes together. `how` lists
+    the classes that are left out of an average since their own value is undefined.
 
     Parameters
     ----------
@@ -111,7 +111,8 @@ def summary(
     """
     if not isinstance(classes, Confusions | MulticlassRows):
         raise OptionError(
-            f"{type(classes).__name__} is not what read.confusions or read.class_rows gives", remedy="read first."
+            f"{type(classes).__name__} is neither Confusions nor MulticlassRows",
+            remedy="read them with baserate.read.confusions or baserate.read.class_rows.",
         )
     plan = _Plan.of(measures, averages, costs, scored=isinstance(classes, MulticlassRows))._replace(estimator=estimator)
     notes: list[str] = []
@@ -178,7 +179,7 @@ class _Plan(NamedTuple):
                 if sets
                 else "labels have neither ranks nor probabilities"
             )
-            raise OptionError(f"{names} cannot be had: {reason}.")
+            raise OptionError(f"{names} cannot be computed: {reason}.")
         selected = [each for each in selected if describe(each).of in fit]
         of_each = [measure for measure in selected if describe(measure).of in (Counts, Curve, Tally)]
         return _Plan(of_each, [m for m in selected if m not in of_each], wanted, costs, strictly)
