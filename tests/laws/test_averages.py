@@ -19,7 +19,7 @@ OF_COUNTS = {name: m for name, m in MEASURES.items() if describe(m).of is Counts
 OF_SCORES = {name: m for name, m in multiclass.MEASURES.items() if describe(m).of is MulticlassRows}
 
 
-class Drawn(NamedTuple):
+class ScoredRows(NamedTuple):
     truth: npt.NDArray[Any]
     score: npt.NDArray[Any]
     weight: npt.NDArray[Any]
@@ -29,19 +29,19 @@ class Drawn(NamedTuple):
 
 
 @st.composite
-def scored(draw: st.DrawFn) -> Drawn:
+def scored_rows(draw: st.DrawFn) -> ScoredRows:
     """Up to 20 rows of two to four classes, of which some may be absent; probabilities in eighths, often tied."""
     classes, size = draw(st.integers(2, 4)), draw(st.integers(1, 20))
     truth = draw(st.lists(st.integers(0, classes - 1), min_size=size, max_size=size))
     cuts = st.lists(st.integers(0, 8), min_size=classes - 1, max_size=classes - 1).map(sorted)
     score = [np.diff([0, *draw(cuts), 8]) / 8 for _ in range(size)]
     weight = draw(st.lists(st.sampled_from([0.5, 1.0, 2.0, 3.0]), min_size=size, max_size=size))
-    return Drawn(np.array(truth), np.array(score), np.array(weight))
+    return ScoredRows(np.array(truth), np.array(score), np.array(weight))
 
 
 @pytest.mark.slow
 @given(squares())
-def test_macro_is_the_mean_of_what_is_defined_and_micro_is_of_what_is_pooled(c: Confusion) -> None:
+def test_macro_is_the_mean_of_defined_values_and_micro_pools_counts(c: Confusion) -> None:
     counts = c.one_vs_rest()
     for name, function in OF_COUNTS.items():
         each = multiclass.per_class(function, c)
@@ -77,7 +77,7 @@ def test_the_order_of_classes_does_not_matter(c: Confusion, data: st.DataObject)
 
 
 @given(squares())
-def test_what_averages_are_known_to_be(c: Confusion) -> None:
+def test_averages_equal_known_measures(c: Confusion) -> None:
     """Micro recall, precision and F1 are the accuracy; weighted recall is too; macro recall is balanced accuracy."""
     accuracy = multiclass.accuracy(c)
     for function in (measure.sensitivity, measure.precision, measure.f1):
@@ -101,8 +101,8 @@ def test_a_stack_is_averaged_table_by_table(drawn: list[Confusion]) -> None:
         assert same(average(stack), [average(c) for c in drawn], within=1e-12)
 
 
-@given(scored())
-def test_scores_are_in_their_span_and_undefined_exactly_when_something_lacks(drawn: Drawn) -> None:
+@given(scored_rows())
+def test_values_are_in_their_span_and_undefined_exactly_when_a_margin_is_zero(drawn: ScoredRows) -> None:
     rows = drawn.rows()
     for name, function in OF_SCORES.items():
         value, output = function(rows), describe(function)
@@ -111,8 +111,8 @@ def test_scores_are_in_their_span_and_undefined_exactly_when_something_lacks(dra
         assert isnan(value) or output.span[0] - 1e-12 <= value <= output.span[1] + 1e-12, name
 
 
-@given(scored(), st.data())
-def test_neither_the_order_of_rows_nor_that_of_classes_matters(drawn: Drawn, data: st.DataObject) -> None:
+@given(scored_rows(), st.data())
+def test_neither_the_order_of_rows_nor_that_of_classes_matters(drawn: ScoredRows, data: st.DataObject) -> None:
     classes = data.draw(st.permutations(range(drawn.score.shape[1])))
     order = data.draw(st.permutations(range(len(drawn.truth))))
     one = drawn.rows(weight=drawn.weight)
@@ -129,11 +129,11 @@ def test_neither_the_order_of_rows_nor_that_of_classes_matters(drawn: Drawn, dat
     )
 
 
-@given(scored(), st.data())
-def test_a_count_is_that_many_rows_and_so_is_a_weight(drawn: Drawn, data: st.DataObject) -> None:
+@given(scored_rows(), st.data())
+def test_a_count_is_that_many_rows_and_so_is_a_weight(drawn: ScoredRows, data: st.DataObject) -> None:
     times = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(drawn.truth), max_size=len(drawn.truth))))
     assume(times.any())
-    repeated = Drawn(np.repeat(drawn.truth, times), np.repeat(drawn.score, times, axis=0), drawn.weight).rows()
+    repeated = ScoredRows(np.repeat(drawn.truth, times), np.repeat(drawn.score, times, axis=0), drawn.weight).rows()
     for name, function in OF_SCORES.items():
         assert same(function(drawn.rows(count=times)), function(repeated), within=1e-12), name
         assert same(function(drawn.rows(weight=times)), function(repeated), within=1e-12), name
@@ -141,8 +141,8 @@ def test_a_count_is_that_many_rows_and_so_is_a_weight(drawn: Drawn, data: st.Dat
         assert table.mass.tolist() == repeated.confusion().mass.tolist()
 
 
-@given(scored())
-def test_one_class_against_the_rest_is_won_pair_by_pair(drawn: Drawn) -> None:
+@given(scored_rows())
+def test_pairwise_auc_counts_pairs(drawn: ScoredRows) -> None:
     rows = drawn.rows(weight=drawn.weight)
     table, support = multiclass.pairwise_auc(rows), rows.support
     for at, auc in enumerate(multiclass.per_class(measure.auc, rows)):
@@ -155,8 +155,8 @@ def test_one_class_against_the_rest_is_won_pair_by_pair(drawn: Drawn) -> None:
         assert same(auc, mean, within=1e-12)
 
 
-@given(scored())
-def test_of_two_classes_hand_and_till_is_the_auc(drawn: Drawn) -> None:
+@given(scored_rows())
+def test_of_two_classes_hand_and_till_is_the_auc(drawn: ScoredRows) -> None:
     two = drawn.score[:, 0]
     truth = drawn.truth == 0
     rows = baserate.class_scores(truth, np.stack([1 - two, two], axis=1), labels=[False, True])
@@ -165,8 +165,8 @@ def test_of_two_classes_hand_and_till_is_the_auc(drawn: Drawn) -> None:
     assert same(multiclass.log_loss(rows), measure.log_loss(baserate.tally(truth, two)), within=1e-12)
 
 
-@given(scored())
-def test_top_one_is_accuracy_and_more_is_no_worse(drawn: Drawn) -> None:
+@given(scored_rows())
+def test_top_one_is_accuracy_and_more_is_no_worse(drawn: ScoredRows) -> None:
     rows = drawn.rows(weight=drawn.weight)
     tops = [multiclass.top_k_accuracy(rows, k=k) for k in range(1, len(rows.labels) + 1)]
     assert tops[0] == multiclass.accuracy(rows.confusion())
@@ -174,16 +174,16 @@ def test_top_one_is_accuracy_and_more_is_no_worse(drawn: Drawn) -> None:
     assert tops[-1] == 1
 
 
-@given(scored())
-def test_brier_is_that_of_exact_fractions(drawn: Drawn) -> None:
+@given(scored_rows())
+def test_brier_is_that_of_exact_fractions(drawn: ScoredRows) -> None:
     exact = Fraction(0)
     for truth, score in zip(drawn.truth, drawn.score, strict=True):
         exact += sum((Fraction(p) - (at == truth)) ** 2 for at, p in enumerate(score))
     assert multiclass.brier(drawn.rows()) == pytest.approx(float(exact / len(drawn.truth)), abs=1e-15)
 
 
-@given(scored())
-def test_micro_pools_all_scores(drawn: Drawn) -> None:
+@given(scored_rows())
+def test_micro_pools_all_scores(drawn: ScoredRows) -> None:
     rows = drawn.rows(weight=drawn.weight)
     classes = drawn.score.shape[1]
     pooled = baserate.tally(

@@ -54,7 +54,7 @@ def overlapping(drawn: Rows) -> Tally:
     return t
 
 
-def test_the_measures_of_stacks_are_found() -> None:
+def test_measures_that_take_stacks() -> None:
     assert {"ece", "smooth_ece", "calibration_slope", "log_miscalibration", "ici"} <= set(STACKED)
 
 
@@ -94,7 +94,7 @@ def test_no_rising_change_of_scores_changes_discrimination(drawn: Rows, change: 
 
 
 @given(inside)
-def test_naming_the_classes_the_other_way_round(drawn: Rows) -> None:
+def test_swapping_the_classes(drawn: Rows) -> None:
     t = overlapping(drawn)
     other = tally(~drawn.truth, 1 - drawn.score)
     assume(len(other.score) == len(t.score))
@@ -149,7 +149,7 @@ def test_the_order_of_rows_does_not_matter(drawn: Rows, random: Random) -> None:
 
 
 @given(inside, st.floats(0.02, 0.98))
-def test_there_and_back_again(drawn: Rows, prevalence: float) -> None:
+def test_adjusting_the_prevalence_and_back_restores_probabilities(drawn: Rows, prevalence: float) -> None:
     t = both_classes(drawn)
     there = carried(t, prevalence)
     assume(len(there.score) == len(t.score))
@@ -226,7 +226,7 @@ def test_every_row_is_in_exactly_one_bin(drawn: Rows, number: int, how: str, giv
 
 
 @given(anywhere, bins)
-def test_bins_of_equal_mass_are_as_equal_as_ties_let_them(drawn: Rows, number: int) -> None:
+def test_bins_of_equal_mass_are_equal_up_to_ties(drawn: Rows, number: int) -> None:
     t = tally(*drawn)
     most = t.rows.sum(axis=0).max()
     assert fill_bins(t, bins=number, by="mass").mass.max() <= len(drawn.truth) / number + most + 1e-9
@@ -305,7 +305,7 @@ def test_estimates_hold_their_value(drawn: Rows) -> None:
 
 
 @given(anywhere, st.integers(0, 3))
-def test_floors_are_in_order_and_those_of_certainty_are_0(drawn: Rows, seed: int) -> None:
+def test_null_references_are_ordered_and_zero_for_certain_models(drawn: Rows, seed: int) -> None:
     t = tally(*drawn)
     for result in infer.null_references(
         [measure.ece, measure.ecce, measure.brier_miscalibration], t, seed=seed, n_simulations=20

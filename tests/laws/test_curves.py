@@ -201,7 +201,7 @@ def test_roc_dominance_is_pr_dominance(data: st.DataObject) -> None:
     assert dominates_in_roc(second, first) == dominates_in_pr(second, first)
 
 
-def test_dominance_is_seen_where_it_is() -> None:
+def test_dominance_is_detected() -> None:
     truth = np.array([1, 1, 0, 0, 1, 0])
     good, bad = (points(baserate.curve(baserate.tally(truth, s))) for s in ([6, 5, 2, 1, 4, 3], [6, 3, 5, 1, 4, 2]))
     assert dominates_in_roc(good, bad)

@@ -30,7 +30,7 @@ def both_classes(drawn: Rows) -> Tally:
     return tally(*drawn)
 
 
-def fitted(method: str, t: Tally) -> Calibrator:
+def fit_calibrator(method: str, t: Tally) -> Calibrator:
     """A map, where the data determine one."""
     try:
         return calibrate.fit(t, method)
@@ -39,23 +39,23 @@ def fitted(method: str, t: Tally) -> Calibrator:
 
 
 @given(probabilities, st.sampled_from(list(calibrate.BINARY_METHODS)))
-def test_what_comes_out_are_probabilities(drawn: Rows, method: str) -> None:
-    result = fitted(method, both_classes(drawn))(grid)
+def test_calibrators_return_probabilities(drawn: Rows, method: str) -> None:
+    result = fit_calibrator(method, both_classes(drawn))(grid)
     assert result.min() >= 0
     assert result.max() <= 1
 
 
 @given(probabilities, st.sampled_from(KEEP_ORDER))
-def test_a_higher_score_never_means_less(drawn: Rows, method: str) -> None:
-    result = fitted(method, both_classes(drawn))
+def test_calibrators_never_decrease(drawn: Rows, method: str) -> None:
+    result = fit_calibrator(method, both_classes(drawn))
     assert result.never_falls
     assert (np.diff(result(np.sort(grid))) >= -1e-15).all()
 
 
 @given(probabilities, st.sampled_from(["identity", "offset", "logistic", "beta", "strict-isotonic"]))
-def test_where_order_is_promised_the_area_stays(drawn: Rows, method: str) -> None:
+def test_order_preserving_calibrators_keep_the_auc(drawn: Rows, method: str) -> None:
     t = both_classes(drawn)
-    result = fitted(method, t)
+    result = fit_calibrator(method, t)
     assume(result.rises)
     after = t.with_scores(result(t.score))
     # Far out, log-odds may differ where probabilities no longer do.
@@ -65,7 +65,7 @@ def test_where_order_is_promised_the_area_stays(drawn: Rows, method: str) -> Non
 
 
 @given(scores)
-def test_strict_order_is_kept_of_any_score(drawn: Rows) -> None:
+def test_strictly_increasing_calibrators_keep_the_order_of_any_score(drawn: Rows) -> None:
     t = both_classes(drawn)
     result = calibrate.isotonic(t, strict=True)
     after = t.with_scores(result(t.score))
@@ -76,8 +76,8 @@ def test_strict_order_is_kept_of_any_score(drawn: Rows) -> None:
 
 
 @given(probabilities, st.sampled_from(list(calibrate.BINARY_METHODS)))
-def test_what_is_saved_is_what_is_read(drawn: Rows, method: str) -> None:
-    result = fitted(method, both_classes(drawn))
+def test_saved_calibrators_are_read_unchanged(drawn: Rows, method: str) -> None:
+    result = fit_calibrator(method, both_classes(drawn))
     again = Calibrator.from_json(result.to_json())
     assert np.array_equal(again(grid), result(grid))
     assert again.to_json() == result.to_json()
@@ -85,7 +85,7 @@ def test_what_is_saved_is_what_is_read(drawn: Rows, method: str) -> None:
 
 
 @given(inside)
-def test_an_offset_is_a_prevalence_is_a_line_of_slope_one(drawn: Rows) -> None:
+def test_an_offset_equals_a_prevalence_adjustment_and_a_line_of_slope_one(drawn: Rows) -> None:
     t = both_classes(drawn)
     result = calibrate.offset(t)
     p = result(t.score)
@@ -102,7 +102,7 @@ def test_an_offset_is_a_prevalence_is_a_line_of_slope_one(drawn: Rows) -> None:
 
 
 @given(st.lists(hundredths, min_size=1), st.floats(0.001, 0.999), st.floats(0.001, 0.999))
-def test_there_and_back_again(p: list[float], here: float, there: float) -> None:
+def test_repriored_probabilities_come_back(p: list[float], here: float, there: float) -> None:
     out, back = calibrate.prevalence(at=here, to=there), calibrate.prevalence(at=there, to=here)
     assert back(out(p)) == pytest.approx(np.array(p), rel=1e-12, abs=1e-15)
     assert calibrate.prevalence(at=here, to=here)(p) == pytest.approx(np.array(p), rel=1e-15)
@@ -160,7 +160,7 @@ Curve = Callable[[Floats], Floats]
 
 @pytest.mark.slow
 @given(inside, st.lists(st.tuples(*[st.floats(-0.5, 0.5)] * 3), min_size=5, max_size=5))
-def test_no_curve_of_the_family_fits_better(drawn: Rows, others: list[tuple[float, float, float]]) -> None:
+def test_fitted_parameters_maximize_the_likelihood(drawn: Rows, others: list[tuple[float, float, float]]) -> None:
     t = both_classes(drawn)
     for name in ("temperature", "logistic", "beta"):
         try:
@@ -209,13 +209,13 @@ def test_the_order_of_rows_changes_nothing(drawn: Rows, random: object) -> None:
 
 
 @given(scores)
-def test_of_other_scores_a_line_is_taken_as_it_is(drawn: Rows) -> None:
+def test_scores_that_are_not_probabilities_are_fitted_without_log_odds(drawn: Rows) -> None:
     t = both_classes(drawn)
     assume(not (t.score[-1] >= 0 and t.score[0] <= 1))
     for name in ("identity", "offset", "temperature", "beta"):
         with pytest.raises(NotAProbabilityError, match="take any score"):
             calibrate.fit(t, name)
-    result = fitted("logistic", t)
+    result = fit_calibrator("logistic", t)
     assume(result.rises)
     assume(result.parameters[1].value < 20)
     wanted = fit_logistic(t.score, t.positive, t.negative)
@@ -223,7 +223,7 @@ def test_of_other_scores_a_line_is_taken_as_it_is(drawn: Rows) -> None:
 
 
 @given(inside)
-def test_smoothed_targets_always_have_a_line(drawn: Rows) -> None:
+def test_smoothed_targets_always_have_a_finite_fit(drawn: Rows) -> None:
     t = both_classes(drawn)
     assume(len(t.score) > 1)
     result = calibrate.logistic(t, smoothed=True)

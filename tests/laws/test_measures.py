@@ -100,7 +100,7 @@ def test_a_measure_of_counts_is_undefined_exactly_when_a_needed_margin_is_zero(c
 
 
 @given(st.data())
-def test_any_measure_is_undefined_exactly_when_a_needed_margin_is_zero(data: st.DataObject) -> None:
+def test_every_measure_is_undefined_exactly_when_a_needed_margin_is_zero(data: st.DataObject) -> None:
     drawn = data.draw(probabilities)
     weight = data.draw(st.none() | like(drawn, st.floats(0.1, 10)))
     tally = baserate.tally(*drawn, weight=weight)
@@ -111,7 +111,7 @@ def test_any_measure_is_undefined_exactly_when_a_needed_margin_is_zero(data: st.
 
 
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
-def test_without_rows_everything_is_undefined_and_says_so(measure: Measure) -> None:
+def test_measures_without_rows_are_undefined_with_a_reason(measure: Measure) -> None:
     subject = noun(describe(measure).of, Tally.sum([]))
     subject = subject[0] if isinstance(subject, Counts) else subject
     assert isnan(measure(subject))

@@ -32,7 +32,7 @@ def key_values(*args: Any, **options: Any) -> dict[tuple[Any, ...], Any]:  # noq
     return keyed
 
 
-def test_every_value_is_that_of_its_function() -> None:
+def test_values_equal_those_of_the_measures() -> None:
     values = key_values(LABELS, measures="all", averages=("macro", "weighted", "micro"))
     for group, table in LABELS.walk():
         g = None if group is None else group[0]
@@ -153,7 +153,7 @@ def test_averages_refuse_unsuitable_measures() -> None:
     )
 
 
-def test_scores_that_are_no_probabilities() -> None:
+def test_scores_that_are_not_probabilities_are_noted_or_raise() -> None:
     twice = baserate.class_scores([0, 1, 2], np.eye(3) * 2)
     summary = multiclass.summary(twice, measures="all")
     measured = {row["measure"] for row in summary.rows()}
@@ -201,7 +201,7 @@ def test_rounded_probabilities_are_accepted() -> None:
             brier(*score)
 
 
-def test_the_digest_is_of_rows_in_any_order() -> None:
+def test_the_digest_does_not_depend_on_row_order() -> None:
     def digest(table: dict[str, list[Any]], **more: Any) -> str:  # noqa: ANN401
         return read.class_rows(table, truth="is", score="p_*", **more).digest
 
