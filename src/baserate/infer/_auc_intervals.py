@@ -288,17 +288,13 @@ def _covariance(influence: AucInfluence, first: Floats, second: Floats) -> float
 
 def _cluster_covariance(influence: AucInfluence, first: Floats, second: Floats) -> float:
     """Sum influence within clusters: Obuchowski's S₁₀, S₀₁ and S₁₁, each with its own factor I/(I − 1)."""
-    cluster, size = influence.cells.cluster, influence.cells.clusters
-    assert cluster is not None  # noqa: S101  (for the type checker)
-    sums = [
-        [np.bincount(cluster[members], each[members], minlength=size) for each in (first, second)]
-        for members in influence.classes
-    ]
-    present = [np.bincount(cluster[members], minlength=size) > 0 for members in influence.classes]
+    cells, classes = influence.cells, influence.classes
+    sums = [[cells.sum_by_cluster(np.where(members, each, 0.0)) for each in (first, second)] for members in classes]
+    present = [cells.sum_by_cluster(members) > 0 for members in classes]
     total = 0.0
     for i, (one, _) in enumerate(sums):
         for j, (_, other) in enumerate(sums):
-            clusters = np.count_nonzero(present[i]) if i == j else size
+            clusters = np.count_nonzero(present[i]) if i == j else cells.clusters
             total += _bessel_factor(int(clusters)) * float(np.sum(one * other))
     return total
 

@@ -42,6 +42,13 @@ class Proportion(NamedTuple, Generic[Value]):
         return self.hits + self.misses
 
 
+def share_cells(measure: Measure) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the cells that are the hits and the misses of a measure that is a proportion."""
+    cells = describe(measure).share
+    assert cells is not None  # noqa: S101  (for the type checker)
+    return cells
+
+
 def effective_proportion(measure: Measure, table: Counts[Value] | Confusion) -> Proportion[Value]:
     r"""Compute the effective hits and misses of a measure that is a proportion.
 
@@ -50,8 +57,7 @@ def effective_proportion(measure: Measure, table: Counts[Value] | Confusion) -> 
     :math:`p(1-p)/v`; where v is 0, since all are hits or all misses, Kish's :math:`(\sum w)^2/\sum w^2` takes its place
     [@kish1965] [@korn1998].
     """
-    cells = describe(measure).share
-    assert cells is not None  # noqa: S101  (for the type checker)
+    cells = share_cells(measure)
     hits, misses = (_sum_cells(table, names) for names in cells)
     if table.moments is None:
         return Proportion(hits, misses)
@@ -343,9 +349,7 @@ def predictive_interval(
     specificities from 0.5 to 0.99 and 30 to 1000 rows of each class that covers at least 94% at level 95%; the interval
     with z²/2 added falls to 65%, the plain one, which is undefined with an empty cell, to 22%.
     """
-    cells = describe(measure).share
-    assert cells is not None  # noqa: S101  (for the type checker)
-    hit, miss = (class_share(counts, cell) for (cell,) in cells)
+    hit, miss = (class_share(counts, cell) for (cell,) in share_cells(measure))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         if name is not None:
             low, high = _normal_log_odds(
@@ -363,9 +367,8 @@ def predictive_interval(
 
 def describe_predictive(counts: Counts[float], measure: Measure) -> str:
     """Describe the default method of `predictive_interval` for one table."""
-    cells = describe(measure).share
-    assert cells is not None  # noqa: S101  (for the type checker)
-    return QUADRATURE_METHOD if _has_few(*(class_share(counts, cell) for (cell,) in cells)) else LOGIT_LABELS["logit"]
+    few = _has_few(*(class_share(counts, cell) for (cell,) in share_cells(measure)))
+    return QUADRATURE_METHOD if few else LOGIT_LABELS["logit"]
 
 
 def _has_few(hit: ClassShare, miss: ClassShare) -> Bools:
@@ -417,8 +420,7 @@ def total_share_interval(table: Counts[Value] | Confusion, measure: Measure, lev
 
 def _class_shares(table: Counts[Any] | Confusion, measure: Measure) -> list[ClassShare]:
     """Return all classes, each with its hits."""
-    names = describe(measure).share
-    assert names is not None  # noqa: S101  (for the type checker)
+    names = share_cells(measure)
     if isinstance(table, Counts):
         return [class_share(table, cell) for cell in names[0]]
     off_diagonal = ~np.eye(len(table.labels), dtype=np.bool_)
@@ -445,6 +447,4 @@ def bound_at_fixed_prevalence(
         return value, value, FIXED_METHOD
     if kind == "other":
         return None
-    cells = describe(measure).share
-    assert cells is not None  # noqa: S101  (for the type checker)
-    return *class_share(counts, cells[0][0]).bounds(level), WITHIN_METHOD
+    return *class_share(counts, share_cells(measure)[0][0]).bounds(level), WITHIN_METHOD

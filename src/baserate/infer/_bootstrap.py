@@ -410,6 +410,11 @@ class UniqueRows:
         """Return the number of clusters."""
         return 0 if self.cluster is None else int(self.cluster.max()) + 1
 
+    def sum_by_cluster(self, amount: Floats | Bools) -> Floats:
+        """Sum an amount of each kind within clusters."""
+        assert self.cluster is not None  # noqa: S101  (for the type checker)
+        return np.bincount(self.cluster, amount, minlength=self.clusters).astype(np.float64)
+
     def tally(self, model: str) -> Tally:
         """Return the tally of one model."""
         count = self.times if self.times.max(initial=1) > 1 else None

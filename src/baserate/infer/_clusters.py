@@ -149,7 +149,7 @@ def _ks_limits(cells: UniqueRows, model: str, value: float, level: float) -> tup
     tally = cells.tally(model)
     flagged = cells.score[model] >= _confidence_bands.ks_threshold(tally)
     true, false = (
-        [_sum_by_cluster(cells, np.where((cells.truth == of) & mask, cells.mass, 0.0)) for mask in (flagged, True)]
+        [cells.sum_by_cluster(np.where((cells.truth == of) & mask, cells.mass, 0.0)) for mask in (flagged, True)]
         for of in (True, False)
     )
     rates = [ratio(hit.sum() - hit, whole.sum() - whole) for hit, whole in (true, false)]
@@ -185,7 +185,7 @@ def _jackknife_limits(
 def _share_interval(measure: Measure, cells: UniqueRows, flagged: Bools, level: float) -> Bounds:
     """Bound a proportion with the effective trials of its jackknife variance [@korn1998]."""
     hit, miss = (
-        _sum_by_cluster(cells, np.where(_in_cells(cells, flagged, names), cells.mass, 0.0))
+        cells.sum_by_cluster(np.where(_in_cells(cells, flagged, names), cells.mass, 0.0))
         for names in describe(measure).share or ()
     )
     nonempty = hit + miss > 0
@@ -208,7 +208,7 @@ def _table_interval(measure: Measure, cells: UniqueRows, flagged: Bools, *, leve
     """Bound a measure of a 2×2 table by the jackknife; where cells are empty, by random weights of clusters."""
     names = ("tp", "fp", "fn", "tn")
     tables = np.stack(
-        [_sum_by_cluster(cells, np.where(_in_cells(cells, flagged, (name,)), cells.mass, 0.0)) for name in names]
+        [cells.sum_by_cluster(np.where(_in_cells(cells, flagged, (name,)), cells.mass, 0.0)) for name in names]
     )
     whole = tables.sum(axis=1)
     value = float(measure(Counts(*whole.tolist())))
@@ -252,8 +252,7 @@ def _auc_interval(measure: Measure, cells: UniqueRows, model: str, *, level: flo
     """
     estimate = _auc_intervals.estimate_auc(cells.tally(model))
     effective = [
-        _effective_size(_sum_by_cluster(cells, np.where(cells.truth == true, cells.mass, 0.0)))
-        for true in (True, False)
+        _effective_size(cells.sum_by_cluster(np.where(cells.truth == true, cells.mass, 0.0))) for true in (True, False)
     ]
     if cells.clusters < _INFLUENCE_CLUSTERS:
         spread, kind = jackknife(_leave_out_clusters(auc, cells, model, seed)), "jackknife variance"
@@ -273,7 +272,7 @@ def _auc_interval(measure: Measure, cells: UniqueRows, model: str, *, level: flo
 def _influence_variance(cells: UniqueRows, model: str) -> ClusterVariance:
     """Return the variance of an AUC by sums of influences in each cluster, and its degrees of freedom."""
     influence = auc_influence(cells, [model])
-    return find_cluster_variance(_sum_by_cluster(cells, influence.slopes[0] * cells.times), influence.covariance(0, 0))
+    return find_cluster_variance(cells.sum_by_cluster(influence.slopes[0] * cells.times), influence.covariance(0, 0))
 
 
 def _in_cells(cells: UniqueRows, flagged: Bools, names: tuple[str, ...]) -> Bools:
@@ -286,11 +285,6 @@ def _in_cells(cells: UniqueRows, flagged: Bools, names: tuple[str, ...]) -> Bool
     }
     mask: Bools = np.any([where[name] for name in names], axis=0)
     return mask
-
-
-def _sum_by_cluster(cells: UniqueRows, amount: Floats) -> Floats:
-    assert cells.cluster is not None  # noqa: S101  (for the type checker)
-    return np.bincount(cells.cluster, amount, minlength=cells.clusters).astype(np.float64)
 
 
 def _effective_size(mass: Floats) -> float:

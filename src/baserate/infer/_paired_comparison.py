@@ -108,9 +108,7 @@ def _row_influence(measure: Measure, cells: UniqueRows, tally: Tally, score: Flo
 def _cluster_component(cells: UniqueRows, added: Floats) -> VarianceComponent:
     if cells.clusters < 2:
         return VarianceComponent(inf, inf, 1.0)
-    assert cells.cluster is not None  # noqa: S101  (for the type checker)
-    sums = np.bincount(cells.cluster, added * cells.times, minlength=cells.clusters).astype(np.float64)
-    return VarianceComponent.of_rows(sums, np.ones(cells.clusters))
+    return VarianceComponent.of_rows(cells.sum_by_cluster(added * cells.times), np.ones(cells.clusters))
 
 
 def _ks_components(cells: UniqueRows, pair: tuple[str, str]) -> Iterator[VarianceComponent]:

@@ -16,7 +16,7 @@ from baserate._curve import Curve
 from baserate._errors import OptionError, keyword
 from baserate._tally import Tally
 from baserate.infer import _auc_intervals, _binomial
-from baserate.infer._binomial import Proportion, effective_proportion, t_widening, wilson
+from baserate.infer._binomial import Proportion, effective_proportion, share_cells, t_widening, wilson
 from baserate.infer._bootstrap import (
     POOLED_RANKS,
     Seed,
@@ -250,9 +250,8 @@ def effective_shares(measure: Measure, samples: Sequence[Counts[float]]) -> list
 
 def _hits_and_misses(measure: Measure, sample: Counts[float]) -> list[float]:
     """Return the masses of hits and misses, then their squared weights."""
-    names = describe(measure).share
-    assert names is not None  # noqa: S101  (for the type checker)
-    return [sum(getattr(table, name) for name in each) for table in (sample, sample.squares) for each in names]
+    cells = share_cells(measure)
+    return [sum(getattr(table, name) for name in names) for table in (sample, sample.squares) for names in cells]
 
 
 def _compare_losses(request: ComparisonRequest, tallies: list[Tally], values: Limits) -> Comparison:
