@@ -1,4 +1,4 @@
-"""Maps beside those of others: published numbers, scikit-learn, statsmodels."""
+"""Calibrators beside published numbers, scikit-learn and statsmodels."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What ProPublica published of COMPAS in 2016, and how far apart its groups lie."""
+"""Published rates of COMPAS by ProPublica (2016), and the disparities between its groups."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What parities cost on COMPAS, by the account of it, beside the exact optima that others found."""
+"""Costs of parities on COMPAS beside published exact optima."""
 
 from collections.abc import Callable
 from typing import Any

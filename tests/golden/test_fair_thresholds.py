@@ -1,4 +1,4 @@
-"""Thresholds without lots, and crossings of ROC curves, on COMPAS: against searches by others and by hand."""
+"""Deterministic group thresholds and crossings of ROC curves on COMPAS, beside other searches and values by hand."""
 
 from collections.abc import Callable, Mapping
 from math import inf

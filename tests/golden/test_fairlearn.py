@@ -1,4 +1,4 @@
-"""fairlearn as a witness, on mortgages: ours is exact, so that it is never behind, and hardly ahead of a fine grid."""
+"""fairlearn as a peer, on mortgages: the exact optimum is never worse, and hardly better than a fine grid."""
 
 from typing import Any
 

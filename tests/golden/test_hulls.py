@@ -1,4 +1,4 @@
-"""Which classifiers are worth keeping, from lecture slides on ROC points, hulls and costs."""
+"""Convex hulls of classifiers, from lecture slides on ROC points, hulls and costs."""
 
 from collections.abc import Callable
 from functools import partial
@@ -82,7 +82,7 @@ def test_infection_costs_imply_a_threshold_of_one_sixth() -> None:
     assert result.cost[0] == near(0.16 * 37_000)
 
 
-# Three markers of patients, and witnesses.
+# Three markers of patients, and peers.
 
 
 @pytest.fixture(scope="module")

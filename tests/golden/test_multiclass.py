@@ -1,4 +1,4 @@
-"""Measures of all classes together: tables typed by hand, PyCM's and yardstick's values, scikit-learn as a witness."""
+"""Measures of all classes together: tables typed by hand, PyCM's and yardstick's values, scikit-learn as a peer."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -326,7 +326,7 @@ def test_agreement_by_the_formulas_of_the_papers(drawn: WeightedDecisions) -> No
     assert multiclass.krippendorff_alpha(c) == near(1 - (1 - np.trace(coincidences) / n) / expected)
 
 
-def call_without_warnings(function: Callable[..., Any], **rows: Any) -> Any:  # noqa: ANN401  (a rival's function and rows)
+def call_without_warnings(function: Callable[..., Any], **rows: Any) -> Any:  # noqa: ANN401  (a peer's function and rows)
     """Without its warnings of classes that do not occur."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

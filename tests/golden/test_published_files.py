@@ -1,4 +1,4 @@
-"""Published numbers, from the published file to the shell's output: the whole way that a user goes."""
+"""Published numbers, from the published file to the output of the command line."""
 
 import json
 from collections.abc import Callable

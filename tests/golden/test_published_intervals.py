@@ -1,4 +1,4 @@
-"""Intervals that others printed: pROC's of aSAH, PyCM's verified ones, and peers' that we must not repeat."""
+"""Published intervals: pROC's of aSAH, PyCM's verified ones, and errors of peers that must not recur."""
 
 from collections.abc import Callable
 from typing import Any

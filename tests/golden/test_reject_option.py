@@ -1,4 +1,4 @@
-"""The reject option and one threshold for everybody on COMPAS, beside what AIF360 found and a loop over its rows."""
+"""The reject option and a single threshold on COMPAS, beside AIF360 and a loop over its rows."""
 
 from collections.abc import Callable
 from math import inf

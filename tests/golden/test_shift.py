@@ -1,4 +1,4 @@
-"""Prevalences beside those of others: five data sets at six prevalences, unit vectors, and where peers stop early."""
+"""Prevalence estimates beside peers: five data sets at six prevalences, unit vectors, and cases of early stopping."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Scikit-learn and SciPy as witnesses, on random and on real data: tied, weighted, float32, negative, huge."""
+"""Scikit-learn and SciPy as peers, on random and on real data: tied, weighted, float32, negative, huge."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

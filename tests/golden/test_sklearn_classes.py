@@ -1,4 +1,4 @@
-"""Scikit-learn as peer of many classes: scores and sets of labels, weighted, tied, absent; and yardstick's data."""
+"""Scikit-learn as peer for many classes: scores and sets of labels, weighted, tied, absent; and yardstick's data."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Where scikit-learn answers differently: both answers, and which is right."""
+"""Conventions that differ from those of scikit-learn: both results, and the reasons."""
 
 import warnings
 from math import inf, isnan

@@ -1,4 +1,4 @@
-"""Intervals of the AUC and of what follows from it."""
+"""Intervals of the AUC, of measures that are linear in it, of KS and of average precision."""
 
 from functools import partial
 from math import sqrt

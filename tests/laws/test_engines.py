@@ -1,4 +1,4 @@
-"""Laws of reading: whatever holds the data, and whatever is missing in them, the tallies are the same."""
+"""Laws of reading: every engine gives equal tallies, whatever values are missing."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Laws of intervals, for every measure that there is."""
+"""Laws of intervals, for every registered measure."""
 
 from functools import partial
 from typing import Any

@@ -1,4 +1,4 @@
-"""Laws that hold for every registered measure and all data: they walk the registry, so a new measure is under them."""
+"""Laws of every registered measure and all data: they walk the registry, so that they cover new measures."""
 
 from itertools import pairwise
 from math import isnan

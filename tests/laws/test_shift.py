@@ -1,4 +1,4 @@
-"""Laws of known prevalence: masses change and scores do not, and chance is within classes."""
+"""Laws of known prevalence: weights change, scores do not, and only rows within classes are random."""
 
 from functools import partial
 from typing import Any

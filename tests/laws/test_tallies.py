@@ -1,4 +1,4 @@
-"""Laws of the tally: it counts exactly, whatever the numbers look like, and merging is adding."""
+"""Laws of the tally: counts are exact for any numbers, and merging is addition."""
 
 from collections import Counter
 from random import Random

@@ -1,4 +1,4 @@
-"""Tidy numbers of many classes."""
+"""Tidy tables of measures of many classes."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Tidy numbers of tallies: what is measured where, and what is said of it."""
+"""Tidy tables of measures of tallies, their notes and their metadata."""
 
 import math
 from typing import Any

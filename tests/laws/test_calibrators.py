@@ -1,4 +1,4 @@
-"""Laws of maps, over scores with ties, of 0 and 1, and beyond them."""
+"""Laws of calibrators, over scores with ties, of 0 and 1, and outside of [0, 1]."""
 
 from collections.abc import Callable
 

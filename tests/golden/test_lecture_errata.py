@@ -1,4 +1,4 @@
-"""Where the lecture slides slip, and what is right instead."""
+"""Errors of the lecture slides, and the correct values."""
 
 from functools import partial
 from math import isnan

@@ -1,4 +1,4 @@
-"""Published cut-offs: the twenty cases, the model population, pROC's aSAH data, and the peers that search for them."""
+"""Published thresholds: the twenty cases, the model population, pROC's aSAH data, and peers that search for them."""
 
 from collections.abc import Callable
 from functools import partial

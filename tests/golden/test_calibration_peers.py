@@ -1,4 +1,4 @@
-"""Witnesses of calibration: scikit-learn, statsmodels and SciPy, on the same rows."""
+"""Calibration measures beside scikit-learn, statsmodels and SciPy, on the same rows."""
 
 import math
 from functools import partial
@@ -160,7 +160,7 @@ def test_a_count_is_a_frequency_weight() -> None:
 @pytest.mark.parametrize("size", [40, 41, 399, 1500, 1501])
 @pytest.mark.parametrize("span", [0.5, 0.3, 1.0])
 def test_lowess_equals_statsmodels(size: int, span: float) -> None:
-    # Ours takes at least that share of the mass; the witness would take one row less of an odd number.
+    # Ours takes at least that share of the mass; the peer would take one row less of an odd number.
     truth, p = rows("distinct", size)
     enough = math.ceil(span * size - 1e-7) / size
     fit = lowess(truth.astype(float), p, frac=enough, it=0, delta=0.001, return_sorted=False)
