@@ -214,7 +214,9 @@ def kappa_of_rows(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, sample_weight: n
     return float(metrics.cohen_kappa_score(y_true, y_pred, sample_weight=sample_weight))
 
 
-drawings = pytest.mark.parametrize("drawn", tiered((WeightedDecisions(seed) for seed in range(24)), 6), ids=range(24))
+with_samples = pytest.mark.parametrize(
+    "sample", tiered((WeightedDecisions(seed) for seed in range(24)), 6), ids=range(24)
+)
 SKLEARN: dict[str, tuple[Callable[[Confusion], Any], Callable[..., Any]]] = {
     "accuracy": (multiclass.accuracy, metrics.accuracy_score),
     "hamming": (multiclass.hamming_loss, metrics.hamming_loss),
@@ -225,51 +227,51 @@ SKLEARN: dict[str, tuple[Callable[[Confusion], Any], Callable[..., Any]]] = {
 
 
 @pytest.mark.parametrize("name", SKLEARN)
-@drawings
-def test_scikit_learn_agrees(name: str, drawn: WeightedDecisions) -> None:
+@with_samples
+def test_scikit_learn_agrees(name: str, sample: WeightedDecisions) -> None:
     ours, theirs = SKLEARN[name]
-    expected = call_without_warnings(theirs, **drawn.rows)
-    if name == "mcc" and measure.undefined_reason(multiclass.mcc, drawn.confusion):
+    expected = call_without_warnings(theirs, **sample.rows)
+    if name == "mcc" and measure.undefined_reason(multiclass.mcc, sample.confusion):
         # Theirs calls the correlation with a constant 0.
-        assert (expected, ours(drawn.confusion)) == (0, near(np.nan))
+        assert (expected, ours(sample.confusion)) == (0, near(np.nan))
     else:
-        assert ours(drawn.confusion) == near(expected)
+        assert ours(sample.confusion) == near(expected)
 
 
-@drawings
-def test_scikit_learn_agrees_on_adjusted_balanced_accuracy(drawn: WeightedDecisions) -> None:
-    theirs = call_without_warnings(metrics.balanced_accuracy_score, **drawn.rows, adjusted=True)
-    if len(set(drawn.truth)) > 1:
-        assert multiclass.adjusted_balanced_accuracy(drawn.confusion) == near(theirs)
+@with_samples
+def test_scikit_learn_agrees_on_adjusted_balanced_accuracy(sample: WeightedDecisions) -> None:
+    theirs = call_without_warnings(metrics.balanced_accuracy_score, **sample.rows, adjusted=True)
+    if len(set(sample.truth)) > 1:
+        assert multiclass.adjusted_balanced_accuracy(sample.confusion) == near(theirs)
     else:
         # Theirs divides by zero here, and gives −∞ or NaN as recall has it.
-        assert np.isnan(multiclass.adjusted_balanced_accuracy(drawn.confusion))
+        assert np.isnan(multiclass.adjusted_balanced_accuracy(sample.confusion))
 
 
 @pytest.mark.parametrize("weights", ["linear", "quadratic"])
-@drawings
-def test_scikit_learn_agrees_on_weighted_kappa(weights: Any, drawn: WeightedDecisions) -> None:  # noqa: ANN401  (a literal)
-    labels = list(range(drawn.classes))
-    rows = {"y1": drawn.truth, "y2": drawn.decided, "sample_weight": drawn.weight}
+@with_samples
+def test_scikit_learn_agrees_on_weighted_kappa(weights: Any, sample: WeightedDecisions) -> None:  # noqa: ANN401  (a literal)
+    labels = list(range(sample.classes))
+    rows = {"y1": sample.truth, "y2": sample.decided, "sample_weight": sample.weight}
     theirs = call_without_warnings(metrics.cohen_kappa_score, **rows, weights=weights, labels=labels)
-    assert multiclass.kappa(drawn.confusion, weights=weights) == near(theirs)
-    place = np.arange(drawn.classes)
+    assert multiclass.kappa(sample.confusion, weights=weights) == near(theirs)
+    place = np.arange(sample.classes)
     table = np.abs(place[:, None] - place) ** {"linear": 1, "quadratic": 2}[weights]
-    assert multiclass.kappa(drawn.confusion, weights=7 * table) == near(theirs)
+    assert multiclass.kappa(sample.confusion, weights=7 * table) == near(theirs)
 
 
-@drawings
-def test_scikit_learn_agrees_on_information(drawn: WeightedDecisions) -> None:
+@with_samples
+def test_scikit_learn_agrees_on_information(sample: WeightedDecisions) -> None:
     # Theirs takes no weights, but a contingency table; of whole numbers only, since it cuts margins down to those. Our
     # weights are quarters, and may be scaled.
-    whole = (4 * drawn.confusion.mass).astype(np.int64)
+    whole = (4 * sample.confusion.mass).astype(np.int64)
     theirs = metrics.mutual_info_score(None, None, contingency=whole)
-    assert multiclass.mutual_information(drawn.confusion) == near(theirs)
-    if (drawn.weight == 1).all():
-        v_measure = metrics.normalized_mutual_info_score(drawn.truth, drawn.decided)
+    assert multiclass.mutual_information(sample.confusion) == near(theirs)
+    if (sample.weight == 1).all():
+        v_measure = metrics.normalized_mutual_info_score(sample.truth, sample.decided)
         # Theirs calls two constants 1, whether or not they agree.
-        undefined = measure.undefined_reason(multiclass.symmetric_theil_u, drawn.confusion)
-        assert multiclass.symmetric_theil_u(drawn.confusion) == near(np.nan if undefined else v_measure)
+        undefined = measure.undefined_reason(multiclass.symmetric_theil_u, sample.confusion)
+        assert multiclass.symmetric_theil_u(sample.confusion) == near(np.nan if undefined else v_measure)
         assert not undefined or v_measure == 1
 
 
@@ -284,18 +286,18 @@ def test_scikit_learn_agrees_on_information(drawn: WeightedDecisions) -> None:
     ],
     ids=["precision", "recall", "f1", "jaccard"],
 )
-@drawings
+@with_samples
 def test_scikit_learn_agrees_on_averages_over_classes(
-    ours: Callable[[Counts[Any]], Any], theirs: Callable[..., Any], average: str, drawn: WeightedDecisions
+    ours: Callable[[Counts[Any]], Any], theirs: Callable[..., Any], average: str, sample: WeightedDecisions
 ) -> None:
-    c, each = drawn.confusion, ours(drawn.confusion.one_vs_rest())
+    c, each = sample.confusion, ours(sample.confusion.one_vs_rest())
     # Theirs has no place for what is undefined; told to leave it out, it does, except from the macro and weighted
     # Jaccard, for which it knows 0 and 1 alone.
     defined = np.flatnonzero(~np.isnan(each))
-    expected = theirs(**drawn.rows, average=average, labels=defined, zero_division=0)
+    expected = theirs(**sample.rows, average=average, labels=defined, zero_division=0)
     if average == "micro":
         pooled = Counts(*(getattr(c.one_vs_rest(), cell).sum() for cell in ("tp", "fp", "fn", "tn")))
-        expected = theirs(**drawn.rows, average=average, labels=list(range(drawn.classes)), zero_division=0)
+        expected = theirs(**sample.rows, average=average, labels=list(range(sample.classes)), zero_division=0)
         assert ours(pooled) == near(expected)
         same = multiclass.jaccard if ours is measure.jaccard else multiclass.accuracy
         assert same(c) == near(expected)
@@ -303,9 +305,9 @@ def test_scikit_learn_agrees_on_averages_over_classes(
         assert {"macro": macro, "weighted": by_support}[average](ours, c) == near(expected)
 
 
-@drawings
-def test_agreement_by_the_formulas_of_the_papers(drawn: WeightedDecisions) -> None:
-    c = drawn.confusion
+@with_samples
+def test_agreement_by_the_formulas_of_the_papers(sample: WeightedDecisions) -> None:
+    c = sample.confusion
     if c.chance_disagreement == 0:
         assert np.isnan(multiclass.scott_pi(c))
         return
@@ -314,9 +316,9 @@ def test_agreement_by_the_formulas_of_the_papers(drawn: WeightedDecisions) -> No
     # Scott (1955), and Bennett et al. (1954).
     chance = (share**2).sum()
     assert multiclass.scott_pi(c) == near((observed - chance) / (1 - chance))
-    assert multiclass.bennett_s(c) == near((observed - 1 / drawn.classes) / (1 - 1 / drawn.classes))
+    assert multiclass.bennett_s(c) == near((observed - 1 / sample.classes) / (1 - 1 / sample.classes))
     # Gwet (2008), equations 6 and 7.
-    chance = (share * (1 - share)).sum() / (drawn.classes - 1)
+    chance = (share * (1 - share)).sum() / (sample.classes - 1)
     assert multiclass.gwet_ac1(c) == near((observed - chance) / (1 - chance))
     # Hayes & Krippendorff (2007): of the matrix of coincidences, in which every case stands twice.
     coincidences = c.mass + c.mass.T

@@ -146,8 +146,8 @@ def test_influence_equals_the_default_method() -> None:
     assert infer.methods("kappa", TABLE)[0] == "influence"
     usual, named = infer.estimate("kappa", TABLE), infer.estimate("kappa", TABLE, method="influence")
     assert (usual.low, usual.high) == (named.low, named.high)
-    drawn = infer.estimate("kappa", TABLE, method="draws")
-    assert (drawn.low, drawn.high) == pytest.approx((usual.low, usual.high), abs=0.005)
+    simulated = infer.estimate("kappa", TABLE, method="draws")
+    assert (simulated.low, simulated.high) == pytest.approx((usual.low, usual.high), abs=0.005)
 
 
 BINARY = Counts(tp=72, fp=72, fn=33, tn=573)
@@ -213,8 +213,8 @@ def test_the_default_is_a_closed_form_and_others_can_be_requested() -> None:
     assert result.how == _confusion_intervals.LINEAR_METHOD
     assert infer.methods("net_benefit", BINARY) == ("mover", "draws", "stratified", "bootstrap")
     for method in ("draws", "bootstrap"):
-        drawn = infer.estimate(query, BINARY, method=method)
-        assert (drawn.low, drawn.high) == pytest.approx((result.low, result.high), abs=0.004)
+        simulated = infer.estimate(query, BINARY, method=method)
+        assert (simulated.low, simulated.high) == pytest.approx((result.low, result.high), abs=0.004)
     assert infer.estimate(partial(query, at=0.5), BINARY).value == net_benefit(BINARY)
     assert infer.estimate("net_benefit", BINARY).value == 0
 
@@ -281,17 +281,17 @@ def test_random_masses_have_the_mean_and_variance_of_sums_of_weights() -> None:
     rng = np.random.default_rng(0)
     weight = rng.exponential(size=(3, 40)) + 0.2
     mass, squares = weight.sum(axis=1), (weight**2).sum(axis=1)
-    drawn = sample_masses(np.random.default_rng(1), 200_000, mass, squares)
-    assert drawn.mean(axis=0) == pytest.approx(mass, rel=0.01)
-    assert drawn.var(axis=0) == pytest.approx(squares, rel=0.02)
+    simulated = sample_masses(np.random.default_rng(1), 200_000, mass, squares)
+    assert simulated.mean(axis=0) == pytest.approx(mass, rel=0.01)
+    assert simulated.var(axis=0) == pytest.approx(squares, rel=0.02)
 
 
 def test_random_masses_of_counts_are_dirichlet() -> None:
-    drawn = _confusion_intervals.simulate_values(measure.prevalence, COUNTS, way="draws", seed=0)
-    assert len(drawn) == _confusion_intervals.N_TABLES
+    simulated = _confusion_intervals.simulate_values(measure.prevalence, COUNTS, way="draws", seed=0)
+    assert len(simulated) == _confusion_intervals.N_TABLES
     # Shares of a Dirichlet variable are Beta variables: 38 + 1 positives and 162 + 1 negatives.
-    assert drawn.mean() == pytest.approx(39 / 202, abs=0.001)
-    assert drawn.var() == pytest.approx(39 * 163 / 202**2 / 203, rel=0.05)
+    assert simulated.mean() == pytest.approx(39 / 202, abs=0.001)
+    assert simulated.var() == pytest.approx(39 * 163 / 202**2 / 203, rel=0.05)
 
 
 def test_bootstrap_tables_are_bootstrap_rows() -> None:
@@ -311,8 +311,8 @@ def test_bootstrap_tables_are_bootstrap_rows() -> None:
 
 
 def test_stratified_samples_keep_the_prevalence() -> None:
-    drawn = _confusion_intervals.simulate_values(measure.prevalence, COUNTS, way="stratified", seed=0)
-    assert drawn == pytest.approx(np.full(len(drawn), measure.prevalence(COUNTS)), abs=1e-12)
+    simulated = _confusion_intervals.simulate_values(measure.prevalence, COUNTS, way="stratified", seed=0)
+    assert simulated == pytest.approx(np.full(len(simulated), measure.prevalence(COUNTS)), abs=1e-12)
     free, fixed = (infer.estimate("precision", COUNTS, method=each) for each in ("draws", "stratified"))
     assert fixed.high - fixed.low < free.high - free.low
     same = [infer.estimate("sensitivity", COUNTS, method=each) for each in ("draws", "stratified")]
@@ -353,11 +353,11 @@ def test_many_classes_use_fewer_samples_and_a_lighter_prior() -> None:
     rng = np.random.default_rng(0)
     cells = np.diag(np.full(30, 20.0)) + rng.poisson(0.3, (30, 30))
     table = Confusion(cells.astype(np.float64), tuple(range(30)))
-    drawn, usual = infer.estimate("mcc", table, method="draws"), infer.estimate("mcc", table)
-    assert drawn.how is not None
-    assert drawn.how.startswith("4444 ")
+    simulated, usual = infer.estimate("mcc", table, method="draws"), infer.estimate("mcc", table)
+    assert simulated.how is not None
+    assert simulated.how.startswith("4444 ")
     assert usual.how == "delta method over the cells, t quantiles"
-    for result in (drawn, usual):
+    for result in (simulated, usual):
         assert result.high - result.low < 0.1
         assert result.low < result.value < result.high
 

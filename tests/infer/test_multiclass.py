@@ -148,9 +148,9 @@ def test_row_influence_matches_finite_differences(name: str) -> None:
 def test_closed_form_intervals_are_as_wide_as_bootstrap_intervals(name: str) -> None:
     rows = sample(6, 600)
     value, low, high = bounds(name, rows)
-    drawn = _multiclass._bootstrap_interval(EVERY[name], rows, value, 0.95, 1)  # noqa: SLF001
-    assert high - low == pytest.approx(drawn.high - drawn.low, rel=0.15)
-    assert drawn.how == "Bayesian bootstrap, 500 samples"
+    bootstrapped = _multiclass._bootstrap_interval(EVERY[name], rows, value, 0.95, 1)  # noqa: SLF001
+    assert high - low == pytest.approx(bootstrapped.high - bootstrapped.low, rel=0.15)
+    assert bootstrapped.how == "Bayesian bootstrap, 500 samples"
 
 
 @pytest.mark.quick(5)
@@ -371,9 +371,9 @@ class TestComparisons:
         a, b = (sample(seed, 400) for seed in (7, 8))
         b = replace(b, truth=a.truth)
         closed = infer.compare_classes(a, b, measure=EVERY[name])
-        drawn = infer.compare_classes(a, b, measure=EVERY[name], question=infer.Question(method="resample"))
+        bootstrapped = infer.compare_classes(a, b, measure=EVERY[name], question=infer.Question(method="resample"))
         width = closed.difference.high - closed.difference.low
-        assert drawn.difference.high - drawn.difference.low == pytest.approx(width, rel=0.15)
+        assert bootstrapped.difference.high - bootstrapped.difference.low == pytest.approx(width, rel=0.15)
 
     def test_equal_confident_models_differ_in_one_of_twenty_samples(self) -> None:
         rejected = {"log_loss": 0, "hand_till": 0}

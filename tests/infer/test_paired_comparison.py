@@ -328,8 +328,8 @@ def test_obuchowski_by_hand() -> None:
 
 
 @given(strategies.rows(min_size=2), st.data())
-def test_delong_is_the_variance_of_placements(data: strategies.Rows, drawn: st.DataObject) -> None:
-    other = np.asarray(drawn.draw(strategies.like(data, strategies.few)), dtype=float)
+def test_delong_is_the_variance_of_placements(data: strategies.Rows, other_scores: st.DataObject) -> None:
+    other = np.asarray(other_scores.draw(strategies.like(data, strategies.few)), dtype=float)
     rows = Rows(data.truth, {"a": data.score, "b": other})
     (result,) = compare(rows)
     if data.truth.all() or not data.truth.any():

@@ -305,10 +305,10 @@ def test_closed_forms_of_many_classes_agree_with_the_bootstrap(monkeypatch: pyte
     weight = np.random.default_rng(2).random(len(a)) + 0.5
     for one, other in ((a, b), [MulticlassRows(each.truth, each.score, each.labels, weight=weight) for each in (a, b)]):
         closed = compare_classes(one, other)
-        drawn = compare_classes(one, other, question=Question(method="resample"))
+        bootstrapped = compare_classes(one, other, question=Question(method="resample"))
         wide = closed.difference.high - closed.difference.low
-        assert drawn.difference.high - drawn.difference.low == pytest.approx(wide, rel=0.1)
-        assert drawn.p == pytest.approx(closed.p, abs=0.05)
+        assert bootstrapped.difference.high - bootstrapped.difference.low == pytest.approx(wide, rel=0.1)
+        assert bootstrapped.p == pytest.approx(closed.p, abs=0.05)
         # Some 180 rows: t quantiles, which are close to normal ones.
         assert 2 * norm.sf(abs(closed.statistic)) < closed.p < 2 * norm.sf(0.97 * abs(closed.statistic))
 

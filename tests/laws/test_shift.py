@@ -173,8 +173,8 @@ def test_a_curve_against_the_prevalence_is_made_of_reweighed_tables(c: Counts[fl
             assert row["why"] == alone.why
             continue
         assert row["value"] == near(alone.value)
-        drawn = row["measure"] in ("f1", "jaccard")
-        wanted = pytest.approx((alone.low, alone.high), abs=0.05 if drawn else 1e-9, rel=0.1 if drawn else 1e-9)
+        simulated = row["measure"] in ("f1", "jaccard")
+        wanted = pytest.approx((alone.low, alone.high), abs=0.05 if simulated else 1e-9, rel=0.1 if simulated else 1e-9)
         assert (row["low"], row["high"]) == wanted, row
 
 

@@ -38,15 +38,18 @@ def test_float32_scores_are_counted_exactly(data: Rows) -> None:
 
 @given(st.data())
 def test_weights_and_counts_are_summed_at_each_score(data: st.DataObject) -> None:
-    drawn = data.draw(any_score)
-    weight, count = data.draw(like(drawn, st.just(0.0) | st.floats(0.01, 8))), data.draw(like(drawn, st.integers(0, 5)))
+    sample = data.draw(any_score)
+    weight, count = (
+        data.draw(like(sample, st.just(0.0) | st.floats(0.01, 8))),
+        data.draw(like(sample, st.integers(0, 5))),
+    )
     if not (weight * count).any():
         return
-    tally = baserate.tally(*drawn, weight=weight, count=count)
+    tally = baserate.tally(*sample, weight=weight, count=count)
     there = (weight > 0) & (count > 0)
     for row, truth in enumerate((True, False)):
         for column, score in enumerate(tally.score):
-            here = there & (drawn.truth == truth) & (drawn.score == score)
+            here = there & (sample.truth == truth) & (sample.score == score)
             result = [table[row, column] for table in (tally.mass, tally.squares, tally.rows)]
             wanted = [(weight * count)[here].sum(), (weight**2 * count)[here].sum(), count[here].sum()]
             assert result == pytest.approx(wanted)
@@ -108,9 +111,9 @@ def test_scores_just_below_an_edge_stay_below_it(resolution: float) -> None:
 
 @given(st.data())
 def test_saved_tallies_keep_every_bit(data: st.DataObject) -> None:
-    drawn = data.draw(any_score)
-    weight = data.draw(st.none() | like(drawn, st.floats(0.1, 8)))
-    tally = baserate.tally(*drawn, weight=weight)
+    sample = data.draw(any_score)
+    weight = data.draw(st.none() | like(sample, st.floats(0.1, 8)))
+    tally = baserate.tally(*sample, weight=weight)
     read = Tally.from_json(tally.to_json())
     for name in ("score", "mass", "squares", "rows"):
         assert same(getattr(read, name), getattr(tally, name))
