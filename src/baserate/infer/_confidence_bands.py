@@ -130,6 +130,7 @@ class RocPath:
         if self.squares is self.mass:
             return hits, total - hits
         squares, all_squares = self.squares[row, at], self.squares[row, -1]
+        # The difference of two cumulative sums may round below 0.
         counts = effective_counts(hits, total - hits, squares, np.maximum(all_squares - squares, 0.0))
         return np.asarray(counts.hits), np.asarray(counts.misses)
 

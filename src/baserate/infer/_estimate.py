@@ -212,6 +212,7 @@ def make_estimate(value: float, bounds: Bounds, measure: Measure, request: Estim
     if isnan(bounds.low) or isnan(bounds.high):
         return Estimate(value, level=request.level, how=bounds.how, why=bounds.why or "the interval is undefined")
     least, most = describe(measure).span
+    # Rounding must not leave the value outside of its own interval.
     low, high = min(max(bounds.low, least), value), max(min(bounds.high, most), value)
     return Estimate(value, low, high, request.level, bounds.how)
 
@@ -392,6 +393,7 @@ def _auc_bounds(inputs: IntervalInput, *, name: str | None = None) -> Bounds:
         low, high, how = _auc_intervals.auc_interval(estimate, inputs.request.level)
     else:
         make, how = _auc_intervals.METHODS[name]
+        # The other methods need no variance of the placements, and so no second row.
         if "delong" in name and isnan(estimate.variance):
             return Bounds(nan, nan, how, "a class has a single row")
         low, high = make(estimate, inputs.request.level)

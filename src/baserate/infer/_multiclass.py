@@ -334,6 +334,7 @@ def _bootstrap_interval(measure: Measure, data: RowData, value: float, level: fl
     # Sorted, since the weights are sampled row by row: the order of rows must not change the result.
     ordered = _sort_rows(data)
     times, weight = _row_counts(ordered), _row_weights(ordered)
+    # The random weights include the counts, which must not be applied again.
     changes: dict[str, Any] = {"count": None} if isinstance(ordered, MulticlassRows) else {}
 
     def sample(rng: np.random.Generator, n_samples: int) -> Floats:

@@ -123,6 +123,7 @@ def _ks_components(cells: UniqueRows, pair: tuple[str, str]) -> Iterator[Varianc
     difference = signs[0] * flagged[0].astype(np.float64) - signs[1] * flagged[1]
     prior = [signs[0] * one - signs[1] * other for one, other in product((0, 1), repeat=2)]
     if cells.cluster is not None:
+        # A cluster may contain both classes, so its contributions are added before they are squared.
         yield _cluster_component(
             cells,
             _center_within_class(cells, difference, cells.truth)
@@ -357,6 +358,7 @@ class _PairedComparison:
         scale = AUC_SCALES[describe(self.request.measure).name]
         first, second = self._evaluate_pair(pair)
         variance = rows.variance_of_difference(names.index(pair[0]), names.index(pair[1]))
+        # NaN for a single row of a class; rounding may make the variance of nearly equal models negative.
         error = scale * sqrt(variance) if variance >= 0 else nan
         if not error > 0:
             return self._compare_constant_aucs(pair, scale)

@@ -383,6 +383,7 @@ def _make_sampler(population: Population, measure: Measure, threshold: float | N
 def _measure_sample(population: Population, measure: Measure, rows: int, rng: np.random.Generator) -> float:
     probabilities = describe(measure).of is Tally
     truth, score = population.draw_calibrated(rows, rng) if probabilities else population.draw(rows, rng)
+    # Most measures need both classes: without one, the sample counts as undefined.
     if not 0 < np.count_nonzero(truth) < rows:
         return nan
     tally = Tally.of_rows(truth, score)

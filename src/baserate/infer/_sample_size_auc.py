@@ -123,6 +123,7 @@ class AucTest(NamedTuple):
         spread = sqrt(rows * prevalence * (1 - prevalence))
         power = 0.0
         for step, weight in _GAUSS_POINTS:
+            # With fewer than two rows of a class an AUC has no variance.
             positives = min(max(rows * prevalence + step * spread, _MIN_ROWS), rows - _MIN_ROWS)
             power += weight * self.power(positives, rows - positives)
         return power
@@ -131,6 +132,7 @@ class AucTest(NamedTuple):
 def level_from_alpha(alpha: float, sides: Sides) -> float:
     """Return the level of the interval that is equivalent to a test at that significance."""
     quantile_of_test(alpha, sides)  # raises for other numbers
+    # A one-sided test uses one end of a two-sided interval, whose level is then 1 − 2α.
     level = 1 - 2 * alpha / sides
     if level <= 0:
         raise OptionError(
@@ -430,6 +432,7 @@ def alpha_of_auc_test(  # noqa: PLR0913  (each is an assumption or a goal of the
         level = 1 - 2 * exp(logarithm) / sides
         return power - AucTest(expect, null, level, spread_ratio).power(positives, negatives)
 
+    # At α = sides/2 the level of the interval would be 0.
     ends = log(1e-12), log(0.999 * sides / 2)
     if power_deficit(ends[1]) > 0:
         return 1.0
@@ -489,6 +492,7 @@ def detectable_auc(  # noqa: PLR0913  (each is an assumption or a goal of the st
     if first is None:
         rows = f"{count_of(positives, 'positive')} and {count_of(negatives, 'negative')}"
         raise OptionError(f"no AUC up to 1 could be shown with {rows}", remedy="give more rows, or a lower power.")
+    # Not the null itself, which is no alternative and raises an error.
     below = grid[first - 1] if first else null + (grid[0] - null) * 1e-6
     return float(brentq(power_deficit, below, grid[first], xtol=1e-14))
 

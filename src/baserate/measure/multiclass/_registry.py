@@ -109,6 +109,7 @@ def search(words: str) -> list[str]:
     return _measure.search_names(words, MEASURES)
 
 
+# No slots: cached_property stores its values in the __dict__.
 @dataclass(frozen=True, eq=False)
 class Split:
     """Each class against the rest, as arguments of measures of two classes; computed once for many measures."""
@@ -146,6 +147,7 @@ class Split:
     @cached_property
     def pooled_counts(self) -> Counts[Any]:
         """The sum of the tables of all classes."""
+        # Masses alone: a row is in the table of every class, so squared weights would not add up to a variance.
         each = self.counts
         return Counts(*(np.asarray(cell).sum(axis=-1) for cell in (each.tp, each.fp, each.fn, each.tn)))
 
