@@ -11,8 +11,7 @@ from scipy.special import expit, logit, ndtr, ndtri
 
 from baserate import Curve, Tally, infer, measure, tally
 from baserate.infer import _auc_intervals, _variances
-from baserate.infer._binomial import normal_quantile, wilson
-from baserate.infer._variances import t_widening
+from baserate.infer._binomial import normal_quantile, t_widening, wilson
 from bench._audit import Bounds, Floats, Outcome, Scenario
 
 _MEASURES = {"AUC": "auc", "average precision": "average_precision", "KS": "ks"}

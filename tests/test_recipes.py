@@ -370,7 +370,7 @@ def test_a_recipe_keeps_its_further_promises(run_recipe: RunRecipe, title: str) 
 LAWS = {
     "Measure of two classes": "test_measures.py",
     "Measure of several classes": "test_multiclass.py",
-    "Calibrator": "test_maps.py",
+    "Calibrator": "test_calibrators.py",
 }
 """Recipe -> laws that walk its registry."""
 

@@ -209,7 +209,7 @@ def test_two_classes_may_be_treated_alike(tmp_path: Path) -> None:
         ((*LABELS, "--average", "cow=1"), 2, "there is no class 'cow'"),
         ((*LABELS, "--average", "cat=1"), 2, "the classes are"),
         ((*LABELS, "--average", "cat=x,dog=1,fish=1"), 2, "'x' is not a weight"),
-        ((*LABELS, "--measures", "auc"), 2, "auc cannot be had: labels have neither ranks nor probabilities"),
+        ((*LABELS, "--measures", "auc"), 2, "auc cannot be computed: labels have neither ranks nor probabilities"),
         ((*LABELS, "--measures", "kapa"), 2, "Did you mean 'kappa'"),
         ((*LABELS, "--labels", "cat,dog"), 3, "2 of 9 rows cannot be used (is: 2 unknown label)"),
         (("--truth", "is", "--scores", "q_"), 2, "there is no column 'q_*'"),

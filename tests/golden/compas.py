@@ -1,4 +1,4 @@
-"""COMPAS as the published analyses take it: scores in tenths, two groups or all, and two populations."""
+"""COMPAS as in the published analyses: scores in tenths, two groups or all, and two populations."""
 
 from collections.abc import Sequence
 from typing import Any

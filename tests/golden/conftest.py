@@ -1,4 +1,4 @@
-"""Where published reference data lie, and how they are read."""
+"""Location of published reference data, and functions that read them."""
 
 import csv
 import json

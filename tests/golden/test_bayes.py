@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.float64]
 near = partial(pytest.approx, rel=0, abs=1e-12)
 
 
-def screened(sensitivity: float, specificity: float, prevalence: float) -> Counts[float]:
+def make_screening_table(sensitivity: float, specificity: float, prevalence: float) -> Counts[float]:
     """Outcomes of a test with those rates, as shares of everybody."""
     sick, well = prevalence, 1 - prevalence
     return Counts(
@@ -26,7 +26,7 @@ def screened(sensitivity: float, specificity: float, prevalence: float) -> Count
     )
 
 
-def with_negatives_times(c: Counts[float], gamma: float) -> Counts[float]:
+def repeat_negatives(c: Counts[float], gamma: float) -> Counts[float]:
     """The same decisions where each negative stands for γ."""
     return Counts(tp=c.tp, fn=c.fn, fp=gamma * c.fp, tn=gamma * c.tn)
 
@@ -36,28 +36,28 @@ def with_negatives_times(c: Counts[float], gamma: float) -> Counts[float]:
     [(0.02, 0.668918918918919, 0.67), (0.06, 0.8633720930232557, 0.86), (0.10, 0.9166666666666666, 0.92)],
 )
 def test_precision_of_a_covid_test_depends_on_the_prevalence(prevalence: float, exact: float, printed: float) -> None:
-    c = screened(0.99, 0.99, prevalence)
+    c = make_screening_table(0.99, 0.99, prevalence)
     assert measure.prevalence(c) == near(prevalence)
     assert measure.sensitivity(c) == near(0.99)
     assert measure.specificity(c) == near(0.99)
     assert measure.precision(c) == near(exact)
     assert measure.precision(c) == pytest.approx(printed, abs=0.005)
     assert shift.ppv(0.99, 0.99, prevalence) == near(exact)
-    assert measure.precision(shift.reweigh(screened(0.99, 0.99, 0.5), to=prevalence)) == near(exact)
+    assert measure.precision(shift.reweigh(make_screening_table(0.99, 0.99, 0.5), to=prevalence)) == near(exact)
 
 
 def test_precision_under_shift() -> None:
     c = Counts(tp=90, fp=10, fn=30, tn=70)
     assert measure.precision(c) == near(0.9)
-    assert measure.precision(with_negatives_times(c, 5)) == near(0.6428571428571429)
-    assert measure.precision(with_negatives_times(c, 5)) == near(0.9 / (0.9 + 5 * (1 - 0.9)))
+    assert measure.precision(repeat_negatives(c, 5)) == near(0.6428571428571429)
+    assert measure.precision(repeat_negatives(c, 5)) == near(0.9 / (0.9 + 5 * (1 - 0.9)))
     assert measure.precision(shift.reweigh(c, gamma=5)) == near(0.6428571428571429)
 
 
 def test_accuracy_under_shift() -> None:
     c = Counts(tp=950, fn=50, fp=200, tn=800)
     assert measure.accuracy(c) == near(0.875)
-    assert measure.accuracy(with_negatives_times(c, 10)) == near(0.8136363636363636)
+    assert measure.accuracy(repeat_negatives(c, 10)) == near(0.8136363636363636)
     assert measure.accuracy(shift.reweigh(c, gamma=10)) == near(0.8136363636363636)
 
 
@@ -84,7 +84,7 @@ def test_gamma_restores_the_original_population(original: tuple[int, int], kept:
     def decided(positives: int, negatives: int) -> Counts[float]:
         return Counts(tp=0.8 * positives, fn=0.2 * positives, fp=0.1 * negatives, tn=0.9 * negatives)
 
-    there, restored = decided(positives_there, negatives_there), with_negatives_times(decided(*kept), gamma)
+    there, restored = decided(positives_there, negatives_there), repeat_negatives(decided(*kept), gamma)
     assert measure.prevalence(restored) == near(positives_there / (positives_there + negatives_there))
     assert measure.prevalence(restored) == near(positives / (positives + gamma * negatives))
     for function in (measure.precision, measure.npv, measure.accuracy, measure.f1, measure.mcc, measure.kappa):
@@ -141,7 +141,7 @@ def test_liver_scans_as_printed(name: str, printed: float) -> None:
 
 
 def test_liver_scans_where_abnormality_is_rare() -> None:
-    c = screened(231 / 258, 54 / 86, 0.25)
+    c = make_screening_table(231 / 258, 54 / 86, 0.25)
     assert measure.precision(c) == pytest.approx(0.45, abs=0.005)
     assert measure.npv(c) == pytest.approx(0.95, abs=0.005)
     for name in ("precision", "npv"):
@@ -149,9 +149,9 @@ def test_liver_scans_where_abnormality_is_rare() -> None:
         assert there == near(measure.find_measure(name)(c))
 
 
-def test_likelihood_ratio_carries_prior_odds_to_posterior_odds() -> None:
+def test_likelihood_ratio_times_prior_odds_gives_posterior_odds() -> None:
     for prevalence in (0.02, 0.06, 0.10):
-        c = screened(0.99, 0.99, prevalence)
+        c = make_screening_table(0.99, 0.99, prevalence)
         # Relative, since the ratio is 99, and 1 − 0.99 has lost two digits.
         assert measure.positive_likelihood_ratio(c) == pytest.approx(99, rel=1e-12)
         odds = measure.precision(c) / measure.fdr(c)
@@ -159,24 +159,24 @@ def test_likelihood_ratio_carries_prior_odds_to_posterior_odds() -> None:
 
 
 def test_a_perfect_specificity_gives_full_precision_at_any_prevalence() -> None:
-    c = screened(0.5, 1.0, 1e-6)
+    c = make_screening_table(0.5, 1.0, 1e-6)
     assert measure.precision(c) == 1
     assert measure.positive_likelihood_ratio(c) == inf
 
 
 @pytest.mark.parametrize(("sensitivity", "specificity"), [(0.99, 0.99), (0.9, 0.95), (231 / 258, 54 / 86), (0.6, 0.7)])
 def test_prevalence_threshold(sensitivity: float, specificity: float) -> None:
-    c = screened(sensitivity, specificity, 0.2)
+    c = make_screening_table(sensitivity, specificity, 0.2)
     # Balayla (2020) writes it so; ours is the same without the 0/0 at chance.
     written = (np.sqrt(sensitivity * (1 - specificity)) + specificity - 1) / (sensitivity + specificity - 1)
     assert measure.prevalence_threshold(c) == near(written)
     # There precision and the threshold sum to 1: the posterior odds are the root of the likelihood ratio.
-    there = screened(sensitivity, specificity, measure.prevalence_threshold(c))
+    there = make_screening_table(sensitivity, specificity, measure.prevalence_threshold(c))
     assert measure.precision(there) == near(1 - written)
 
 
 @pytest.mark.parametrize(("gamma", "p", "wanted"), [(5, 0.9, 0.6428571428571429), (1, 0.3, 0.3), (10, 0.5, 1 / 11)])
-def test_the_correction_of_posteriors_is_a_map(gamma: float, p: float, wanted: float) -> None:
+def test_the_correction_of_posteriors_is_a_calibrator(gamma: float, p: float, wanted: float) -> None:
     positives, negatives = 1000.0, 1000.0
     here = positives / (positives + negatives)
     there = positives / (positives + gamma * negatives)

@@ -1,4 +1,4 @@
-"""Maps beside those of others: published numbers, scikit-learn, statsmodels."""
+"""Calibrators beside published numbers, scikit-learn and statsmodels."""
 
 from collections.abc import Callable
 from typing import Any
@@ -102,7 +102,7 @@ def test_venn_abers_of_new_rows(page: tuple[Any, Floats], peers: dict[str, Any])
     assert result(p[2000:2010]) == pytest.approx(np.array(peers["vennabers_p"]), rel=1e-14)
 
 
-def test_isotonic_has_as_many_steps(page: tuple[Any, Floats], peers: dict[str, Any]) -> None:
+def test_isotonic_steps_and_ici_equal_published_values(page: tuple[Any, Floats], peers: dict[str, Any]) -> None:
     truth, p = page
     result = calibrate.isotonic(tally(truth, p))(p)
     assert len(np.unique(result)) == peers["iso_n_steps"]

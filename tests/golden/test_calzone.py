@@ -65,7 +65,7 @@ def as_calzone_bins(data: Data, bins: int = 10) -> tuple[Tally, list[float]]:
     return tally(data.truth[there], data.p[there]), edges.tolist()
 
 
-def binned(data: Data, bins: int = 10) -> dict[str, float]:
+def binned_measures(data: Data, bins: int = 10) -> dict[str, float]:
     """Binned numbers by the names of calzone."""
     result: dict[str, float] = {}
     for suffix, part in {"": data, " topclass": data.top()}.items():
@@ -83,7 +83,7 @@ def binned(data: Data, bins: int = 10) -> dict[str, float]:
     return result
 
 
-def unbinned(data: Data, nearest: float = 0.0) -> dict[str, float]:
+def unbinned_measures(data: Data, nearest: float = 0.0) -> dict[str, float]:
     """The other numbers by the names of calzone, lines after its clipping."""
     t, cut = data.tally, data.clipped(nearest).tally
     z = infer.spiegelhalter(t)
@@ -103,9 +103,9 @@ def line(t: Tally) -> dict[str, float]:
 
 def assert_equal(ours: dict[str, float], theirs: dict[str, Any], *, rel: float = 1e-9) -> None:
     """All numbers that both have; and there are some."""
-    both = [name for name in ours if name in theirs]
-    assert both
-    for name in both:
+    before_and_after = [name for name in ours if name in theirs]
+    assert before_and_after
+    for name in before_and_after:
         # calzone takes a p-value from 1, so it knows no more than 16 digits after the point; and for its test of Hosmer
         # and Lemeshow it moves the shares of bins without one of the classes by 1e-7.
         within = max(rel, 3e-5) if name.startswith("HL-C") else rel
@@ -134,18 +134,18 @@ def peers(published: Published) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def bundled(published: Published) -> dict[str, Any]:
+def bundled_values(published: Published) -> dict[str, Any]:
     result = published("calzone_bundled_reference.json")
     assert isinstance(result, dict)
     return result
 
 
 @pytest.fixture(scope="module")
-def both(data: Data) -> dict[str, Data]:
+def before_and_after(data: Data) -> dict[str, Data]:
     return {"before": data, "after": data.adjusted(PRINTED)}
 
 
-def test_the_rows_are_those_of_the_page(data: Data) -> None:
+def test_rows_of_the_page(data: Data) -> None:
     assert (len(data.p), data.truth.sum()) == (3760, 1241)
     assert data.tally.prevalence == pytest.approx(0.3300531914893617, rel=1e-15)
 
@@ -179,21 +179,21 @@ PAGE = {
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_every_number_of_the_page(both: dict[str, Data], when: str) -> None:
-    t = both[when].tally
-    assert_equal(unbinned(both[when]), PAGE[when], rel=1e-11)
+def test_all_values_of_the_page(before_and_after: dict[str, Data], when: str) -> None:
+    t = before_and_after[when].tally
+    assert_equal(unbinned_measures(before_and_after[when]), PAGE[when], rel=1e-11)
     assert measure.ece(t) == near(PAGE[when]["ECE-H"])
     assert measure.ece(t.top_class()) == near(PAGE[when]["ECE-H topclass"])
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_every_number_of_calzone(both: dict[str, Data], facts: dict[str, Any], when: str) -> None:
+def test_all_values_of_calzone(before_and_after: dict[str, Data], facts: dict[str, Any], when: str) -> None:
     theirs = facts["calzone_0.1.0_eps1e-10_matches_page"][when]
-    result = binned(both[when]) | unbinned(both[when])
+    result = binned_measures(before_and_after[when]) | unbinned_measures(before_and_after[when])
     assert len([name for name in result if name in theirs]) == 22
     assert_equal(result, theirs)
     for kind, by in (("H", "width"), ("C", "mass")):
-        check = infer.hosmer_lemeshow(both[when].tally, by=by)  # type: ignore[arg-type]
+        check = infer.hosmer_lemeshow(before_and_after[when].tally, by=by)  # type: ignore[arg-type]
         # Without its lowest row the statistic differs in the ninth digit.
         p = theirs[f"HL-{kind} p-value (df=nbins, validation)"]
         simulated = "simulated" in check.how
@@ -201,16 +201,16 @@ def test_every_number_of_calzone(both: dict[str, Data], facts: dict[str, Any], w
         assert check.freedom == theirs[f"HL-{kind} df"] + 2 == 10
 
 
-def test_calzone_as_it_comes_clips_at_1e_7(data: Data, facts: dict[str, Any]) -> None:
+def test_calzone_clips_at_1e_7_by_default(data: Data, facts: dict[str, Any]) -> None:
     theirs = facts["calzone_0.1.0_default_eps1e-7"]
-    assert_equal(binned(data), theirs["before"])
-    assert_equal(unbinned(data), theirs["before"], rel=1e-7)
+    assert_equal(binned_measures(data), theirs["before"])
+    assert_equal(unbinned_measures(data), theirs["before"], rel=1e-7)
     assert_equal(line(data.clipped().tally), theirs["before"])
     after = data.clipped().adjusted(theirs["after"]["Optimal prevalence"])
-    assert_equal(binned(after) | unbinned(after, 1e-7), theirs["after"], rel=1e-7)
+    assert_equal(binned_measures(after) | unbinned_measures(after, 1e-7), theirs["after"], rel=1e-7)
 
 
-def test_a_line_through_what_it_fixes(data: Data, facts: dict[str, Any]) -> None:
+def test_recalibration_lines_with_a_fixed_parameter(data: Data, facts: dict[str, Any]) -> None:
     theirs = facts["calzone_0.1.0_eps1e-10_matches_page"]["before"]
     result = calibration_offset(data.tally)
     assert float(result.value) == near(theirs["COX fix_slope intercept"])
@@ -222,10 +222,10 @@ def test_a_line_through_what_it_fixes(data: Data, facts: dict[str, Any]) -> None
 @pytest.mark.parametrize(("kind", "by"), [("H", "width"), ("C", "mass")])
 @pytest.mark.parametrize("suffix", ["", " topclass"])
 def test_curves_in_bins(
-    both: dict[str, Data], facts: dict[str, Any], *, when: str, kind: str, by: By, suffix: str
+    before_and_after: dict[str, Data], facts: dict[str, Any], *, when: str, kind: str, by: By, suffix: str
 ) -> None:
     theirs = facts["calzone_0.1.0_eps1e-10_matches_page"][when][f"bins-{kind}{suffix}"]
-    part = both[when].top() if suffix else both[when]
+    part = before_and_after[when].top() if suffix else before_and_after[when]
     ours = infer.calibration_curve(part.tally, "binned", options=infer.CurveOptions(by=by))
     assert ours["mass"].sum() == len(part.p)
     counts = np.array(theirs["counts"])
@@ -288,7 +288,7 @@ def test_the_exact_prevalence_has_the_least_log_loss(data: Data) -> None:
         assert measure.log_loss(adjust_to_sample(t, EXACT + aside)) > here
 
 
-def test_it_is_a_constant_in_all_log_odds(data: Data) -> None:
+def test_the_adjustment_adds_a_constant_to_all_log_odds(data: Data) -> None:
     t = data.tally
     moved = logit(adjust_to_sample(t, PRINTED).score) - logit(t.score)
     assert moved == pytest.approx(logit(t.prevalence) - logit(PRINTED), rel=1e-6)
@@ -304,24 +304,26 @@ def rows_of(columns: Columns, name: str, kind: int, group: str | None = None) ->
 @pytest.mark.quick(2)
 @pytest.mark.parametrize("name", BUNDLED)
 @pytest.mark.parametrize("kind", [0, 1])
-def test_bundled_data(columns: Columns, bundled: dict[str, Any], name: str, kind: int) -> None:
-    rows, theirs = rows_of(columns, name, kind), bundled[name][f"class{kind}"]
-    result = unbinned(rows)
+def test_bundled_data(columns: Columns, bundled_values: dict[str, Any], name: str, kind: int) -> None:
+    rows, theirs = rows_of(columns, name, kind), bundled_values[name][f"class{kind}"]
+    result = unbinned_measures(rows)
     names = ("SpiegelhalterZ score", "SpiegelhalterZ p-value", "Loess ICI")
-    assert_equal(binned(rows) | {each: result[each] for each in names}, theirs)
+    assert_equal(binned_measures(rows) | {each: result[each] for each in names}, theirs)
     if kind:
-        assert_equal(unbinned(rows, 1e-7), theirs, rel=1e-8)
+        assert_equal(unbinned_measures(rows, 1e-7), theirs, rel=1e-8)
 
 
 @pytest.mark.parametrize("name", BUNDLED)
-def test_the_line_of_class_0_mirrors_that_of_class_1(columns: Columns, bundled: dict[str, Any], name: str) -> None:
+def test_the_line_of_class_0_mirrors_that_of_class_1(
+    columns: Columns, bundled_values: dict[str, Any], name: str
+) -> None:
     """calzone takes the probabilities of class 1 whichever class is asked for, so it says the same of both.
 
     We are right: naming the classes the other way round negates all log-odds and swaps hits and misses, which negates
     the intercept and leaves the slope. Its COX ICI of class 0 takes the line of class 1 to probabilities of class 0.
     """
     zero, one = (rows_of(columns, name, kind).clipped().tally for kind in (0, 1))
-    theirs = bundled[name]
+    theirs = bundled_values[name]
     assert theirs["class0"]["COX intercept"] == theirs["class1"]["COX intercept"]
     ours, mirror = line(one), line(zero)
     assert ours["COX intercept"] == pytest.approx(theirs["class1"]["COX intercept"], rel=1e-8)
@@ -337,14 +339,14 @@ def test_the_line_of_class_0_mirrors_that_of_class_1(columns: Columns, bundled: 
 @pytest.mark.quick(2)
 @pytest.mark.parametrize("name", BUNDLED)
 @pytest.mark.parametrize("bins", [15, 20])
-def test_other_numbers_of_bins(columns: Columns, bundled: dict[str, Any], name: str, bins: int) -> None:
-    assert_equal(binned(rows_of(columns, name, 1), bins), bundled[name][f"class1_bins{bins}"])
+def test_other_numbers_of_bins(columns: Columns, bundled_values: dict[str, Any], name: str, bins: int) -> None:
+    assert_equal(binned_measures(rows_of(columns, name, 1), bins), bundled_values[name][f"class1_bins{bins}"])
 
 
-def test_a_bin_without_positives_has_none(columns: Columns, bundled: dict[str, Any]) -> None:
+def test_hosmer_lemeshow_of_calzone_with_a_bin_of_one_class(columns: Columns, bundled_values: dict[str, Any]) -> None:
     # calzone moves its share to 1e-7 before it tests: in the fifth digit that is the whole disagreement.
     cut, edges = as_calzone_bins(rows_of(columns, "simulated_welldata", 1), 20)
-    theirs = bundled["simulated_welldata"]["class1_bins20"]["HL-C score"]
+    theirs = bundled_values["simulated_welldata"]["class1_bins20"]["HL-C score"]
     curve = infer.calibration_curve(cut, options=infer.CurveOptions(bins=edges))
     mean, share, mass = curve["probability"], curve["share"], curve["mass"]
     assert {0.0, 1.0} & set(share)
@@ -359,11 +361,11 @@ def test_a_bin_without_positives_has_none(columns: Columns, bundled: dict[str, A
 
 
 @pytest.mark.parametrize("name", BUNDLED)
-def test_after_an_adjustment(columns: Columns, bundled: dict[str, Any], name: str) -> None:
-    theirs = bundled[name]["class1_prevadj"]
+def test_measures_after_a_prevalence_adjustment(columns: Columns, bundled_values: dict[str, Any], name: str) -> None:
+    theirs = bundled_values[name]["class1_prevadj"]
     rows = rows_of(columns, name, 1)
     after = rows.clipped().adjusted(theirs["Optimal prevalence"])
-    assert_equal(binned(after) | unbinned(after, 1e-7), theirs, rel=1e-7)
+    assert_equal(binned_measures(after) | unbinned_measures(after, 1e-7), theirs, rel=1e-7)
     # Its search stops early; ours solves for it.
     exact = infer.derived_prevalence(rows.clipped().tally).value
     assert exact == pytest.approx(theirs["Optimal prevalence"], abs=1e-5)
@@ -375,21 +377,21 @@ def test_after_an_adjustment(columns: Columns, bundled: dict[str, Any], name: st
 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("name", BUNDLED)
-def test_the_likelier_class(columns: Columns, bundled: dict[str, Any], name: str) -> None:
-    rows, theirs = rows_of(columns, name, 1), bundled[name]["topclass_transform"]
+def test_measures_of_the_likelier_class(columns: Columns, bundled_values: dict[str, Any], name: str) -> None:
+    rows, theirs = rows_of(columns, name, 1), bundled_values[name]["topclass_transform"]
     top = rows.top()
     assert rows.tally.top_class().score == pytest.approx(top.tally.score, abs=0)
-    assert_equal({key: value for key, value in binned(top).items() if "topclass" not in key}, theirs)
-    assert_equal(unbinned(top, 1e-7), theirs, rel=1e-7)
+    assert_equal({key: value for key, value in binned_measures(top).items() if "topclass" not in key}, theirs)
+    assert_equal(unbinned_measures(top, 1e-7), theirs, rel=1e-7)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("group", tiered(["A", "B"]))
-def test_groups(columns: Columns, bundled: dict[str, Any], group: str) -> None:
+def test_measures_of_groups(columns: Columns, bundled_values: dict[str, Any], group: str) -> None:
     rows = rows_of(columns, "simulated_data_subgroup", 1, group)
-    theirs = bundled["simulated_data_subgroup"][f"subgroup_1={group}"]
+    theirs = bundled_values["simulated_data_subgroup"][f"subgroup_1={group}"]
     assert len(rows.p) == theirs["n"]
-    assert_equal(binned(rows), theirs)
+    assert_equal(binned_measures(rows), theirs)
     table = columns("simulated_data_subgroup.csv")
     typed = {"y": [float(each) for each in table["label"]], "p": [float(each) for each in table["proba_1"]]}
     tallies = read.tallies(typed | {"g": table["subgroup_1"]}, truth="y", score="p", group="g")
@@ -403,16 +405,18 @@ def test_groups(columns: Columns, bundled: dict[str, Any], group: str) -> None:
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_uncertainty_calibration(both: dict[str, Data], peers: dict[str, Any], when: str) -> None:
-    t, theirs = both[when].tally, peers[when]
+def test_uncertainty_calibration(before_and_after: dict[str, Data], peers: dict[str, Any], when: str) -> None:
+    t, theirs = before_and_after[when].tally, peers[when]
     assert measure.rmsce_debiased(t) == near(theirs["unc_l2_debiased_10eqmass"])
     assert measure.rmsce(t) == near(theirs["unc_l2_plugin_10eqmass"])
     assert measure.ece(t, by="mass") == near(theirs["unc_l1_plugin_10eqmass"])
 
 
-def test_uncertainty_calibration_puts_the_larger_bins_first(both: dict[str, Data], peers: dict[str, Any]) -> None:
+def test_uncertainty_calibration_puts_the_larger_bins_first(
+    before_and_after: dict[str, Data], peers: dict[str, Any]
+) -> None:
     # 3760 rows in 15 bins: it has ten bins of 251 rows before five of 250; ours are as even as can be, anywhere.
-    for when, rows in both.items():
+    for when, rows in before_and_after.items():
         p = np.sort(rows.p)
         cuts = np.cumsum([len(part) for part in np.array_split(p, 15)])[:-1]
         edges = [0.0, *((p[cuts - 1] + p[cuts]) / 2).tolist(), 1.0]
@@ -424,8 +428,8 @@ def test_uncertainty_calibration_puts_the_larger_bins_first(both: dict[str, Data
 
 @pytest.mark.slow
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_model_diagnostics(both: dict[str, Data], peers: dict[str, Any], when: str) -> None:
-    t = both[when].tally
+def test_model_diagnostics(before_and_after: dict[str, Data], peers: dict[str, Any], when: str) -> None:
+    t = before_and_after[when].tally
     for ours, theirs, score in (("brier", "brier", measure.brier), ("log", "logloss", measure.log_loss)):
         wanted = peers[when][f"{theirs}_decomposition"]
         for part in ("miscalibration", "discrimination", "uncertainty"):
@@ -439,8 +443,8 @@ def test_model_diagnostics(both: dict[str, Data], peers: dict[str, Any], when: s
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_probcal(both: dict[str, Data], peers: dict[str, Any], when: str) -> None:
-    t, theirs = both[when].tally, peers[when]["probcal_0.4.0"]
+def test_probcal(before_and_after: dict[str, Data], peers: dict[str, Any], when: str) -> None:
+    t, theirs = before_and_after[when].tally, peers[when]["probcal_0.4.0"]
     result, z, lr = infer.hosmer_lemeshow(t), infer.spiegelhalter(t), infer.cox_test(t)
     statistic, freedom, p = theirs["hosmer_lemeshow(10 equal-mass, ddof=0)"]
     assert [result.statistic, result.freedom] == near([statistic, freedom], abs=0)
@@ -455,7 +459,7 @@ def test_probcal(both: dict[str, Data], peers: dict[str, Any], when: str) -> Non
     assert measure.ecce_mad(t) == near(theirs["ecce"][0])
 
 
-def reflected(data: Data, at: Floats, width: float) -> tuple[Floats, Floats]:
+def reflect_residuals(data: Data, at: Floats, width: float) -> tuple[Floats, Floats]:
     """Residuals and rows, smoothed by a Gaussian that is reflected at 0 and 1, by summing it up at each place."""
     left, right = np.zeros(len(at)), np.zeros(len(at))
     for image in (data.p, -data.p, 2 - data.p):
@@ -466,7 +470,7 @@ def reflected(data: Data, at: Floats, width: float) -> tuple[Floats, Floats]:
     return left, right
 
 
-def as_relplot(data: Data, width: float) -> float:
+def smooth_error_on_a_grid(data: Data, width: float) -> float:
     """Sum of what relplot sums.
 
     Rows are shared out among the two neighbours of a thousand places, and smoothed; those at 0 and 1 are not reflected,
@@ -490,29 +494,29 @@ def as_relplot(data: Data, width: float) -> float:
     return float(np.sum(np.abs(sums[0])) / np.sum(sums[1] + 1e-4))
 
 
-def as_integral(data: Data, width: float) -> float:
+def smooth_error_by_integral(data: Data, width: float) -> float:
     """The integral itself, by trapezoids on a mesh that is ten times as fine."""
     at = np.linspace(0, 1, 2001)
-    residual, _ = reflected(data, at, width)
+    residual, _ = reflect_residuals(data, at, width)
     return float(np.trapezoid(np.abs(residual), at)) / len(data.p)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("when", tiered(["before", "after"]))
-def test_relplot(both: dict[str, Data], peers: dict[str, Any], when: str) -> None:
+def test_relplot(before_and_after: dict[str, Data], peers: dict[str, Any], when: str) -> None:
     """relplot counts ends of a mesh in full, and does not reflect rows next to 0 and 1: it is up to a hundredth off.
 
     We are right: ours equals the integral. Its width, too, is that of ten halvings, the next above a multiple of 2⁻¹⁰.
     """
-    rows, theirs = both[when], peers[when]
+    rows, theirs = before_and_after[when], peers[when]
     fixed, width = theirs["smECE_sigma0.05"], theirs["smECE_width"]
-    assert as_relplot(rows, 0.05) == pytest.approx(fixed, rel=1e-9)
-    assert as_relplot(rows, width) == pytest.approx(theirs["smECE"], rel=1e-9)
+    assert smooth_error_on_a_grid(rows, 0.05) == pytest.approx(fixed, rel=1e-9)
+    assert smooth_error_on_a_grid(rows, width) == pytest.approx(theirs["smECE"], rel=1e-9)
     for at, result in ((0.05, fixed), (width, theirs["smECE"])):
-        exact = as_integral(rows, at)
+        exact = smooth_error_by_integral(rows, at)
         assert measure.smooth_ece(rows.tally, width=at) == pytest.approx(exact, rel=3e-5)
         assert result != pytest.approx(exact, rel=1e-3)
     ours = measure.smooth_ece(rows.tally)
-    assert as_integral(rows, ours) == pytest.approx(ours, rel=3e-5)
+    assert smooth_error_by_integral(rows, ours) == pytest.approx(ours, rel=3e-5)
     assert ours == pytest.approx(theirs["smECE"], rel=0.03)
     assert abs(width - ours) < 2**-9 + 0.01 * ours

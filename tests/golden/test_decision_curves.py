@@ -29,25 +29,25 @@ def simulate(people: dict[str, Any], score: str, **options: Any) -> Results:  # 
     return decide.net_benefit_curve(read.tallies(people, truth="cancer", score=score), **options)
 
 
-def of(result: Results, strategy: str, column: str = "net_benefit") -> Floats:
+def select_strategy(result: Results, strategy: str, column: str = "net_benefit") -> Floats:
     here = np.array(result.columns["strategy"]) == strategy
     values: Floats = np.asarray(result.columns[column], dtype=float)[here]
     return values
 
 
-def theirs(table: dict[str, list[str]], variable: str, column: str) -> Floats:
+def select_variable(table: dict[str, list[str]], variable: str, column: str) -> Floats:
     return np.array([float(x) for x, name in zip(table[column], table["variable"], strict=True) if name == variable])
 
 
 def test_family_history_at_all_thresholds(people: dict[str, Any], columns: Columns) -> None:
     table = columns("dcurves/r_dca_famhistory.csv")
     result = simulate(people, "famhistory", thresholds=THRESHOLDS)
-    assert theirs(table, "famhistory", "threshold") == near(THRESHOLDS)
+    assert select_variable(table, "famhistory", "threshold") == near(THRESHOLDS)
     for column in ("net_benefit", "tp_rate", "fp_rate"):
-        assert of(result, "all", column) == pytest.approx(theirs(table, "all", column), rel=1e-12)
-        assert of(result, "none", column).tolist() == theirs(table, "none", column).tolist()
+        assert select_strategy(result, "all", column) == pytest.approx(select_variable(table, "all", column), rel=1e-12)
+        assert select_strategy(result, "none", column).tolist() == select_variable(table, "none", column).tolist()
         # At threshold 0 they move a score of 0 below it; see the next test.
-        ours, expected = of(result, "model", column), theirs(table, "famhistory", column)
+        ours, expected = select_strategy(result, "model", column), select_variable(table, "famhistory", column)
         assert ours[1:] == pytest.approx(expected[1:], rel=1e-12)
 
 
@@ -56,9 +56,9 @@ def test_at_threshold_zero_everybody_is_flagged(people: dict[str, Any], publishe
     # little from scores of 0, so that a rule "at least 0" passes those; with scores of 1e-9 they would not.
     everybody, nobody, nudged = published("dcurves/reference.json")["threshold_0_famhistory"]
     result = simulate(people, "famhistory", thresholds=[0])
-    assert of(result, "all") == near([everybody])
-    assert of(result, "none") == near([nobody])
-    assert of(result, "model") == near([everybody])
+    assert select_strategy(result, "all") == near([everybody])
+    assert select_strategy(result, "none") == near([nobody])
+    assert select_strategy(result, "model") == near([everybody])
     counts = Counts(tp=24, fp=91, fn=81, tn=554)
     assert measure.net_benefit(counts, at=0) == near(nudged)
 
@@ -68,20 +68,22 @@ def test_age_as_a_probability_at_all_thresholds(people: dict[str, Any], columns:
     people = people | {"risk": calibrate.logistic(tally(people["cancer"], people["age"]))(people["age"])}
     result = simulate(people, "risk", thresholds=THRESHOLDS)
     for column in ("net_benefit", "tp_rate", "fp_rate"):
-        assert of(result, "model", column) == pytest.approx(theirs(table, "age", column), rel=1e-9, abs=1e-12)
-        assert of(result, "all", column) == pytest.approx(theirs(table, "all", column), rel=1e-12)
+        assert select_strategy(result, "model", column) == pytest.approx(
+            select_variable(table, "age", column), rel=1e-9, abs=1e-12
+        )
+        assert select_strategy(result, "all", column) == pytest.approx(select_variable(table, "all", column), rel=1e-12)
 
 
-def test_at_one_quarter(people: dict[str, Any], published: Callable[[str], Any]) -> None:
+def test_net_benefit_at_a_threshold_of_one_quarter(people: dict[str, Any], published: Callable[[str], Any]) -> None:
     printed = published("dcurves/reference.json")["net_benefit_at_0.25_[all,none,model]"]["cancer~cancerpredmarker"]
     result = simulate(people, "cancerpredmarker", thresholds=[0.25])
-    ours = [of(result, strategy)[0] for strategy in ("all", "none", "model")]
+    ours = [select_strategy(result, strategy)[0] for strategy in ("all", "none", "model")]
     assert ours == pytest.approx(printed, abs=5e-8)
     assert ours == near([0.14 - 0.86 / 3, 0, 0.064])
-    assert of(result, "model", "low") < 0.064 < of(result, "model", "high")
+    assert select_strategy(result, "model", "low") < 0.064 < select_strategy(result, "model", "high")
     # Theirs is per 100 cases.
-    assert 100 * of(result, "model", "net_reduction")[0] == near(100 * (0.064 - (0.14 - 0.86 / 3)) * 3)
-    assert of(result, "model", "standardized")[0] == near(0.064 / 0.14)
+    assert 100 * select_strategy(result, "model", "net_reduction")[0] == near(100 * (0.064 - (0.14 - 0.86 / 3)) * 3)
+    assert select_strategy(result, "model", "standardized")[0] == near(0.064 / 0.14)
 
 
 def test_cases_and_controls_at_a_stated_prevalence(published: Callable[[str], Any]) -> None:
@@ -94,16 +96,20 @@ def test_cases_and_controls_at_a_stated_prevalence(published: Callable[[str], An
     # Theirs takes the risks to be right at the stated prevalence, and does not adjust them.
     here = read.tallies({"case": truth, "risk": score}, truth="case", score="risk")
     result = decide.net_benefit_curve(here, thresholds=[0.25], prevalence=0.15, scores_from=None)
-    assert of(result, "model")[0] == pytest.approx(printed, abs=5e-9)
-    assert of(result, "all")[0] == pytest.approx(everybody, abs=5e-9)
-    assert measure.net_benefit(shift.reweigh(counts, to=0.15), at=0.25) == near(of(result, "model")[0])
+    assert select_strategy(result, "model")[0] == pytest.approx(printed, abs=5e-9)
+    assert select_strategy(result, "all")[0] == pytest.approx(everybody, abs=5e-9)
+    assert measure.net_benefit(shift.reweigh(counts, to=0.15), at=0.25) == near(select_strategy(result, "model")[0])
     # What is known leaves nothing in doubt.
-    assert of(result, "all", "low") == of(result, "all") == of(result, "all", "high")
+    assert (
+        select_strategy(result, "all", "low")
+        == select_strategy(result, "all")
+        == select_strategy(result, "all", "high")
+    )
 
 
-def test_where_the_model_is_useful(people: dict[str, Any]) -> None:
+def test_range_of_thresholds_where_the_model_is_useful(people: dict[str, Any]) -> None:
     result = simulate(people, "cancerpredmarker")
-    own, everybody = of(result, "model"), of(result, "all")
+    own, everybody = select_strategy(result, "model"), select_strategy(result, "all")
     better = own > np.maximum(everybody, 0) + 1e-12
     (output,) = result.data["useful"]
     marked = np.zeros(99, dtype=bool)

@@ -10,7 +10,7 @@ from tests.schemas import read_results
 ONE = ("--truth", "cancer", "--score", "cancerpredmarker")
 
 
-def test_at_one_quarter(reference: Path) -> None:
+def test_net_benefit_at_a_threshold_of_one_quarter(reference: Path) -> None:
     result = run("benefit", reference / "df_binary.csv", *ONE, "--at", "0.25", "--json")
     assert result.exit_code == 0, result.stderr
     rows = {row["strategy"]: row for row in read_results(result.stdout)["rows"]}
@@ -19,7 +19,7 @@ def test_at_one_quarter(reference: Path) -> None:
     assert rows["none"]["net_benefit"] == 0
 
 
-def test_what_a_person_reads(reference: Path) -> None:
+def test_terminal_output(reference: Path) -> None:
     typed = (*ONE, "--from", "0.05", "--to", "0.35", "--no-interval", "-q")
     lines = run("benefit", reference / "df_binary.csv", *typed).stdout.splitlines()
     (line,) = (line for line in lines if line.startswith("  0.25"))

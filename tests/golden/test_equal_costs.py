@@ -1,4 +1,4 @@
-"""What parities cost on COMPAS, by the account of it, beside the exact optima that others found."""
+"""Costs of parities on COMPAS beside published exact optima."""
 
 from collections.abc import Callable
 from typing import Any
@@ -33,7 +33,9 @@ def test_costs_and_prices_are_the_exact_ones(
 
 
 @pytest.mark.parametrize("population", POPULATIONS)
-def test_of_six_races_one_sets_the_limit(population: str, columns: Columns, published: Callable[[str], Any]) -> None:
+def test_one_of_six_races_is_the_binding_constraint(
+    population: str, columns: Columns, published: Callable[[str], Any]
+) -> None:
     wanted = published("compas_reference.json")[population]["deterministic_and_relaxed"]["six_races_eo"]
     data = tallies(columns, population, SIX)
     result = equalize.impact(data, equalize.Goal("equalized-odds"), interval=None).data

@@ -1,4 +1,4 @@
-"""Thresholds without lots, and crossings of ROC curves, on COMPAS: against searches by others and by hand."""
+"""Deterministic group thresholds and crossings of ROC curves on COMPAS, beside other searches and values by hand."""
 
 from collections.abc import Callable, Mapping
 from math import inf
@@ -46,7 +46,7 @@ def curves(people: Tallies) -> tuple[Curve, Curve]:
 
 @pytest.mark.parametrize("within", ["0.01", "0.02", "0.05", "0.1"])
 @pytest.mark.parametrize("parity", PARITIES)
-def test_thresholds_without_lots(people: Tallies, expected: dict[str, Any], parity: str, within: str) -> None:
+def test_deterministic_group_thresholds(people: Tallies, expected: dict[str, Any], parity: str, within: str) -> None:
     published = expected["deterministic_and_relaxed"]
     policy = deterministic_thresholds(people, Goal(PARITIES[parity], float(within)))
     best = published[f"deterministic_{parity}_tol{within}"]
@@ -64,7 +64,7 @@ def test_without_a_tolerance_thresholds_flag_nobody(people: Tallies) -> None:
 
 
 @pytest.mark.parametrize(("kind", "hull"), [("raw", False), ("hull", True)])
-def test_crossings(people: Tallies, expected: dict[str, Any], kind: str, hull: bool) -> None:  # noqa: FBT001
+def test_crossings_of_group_roc_curves(people: Tallies, expected: dict[str, Any], kind: str, hull: bool) -> None:  # noqa: FBT001
     published = expected["roc_crossings"][kind]
     result = roc_crossings(*curves(people), hull=hull)
     assert [(each.fpr, each.tpr) for each in result] == [pytest.approx(each[:2], abs=5e-7) for each in published]

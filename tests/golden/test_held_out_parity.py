@@ -1,4 +1,4 @@
-"""Equalized odds of COMPAS scores, on halves that they were not made on."""
+"""Equalized odds of COMPAS scores, on halves that were not used to choose the policy."""
 
 import pytest
 

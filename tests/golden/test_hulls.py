@@ -1,4 +1,4 @@
-"""Which classifiers are worth keeping, from lecture slides on ROC points, hulls and costs."""
+"""Convex hulls of classifiers, from lecture slides on ROC points, hulls and costs."""
 
 from collections.abc import Callable
 from functools import partial
@@ -18,7 +18,7 @@ PSI = Counts(tp=30, fn=20, fp=5, tn=45)
 TWENTY = curve(tally([c == "+" for c in "+++-+--+---+--------"], np.arange(20, 0, -1) / 20, positive=True))
 
 
-def test_below_the_diagonal_is_reversed_when_asked() -> None:
+def test_scores_below_the_diagonal_are_reversed_on_request() -> None:
     back = C.reverse_decisions()
     assert (back.tp, back.fn, back.fp, back.tn) == (76, 24, 12, 88)
     assert (measure.fpr(back), measure.sensitivity(back), measure.accuracy(back)) == near((0.12, 0.76, 0.82))
@@ -73,7 +73,7 @@ def test_twenty_cases() -> None:
     assert (half.strict.threshold, half.lax.threshold, half.chance, half.tpr) == near((0.8, 0.65, 0.5, 0.75))
 
 
-def test_infection_costs_flag_from_one_in_six_on() -> None:
+def test_infection_costs_imply_a_threshold_of_one_sixth() -> None:
     # 2000 of a false alarm against 37 000 − 27 000 of a miss.
     costs = CostMatrix([[27_000, 37_000], [2_000, 0]], ["infected", "well"])
     p = np.array([0.16, 1 / 6, 0.17])
@@ -82,7 +82,7 @@ def test_infection_costs_flag_from_one_in_six_on() -> None:
     assert result.cost[0] == near(0.16 * 37_000)
 
 
-# Three markers of patients, and witnesses.
+# Three markers of patients, and peers.
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +111,7 @@ def test_the_front_of_three_markers_is_the_hull_of_all_their_points(patients: Ro
 
 
 @pytest.mark.parametrize("names", [("s100b", "wfns"), ("wfns", "ndka"), ("s100b", "ndka")])
-def test_no_fitted_or_tried_direction_ranks_better(patients: Rows, names: tuple[str, str]) -> None:
+def test_no_other_direction_ranks_better(patients: Rows, names: tuple[str, str]) -> None:
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import roc_auc_score

@@ -41,7 +41,7 @@ def test_retrieval() -> None:
         assert measure.sensitivity(c) == near(1 / 3)
 
 
-def with_rates(precision: float, recall: float) -> Counts[float]:
+def make_counts(precision: float, recall: float) -> Counts[float]:
     """A table with one positive, and true negatives that no mean of precision and recall looks at."""
     return Counts(tp=recall, fn=1 - recall, fp=recall * (1 - precision) / precision, tn=7)
 
@@ -58,38 +58,38 @@ def with_rates(precision: float, recall: float) -> Counts[float]:
     ],
 )
 def test_f1_of_precision_and_recall(precision: float, recall: float, f1: float) -> None:
-    c = with_rates(precision, recall)
+    c = make_counts(precision, recall)
     assert measure.precision(c) == near(precision)
     assert measure.sensitivity(c) == near(recall)
     assert measure.f1(c) == printed(f1)
     assert measure.f1(c) == near(2 / (1 / precision + 1 / recall))
 
 
-def test_other_means_cannot_tell_the_constant_classifier_from_a_fair_one() -> None:
-    constant, fair = with_rates(0.05, 1), with_rates(0.525, 0.525)
+def test_other_means_rate_the_constant_classifier_as_high_as_a_fair_one() -> None:
+    constant, fair = make_counts(0.05, 1), make_counts(0.525, 0.525)
     for c in (constant, fair):
         assert (measure.precision(c) + measure.sensitivity(c)) / 2 == near(0.525)
         assert measure.borko(c) == near(0.05)
     # The minimum can, but then not (.2, .8) from (.2, .3), which F1 can.
     assert min(measure.precision(constant), measure.sensitivity(constant)) == near(0.05)
     assert min(measure.precision(fair), measure.sensitivity(fair)) == near(0.525)
-    assert measure.f1(with_rates(0.2, 0.8)) > measure.f1(with_rates(0.2, 0.3))
+    assert measure.f1(make_counts(0.2, 0.8)) > measure.f1(make_counts(0.2, 0.3))
 
 
 @pytest.mark.parametrize(("precision", "recall"), list(product([0.05, 0.2, 0.525, 0.6, 1], repeat=2)))
 def test_the_harmonic_mean_stays_near_the_minimum(precision: float, recall: float) -> None:
     least = min(precision, recall)
-    assert least - 1e-12 <= measure.f1(with_rates(precision, recall)) <= 2 * least + 1e-12
+    assert least - 1e-12 <= measure.f1(make_counts(precision, recall)) <= 2 * least + 1e-12
 
 
 def test_harmonic_mean_of_two_speeds() -> None:
     # 60 and 20 km/h out and back make 30 km/h; here as hundredths.
-    assert measure.f1(with_rates(0.60, 0.20)) == near(0.30)
+    assert measure.f1(make_counts(0.60, 0.20)) == near(0.30)
 
 
 def test_f1_is_below_twice_a_small_precision() -> None:
     recall = np.linspace(0.001, 1, 1000)
-    f1 = np.array([measure.f1(with_rates(0.1, r)) for r in recall])
+    f1 = np.array([measure.f1(make_counts(0.1, r)) for r in recall])
     assert (np.diff(f1) > 0).all()
     assert f1[-1] == printed(0.1818181818)
     assert f1[-1] < 0.2
@@ -98,18 +98,18 @@ def test_f1_is_below_twice_a_small_precision() -> None:
 @pytest.mark.parametrize("beta", [0.5, 1, 2])
 def test_f_beta_and_van_rijsbergens_e(beta: float) -> None:
     for precision, recall in product([0.1, 0.3, 0.8, 1], repeat=2):
-        c = with_rates(precision, recall)
+        c = make_counts(precision, recall)
         alpha = 1 / (beta**2 + 1)
         weighted = 1 / (alpha / precision + (1 - alpha) / recall)
         assert measure.f_beta(c, beta=beta) == near(weighted)
         assert measure.f_beta(c, beta=beta) == near((1 + beta**2) * precision * recall / (beta**2 * precision + recall))
         assert measure.e_measure(c, beta=beta) == near(1 - weighted)
         assert weighted < 1 or precision == recall == 1
-    assert measure.f_beta(with_rates(1, 1), beta=beta) == 1
+    assert measure.f_beta(make_counts(1, 1), beta=beta) == 1
 
 
 def test_small_beta_follows_precision_and_large_beta_recall() -> None:
-    precise, complete = with_rates(0.9, 0.3), with_rates(0.3, 0.9)
+    precise, complete = make_counts(0.9, 0.3), make_counts(0.3, 0.9)
     assert measure.f_beta(precise, beta=0.5) > measure.f_beta(complete, beta=0.5)
     assert measure.f_beta(precise, beta=2) < measure.f_beta(complete, beta=2)
     assert measure.f1(precise) == near(measure.f1(complete))
@@ -254,7 +254,7 @@ SIX_CLASSES = [0, 1, 0, 0, 1, 1]
 
 
 @pytest.fixture(scope="module")
-def six() -> Curve:
+def six_cases() -> Curve:
     return curve(tally(SIX_CLASSES, SIX_SCORES))
 
 
@@ -269,41 +269,41 @@ def six() -> Curve:
         (0.10, 0.14, 1, 1 / 2),
     ],
 )
-def test_points_of_a_pr_curve(six: Curve, above: float, at_least: float, recall: float, precision: float) -> None:
+def test_points_of_a_pr_curve(six_cases: Curve, above: float, at_least: float, recall: float, precision: float) -> None:
     # The source flags scores > t. That is scores ≥ the next number, and the same as ≥ the next score that occurs.
     for threshold in (np.nextafter(above, 1), at_least):
-        c = six.at(threshold)
+        c = six_cases.at(threshold)
         assert measure.sensitivity(c) == near(recall)
         assert measure.precision(c) == near(precision)
 
 
-def test_a_pr_curve_starts_undefined_and_ends_at_the_prevalence(six: Curve) -> None:
-    pr = measure.table(six, "pr")
+def test_a_pr_curve_starts_undefined_and_ends_at_the_prevalence(six_cases: Curve) -> None:
+    pr = measure.table(six_cases, "pr")
     assert pr["threshold"][0] == np.inf
     assert pr["sensitivity"][0] == 0
     assert isnan(pr["precision"][0])
     assert pr["sensitivity"][-1] == 1
-    assert pr["precision"][-1] == six.tally.prevalence == 0.5
+    assert pr["precision"][-1] == six_cases.tally.prevalence == 0.5
 
 
-def trapezoid_from(six: Curve, precision_at_zero: float) -> float:
+def trapezoid_from(six_cases: Curve, precision_at_zero: float) -> float:
     """Area under straight lines between the points, after inventing one at recall 0."""
-    pr = measure.table(six, "pr")
+    pr = measure.table(six_cases, "pr")
     recall, precision = pr["sensitivity"].copy(), pr["precision"].copy()
     precision[0] = precision_at_zero
     return float(np.trapezoid(precision, recall))
 
 
-def test_four_areas_under_one_pr_curve(six: Curve) -> None:
-    assert measure.average_precision(six) == printed(0.8666666667)
-    assert measure.pr_auc(six) == pytest.approx(0.8512376, abs=5e-8)
+def test_four_areas_under_one_pr_curve(six_cases: Curve) -> None:
+    assert measure.average_precision(six_cases) == printed(0.8666666667)
+    assert measure.pr_auc(six_cases) == pytest.approx(0.8512376, abs=5e-8)
     # Neither of these is ours: both need a point that is not in the data, and lines that cannot be reached.
-    assert trapezoid_from(six, 1) == near(0.85)
-    assert trapezoid_from(six, 0) == near(0.85 - 1 / 6)
-    assert trapezoid_from(six, 0) == pytest.approx(0.6833, abs=5e-5)
+    assert trapezoid_from(six_cases, 1) == near(0.85)
+    assert trapezoid_from(six_cases, 0) == near(0.85 - 1 / 6)
+    assert trapezoid_from(six_cases, 0) == pytest.approx(0.6833, abs=5e-5)
 
 
-def test_area_between_two_points_of_a_pr_curve_is_that_of_all_mixtures(six: Curve) -> None:
+def test_area_between_two_points_of_a_pr_curve_is_that_of_all_mixtures(six_cases: Curve) -> None:
     # Davis & Goadrich (2006): mixing two thresholds moves along a line of true and false positives.
     area = 0.0
     for (tp, fp), (more_tp, more_fp) in [((0, 0), (1, 0)), ((1, 0), (2, 0)), ((2, 2), (3, 2))]:
@@ -312,11 +312,11 @@ def test_area_between_two_points_of_a_pr_curve_is_that_of_all_mixtures(six: Curv
         hits, alarms = tp + share * (more_tp - tp), fp + share * (more_fp - fp)
         area += float(np.mean(hits / (hits + alarms))) / 3
     # The midpoint rule errs by about 10⁻¹² here.
-    assert measure.pr_auc(six) == pytest.approx(area, abs=1e-11)
+    assert measure.pr_auc(six_cases) == pytest.approx(area, abs=1e-11)
 
 
-def test_roc_area_of_the_six(six: Curve) -> None:
-    assert measure.auc(six) == near(7 / 9)
+def test_roc_area_of_the_six_cases(six_cases: Curve) -> None:
+    assert measure.auc(six_cases) == near(7 / 9)
 
 
 TIED_SCORES = np.array([0.5, 0.1, 0.2, 0.6, 0.2, 0.3, 0])
@@ -353,7 +353,7 @@ def test_sweeping_a_coarse_grid_gives_another_area() -> None:
     assert measure.auc(c) == near(9.5 / 12)
 
 
-def test_constant_scores_go_straight_to_the_corner() -> None:
+def test_constant_scores_have_the_diagonal_as_roc_curve() -> None:
     c = curve(tally(TIED_CLASSES, np.full(7, 0.2)))
     same(measure.table(c, "roc")["fpr"], [0, 1])
     same(measure.table(c, "roc")["sensitivity"], [0, 1])
@@ -373,7 +373,7 @@ def test_youden_of_the_twenty_cases() -> None:
     assert measure.precision(c.at(0.75)) == near(measure.sensitivity(c.at(0.75)))
 
 
-def test_a_low_precision_can_be_the_thresholds_fault() -> None:
+def test_a_low_precision_can_be_due_to_the_threshold() -> None:
     # Precision .2 and recall .7 at one threshold say nothing of the others: the same ranking reaches 1 and .5.
     c = curve(tally([1] * 10 + [0] * 28, [0.99] * 5 + [0.92] * 2 + [0.5] * 3 + [0.92] * 28))
     assert measure.precision(c.at(0.9)) == near(0.2)

@@ -18,16 +18,16 @@ T = np.linspace(0, 1, 1001)[1:-1]
 """Thresholds, without the ends, where some margin is empty."""
 
 
-def with_odds(odds: float) -> Population:
+def make_population(odds: float) -> Population:
     """That many of class 1 for each of class 0."""
     return population.linear(prevalence=odds / (1 + odds))
 
 
 def at(t: Any, *, odds: float = 1) -> Counts[Any]:  # noqa: ANN401  (a threshold, or many)
-    return with_odds(odds).at(t)
+    return make_population(odds).at(t)
 
 
-def dense(cells: int, *, odds: float = 1) -> Curve:
+def dense_tally(cells: int, *, odds: float = 1) -> Curve:
     """The population cut into intervals of equal width."""
     edges = np.linspace(0, 1, cells + 1)
     positive, negative = odds * np.diff(edges**2), np.diff(1 - (1 - edges) ** 2)
@@ -90,8 +90,8 @@ BEST = [
 
 
 @pytest.mark.parametrize(("name", "odds", "t", "value"), BEST)
-def test_greatest_values(name: str, odds: float, t: float, value: float) -> None:
-    result = population.best_threshold(with_odds(odds), name)
+def test_largest_values_of_measures(name: str, odds: float, t: float, value: float) -> None:
+    result = population.best_threshold(make_population(odds), name)
     assert result.threshold == pytest.approx(t, rel=0, abs=1e-14)
     assert result.value == pytest.approx(value, rel=0, abs=2e-15)
     assert (result.attained, result.at_end) == (True, False)
@@ -100,9 +100,9 @@ def test_greatest_values(name: str, odds: float, t: float, value: float) -> None
     assert np.max(function(at(T, odds=odds))) <= value + 1e-15
 
 
-def test_greatest_values_as_given() -> None:
-    assert population.best_threshold(with_odds(2), "f1").value == pytest.approx(0.8452995, rel=0, abs=5e-8)
-    assert population.best_threshold(with_odds(2), "mcc").value == pytest.approx(0.4852814, rel=0, abs=5e-8)
+def test_largest_values_as_printed() -> None:
+    assert population.best_threshold(make_population(2), "f1").value == pytest.approx(0.8452995, rel=0, abs=5e-8)
+    assert population.best_threshold(make_population(2), "mcc").value == pytest.approx(0.4852814, rel=0, abs=5e-8)
 
 
 def test_only_balanced_accuracy_keeps_its_shape() -> None:
@@ -121,20 +121,20 @@ CUT_OFFS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", CUT_OFFS)
-def test_cut_offs_at_the_middle(rule: str) -> None:
+def test_measures_at_the_middle_threshold(rule: str) -> None:
     for odds in (1, 2):  # none of them depends on it
-        result = population.best_threshold(with_odds(odds), CUT_OFFS[rule], toward="low")
+        result = population.best_threshold(make_population(odds), CUT_OFFS[rule], toward="low")
         assert result.threshold == pytest.approx(1 / 2, rel=0, abs=1e-12)
 
 
 def test_precision_equals_recall_at_the_middle() -> None:
-    assert population.find_thresholds(with_odds(1), "precision", "recall") == (0.5,)
+    assert population.find_thresholds(make_population(1), "precision", "recall") == (0.5,)
     c = at(1 / 2)
     assert measure.precision(c) == measure.sensitivity(c) == 3 / 4
 
 
 def test_where_specificity_is_nine_tenths() -> None:
-    (result,) = population.find_thresholds(with_odds(1), "specificity", 0.9)
+    (result,) = population.find_thresholds(make_population(1), "specificity", 0.9)
     assert result == pytest.approx(1 - sqrt(0.1), rel=0, abs=1e-14)
     assert measure.sensitivity(at(result)) == pytest.approx(0.5324555, rel=0, abs=5e-8)
 
@@ -142,19 +142,19 @@ def test_where_specificity_is_nine_tenths() -> None:
 def test_precision_has_no_value_where_nothing_is_flagged() -> None:
     # It tends to 1 as t does, but does not reach it.
     assert isnan(measure.precision(at(1.0)))
-    result = population.best_threshold(with_odds(1), "precision")
+    result = population.best_threshold(make_population(1), "precision")
     assert (result.threshold, result.attained, result.at_end) == (1, False, True)
     assert result.value == pytest.approx(1, rel=0, abs=1e-15)
 
 
 def test_recall_is_best_where_everything_is_flagged() -> None:
-    result = population.best_threshold(with_odds(1), "recall")
+    result = population.best_threshold(make_population(1), "recall")
     assert (result.threshold, result.value, result.attained, result.at_end) == (0, 1, True, True)
 
 
 @pytest.mark.parametrize(("odds", "pr_auc"), [(1, 5 / 6), (2, 24 * log(4 / 3) - 6)])
 def test_exact_areas(odds: float, pr_auc: float) -> None:
-    result = with_odds(odds)
+    result = make_population(odds)
     assert result.auc == pytest.approx(5 / 6, rel=0, abs=1e-15)
     assert result.average_precision == pytest.approx(pr_auc, rel=0, abs=1e-14)
     assert population.exact_value(result, "pr_auc") == result.average_precision
@@ -170,12 +170,12 @@ def test_average_precision_at_any_prevalence(share: float) -> None:
 
 
 def test_balanced_scores_are_calibrated() -> None:
-    same(with_odds(1).posterior(T), T)
-    same(with_odds(2).posterior(T), 2 * T / (1 + T))
+    same(make_population(1).posterior(T), T)
+    same(make_population(2).posterior(T), 2 * T / (1 + T))
 
 
 @pytest.mark.parametrize("odds", [1 / 9, 1, 4])
-def test_a_random_classifier_flags_both_classes_alike(odds: float) -> None:
+def test_a_random_classifier_flags_both_classes_equally(odds: float) -> None:
     # One that flags with odds k stands at (k/(k + 1), k/(k + 1)).
     chance = population.retrieval("random")
     (result,) = population.find_thresholds(chance, "flag_rate", odds / (odds + 1))
@@ -186,7 +186,7 @@ def test_a_random_classifier_flags_both_classes_alike(odds: float) -> None:
 @pytest.mark.parametrize(("odds", "pr_auc"), [(1, 5 / 6), (2, 24 * log(4 / 3) - 6)])
 def test_areas_of_a_dense_tally(odds: float, pr_auc: float) -> None:
     cells = 4000
-    c = dense(cells, odds=odds)
+    c = dense_tally(cells, odds=odds)
     # Chords of this curve lose exactly a third of the squared width.
     assert measure.auc(c) + 1 / (3 * cells**2) == pytest.approx(5 / 6, rel=0, abs=1e-12)
     # The hyperbolas of the PR curve lose less than twice that square.
@@ -195,11 +195,11 @@ def test_areas_of_a_dense_tally(odds: float, pr_auc: float) -> None:
 
 
 def test_pr_area_where_class_1_is_twice_as_frequent_as_given() -> None:
-    assert measure.pr_auc(dense(8000, odds=2)) == pytest.approx(0.9043697, rel=0, abs=5e-8)
+    assert measure.pr_auc(dense_tally(8000, odds=2)) == pytest.approx(0.9043697, rel=0, abs=5e-8)
 
 
 def test_a_dense_tally_has_the_same_tables() -> None:
-    c = dense(1000)
+    c = dense_tally(1000)
     same(measure.table(c, "fpr")["fpr"][1:-1], (1 - T[::-1]) ** 2)
     same(measure.table(c, "tpr")["sensitivity"][1:-1], 1 - T[::-1] ** 2)
     assert measure.ks(c) == pytest.approx(1 / 2, rel=0, abs=1e-12)
@@ -209,22 +209,22 @@ def test_a_dense_tally_has_the_same_tables() -> None:
 def test_slope_of_the_curve_is_the_likelihood_ratio(slope: float) -> None:
     # 2t / (2 − 2t) = slope.
     t = slope / (1 + slope)
-    assert with_odds(1).likelihood_ratio(t) == pytest.approx(slope, rel=1e-14)
+    assert make_population(1).likelihood_ratio(t) == pytest.approx(slope, rel=1e-14)
     nearby = at(np.array([t - 1e-5, t + 1e-5]))
     rise = np.diff(measure.sensitivity(nearby)) / np.diff(measure.fpr(nearby))
     # The chord of a parabola about its middle has the slope of the tangent, up to rounding of small differences.
     assert rise[0] == pytest.approx(slope, rel=1e-9)
     # So the line of that slope touches there, within one interval.
-    assert dense(1000).tangent(slope) == pytest.approx(t, abs=1.001e-3)
+    assert dense_tally(1000).tangent(slope) == pytest.approx(t, abs=1.001e-3)
 
 
 @pytest.mark.parametrize("odds", [1 / 4, 1, 2])
 @pytest.mark.parametrize("costs", [Costs(), Costs(fn=5), Costs(fp=3, tp=-1)])
 def test_the_cost_slope_points_at_the_cheapest_threshold(costs: Costs, odds: float) -> None:
     slope = float(costs.slope(odds / (1 + odds)))
-    cheapest = population.least_cost_threshold(with_odds(odds), costs)
+    cheapest = population.least_cost_threshold(make_population(odds), costs)
     assert cheapest.threshold == pytest.approx(slope / (1 + slope), rel=0, abs=1e-14)
-    searched = population.best_threshold(with_odds(odds), "expected_cost", costs=costs)
+    searched = population.best_threshold(make_population(odds), "expected_cost", costs=costs)
     assert searched.threshold == pytest.approx(slope / (1 + slope), rel=0, abs=1e-14)
     assert searched.value == pytest.approx(cheapest.value, rel=1e-14)
     assert cheapest.value <= np.min(measure.expected_cost(at(T, odds=odds), costs=costs)) + 1e-15

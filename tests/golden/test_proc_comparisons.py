@@ -48,7 +48,7 @@ def test_variances_and_covariances(rows: Rows, facts: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
-def test_paired(rows: Rows, facts: dict[str, Any], pair: tuple[str, str]) -> None:
+def test_paired_comparisons(rows: Rows, facts: dict[str, Any], pair: tuple[str, str]) -> None:
     (result,) = compare(rows, models=[pair])
     expected = facts["delong_test_paired"]["-".join(pair)]
     assert result.statistic == near(expected["Z"])
@@ -61,7 +61,7 @@ def test_paired(rows: Rows, facts: dict[str, Any], pair: tuple[str, str]) -> Non
     assert (turned.difference.low, turned.difference.high) == (-result.difference.high, -result.difference.low)
 
 
-def test_one_sided(rows: Rows, facts: dict[str, Any]) -> None:
+def test_one_sided_comparisons(rows: Rows, facts: dict[str, Any]) -> None:
     expected = facts["delong_test_paired_one_sided"]["wfns>s100b"]
     ways = {"greater": "p_greater", "less": "p_less", "better": "p_greater"}
     for alternative, key in ways.items():
@@ -70,7 +70,7 @@ def test_one_sided(rows: Rows, facts: dict[str, Any]) -> None:
         assert result.p == near(expected[key])
 
 
-def test_a_marker_and_itself(rows: Rows, facts: dict[str, Any]) -> None:
+def test_a_marker_does_not_differ_from_itself(rows: Rows, facts: dict[str, Any]) -> None:
     twice = Rows(rows.truth, {"a": rows.score["ndka"], "b": rows.score["ndka"]})
     (result,) = compare(twice)
     assert (result.statistic, result.p) == (0, 1)
@@ -78,7 +78,7 @@ def test_a_marker_and_itself(rows: Rows, facts: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
-def test_unpaired(rows: Rows, facts: dict[str, Any], pair: tuple[str, str]) -> None:
+def test_unpaired_comparisons(rows: Rows, facts: dict[str, Any], pair: tuple[str, str]) -> None:
     first, second = (Tally.of_rows(rows.truth, rows.score[name]) for name in pair)
     expected = facts["delong_test_unpaired"]["-".join(pair)]
     result = compare_unpaired(first, second)

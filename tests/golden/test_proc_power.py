@@ -49,7 +49,7 @@ def patients(columns: Columns) -> Rows:
     return Rows(truth, {name: np.array(rows[name], dtype=float) for name in ("ndka", "wfns")})
 
 
-def test_one_curve(facts: dict[str, Any]) -> None:
+def test_power_of_one_curve(facts: dict[str, Any]) -> None:
     power, auc = facts["power"], facts["auc"]["s100b_recomputed"]
     classes: dict[str, Any] = {"positives": 41, "negatives": 72}
     assert power_of_auc_test(auc, **classes, **FORMULA) == pytest.approx(power["s100b_41_72"], **PRINTED)
@@ -68,7 +68,7 @@ def test_the_root_of_two_as_printed_in_the_paper_is_what_gives_the_digits(facts:
     assert power_of_auc_test(0.73, positives=41, negatives=72, **FORMULA) != pytest.approx(0.9897465, rel=5e-7)
 
 
-def test_rows_of_one_curve(facts: dict[str, Any]) -> None:
+def test_sample_size_of_one_curve(facts: dict[str, Any]) -> None:
     cases, controls = facts["power"]["n_for_power.95_kappa1.7"]
     auc = facts["auc"]["s100b_recomputed"]
     assert power_of_auc_test(auc, positives=cases, negatives=controls, **FORMULA) == pytest.approx(0.95, rel=1e-6)
@@ -131,7 +131,7 @@ def test_two_curves_with_delongs_variances(facts: dict[str, Any], patients: Rows
         assert size.rows == ceil(cases + controls)
 
 
-def test_which_curve_is_first_changes_the_rivals_number_and_not_ours(patients: Rows) -> None:
+def test_the_order_of_curves_does_not_change_the_power(patients: Rows) -> None:
     pair = delong_pair(patients)
     swapped = delong_pair(Rows(patients.truth, dict(reversed(list(patients.score.items())))))
 

@@ -1,4 +1,4 @@
-"""Published numbers, from the published file to the shell's output: the whole way that a user goes."""
+"""Published numbers, from the published file to the output of the command line."""
 
 import json
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from baserate import measure, read
 from tests.cli.shell import run
 
 
-def measured(path: Path, *typed: str) -> list[dict[str, Any]]:
+def measure_file(path: Path, *typed: str) -> list[dict[str, Any]]:
     result = run("measure", path, *typed, "--json")
     assert result.exit_code == 0, result.stderr
     rows: list[dict[str, Any]] = json.loads(result.stdout)["rows"]
@@ -22,7 +22,7 @@ def test_propublica_counts_of_compas(reference: Path, published: Callable[[str],
     """ProPublica's 2×2 tables of medium or high scores (5 and above), by race."""
     output = published("compas_reference.json")["published_propublica"]
     query = ("--truth", "two_year_recid", "--score", "decile_score", "--group", "race", "--threshold", "5")
-    rows = measured(reference / "compas.csv", *query, "--measures", "fpr,fnr,precision,npv")
+    rows = measure_file(reference / "compas.csv", *query, "--measures", "fpr,fnr,precision,npv")
     for name, wanted in ((None, output["all"]), *((race, output[race]) for race in ("African-American", "Caucasian"))):
         group = None if name is None else {"race": name}
         result = {row["measure"]: row["value"] for row in rows if row["group"] == group}
@@ -46,7 +46,7 @@ def test_areas_of_proc_from_its_file(reference: Path) -> None:
 def test_a_label_only_classifier_from_its_file(reference: Path) -> None:
     """Altman and Bland's liver scans: sensitivity 231/258, specificity 54/86."""
     query = ("--truth", "pathology", "--predicted", "scan", "--positive", "abnorm")
-    rows = measured(reference / "pathology.csv", *query, "--measures", "sensitivity,specificity")
+    rows = measure_file(reference / "pathology.csv", *query, "--measures", "sensitivity,specificity")
     assert {row["measure"]: row["value"] for row in rows} == {
         "tp": 231,
         "fn": 27,

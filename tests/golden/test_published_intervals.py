@@ -1,4 +1,4 @@
-"""Intervals that others printed: pROC's of aSAH, PyCM's verified ones, and peers' that we must not repeat."""
+"""Published intervals: pROC's of aSAH, PyCM's verified ones, and errors of peers that must not recur."""
 
 from collections.abc import Callable
 from typing import Any
@@ -77,7 +77,7 @@ def test_wilson_and_agresti_coull(mcgee: dict[str, Any]) -> None:
             assert (result.low, result.high) == pytest.approx(printed, rel=0, abs=1e-12)
 
 
-def test_normal_intervals_are_not_ours(mcgee: dict[str, Any]) -> None:
+def test_normal_intervals_differ_from_ours(mcgee: dict[str, Any]) -> None:
     tp, fn, fp, tn = mcgee["matrix_tp_fn_fp_tn"]
     result = infer.estimate("sensitivity", Counts(tp=tp, fp=fp, fn=fn, tn=tn))
     assert mcgee["TPR_CI95_normal"][1] > 1 > result.high
@@ -133,7 +133,7 @@ def test_intervals_of_a_peer_leave_the_span() -> None:
         assert infer.estimate("auc", tally(truth, score), method=method).high <= 1
 
 
-def test_nan_ends_no_loop() -> None:
+def test_nan_scores_raise() -> None:
     # A peer looks for a bound for ever when a score, and so its AUC, is NaN: it is refused here, wherever it comes in.
     truth, score = np.array([True, False, True, False]), np.array([0.9, np.nan, 0.4, 0.1])
     with pytest.raises(MissingValuesError, match="missing or not finite"):
@@ -154,7 +154,7 @@ def test_nan_ends_no_loop() -> None:
     assert undefined > 10
 
 
-def test_perfect_scores_have_width() -> None:
+def test_perfect_scores_have_intervals_of_positive_width() -> None:
     truth, score = np.array([1] * 10 + [0] * 10), np.linspace(1, 0, 20)
     value, (low, high) = confidenceinterval.roc_auc_score(truth, score)
     assert value == pytest.approx(1, abs=1e-6)
@@ -163,7 +163,7 @@ def test_perfect_scores_have_width() -> None:
 
 
 @pytest.mark.slow
-def test_identical_models_are_not_told_apart() -> None:
+def test_identical_models_do_not_differ() -> None:
     from MLstatkit import Delong_test
 
     rng = np.random.default_rng(0)

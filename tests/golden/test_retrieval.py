@@ -18,7 +18,7 @@ def test_aucs(level: str) -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_the_roc_curve_does_not_move_with_the_balance(level: str) -> None:
+def test_the_roc_curve_does_not_depend_on_the_balance(level: str) -> None:
     balanced = population.retrieval(level)
     imbalanced = balanced.at_prevalence(1 / 11)
     at = population.thresholds(balanced, points=201)
@@ -29,7 +29,7 @@ def test_the_roc_curve_does_not_move_with_the_balance(level: str) -> None:
 
 
 @pytest.mark.parametrize("level", ["random", "ER-", "ER+", "excellent"])
-def test_the_precision_recall_curve_does(level: str) -> None:
+def test_the_precision_recall_curve_depends_on_the_balance(level: str) -> None:
     balanced = population.retrieval(level)
     imbalanced = balanced.at_prevalence(1 / 11)
     at = population.thresholds(balanced, points=201)[10:-1]
@@ -78,5 +78,5 @@ def test_equal_aucs_hide_what_early_retrieval_shows() -> None:
         "EXCELLENT": "excellent",
     }.items(),
 )
-def test_friendly_spellings(spelling: str, level: str) -> None:
+def test_spellings_of_the_levels(spelling: str, level: str) -> None:
     assert population.retrieval(spelling) == population.retrieval(level)

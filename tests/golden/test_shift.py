@@ -1,4 +1,4 @@
-"""Prevalences beside those of others: five data sets at six prevalences, unit vectors, and where peers stop early."""
+"""Prevalence estimates beside peers: five data sets at six prevalences, unit vectors, and cases of early stopping."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -69,7 +69,9 @@ def test_means_find_the_exact_optimum(shifts: dict[str, Any], sides: Sides, name
 
 @pytest.mark.quick(6)
 @pytest.mark.parametrize(("name", "at"), PLACES)
-def test_peers_agree_as_far_as_they_are_exact(shifts: dict[str, Any], sides: Sides, name: str, at: str) -> None:
+def test_other_implementations_agree_up_to_their_precision(
+    shifts: dict[str, Any], sides: Sides, name: str, at: str
+) -> None:
     """QuaPy's solvers stop at some 1e-5, its grid for HDy has steps of 1/99; abstention and sipka clip the same."""
     theirs = shifts["estimates"][name][at]
     target, validation = sides(name, at)
@@ -122,7 +124,7 @@ def test_the_tiny_posteriors(shifts: dict[str, Any]) -> None:
             assert result.standard_error == pytest.approx(given["fisher_se"], rel=1e-12)
 
 
-def test_nothing_stops_early_where_scores_are_weak() -> None:
+def test_weak_scores_converge() -> None:
     """AUC 0.53, π = ½, q = 0.1: there QuaPy stops at .166 and mlquantify at .410, where the likelihood still climbs.
 
     Their rule measures how fast EM moves, not how far it has to go. Ours is where the slope of the likelihood is 0.

@@ -51,7 +51,7 @@ def sides(reference: Path) -> Sides:
     return read
 
 
-def rises(a: Floats, q: Floats) -> float:
+def steepest_slope(a: Floats, q: Floats) -> float:
     """Most that the likelihood of a mixture rises towards any class, a row: 0 at its maximum."""
     return float((a / (a @ q)[:, None]).mean(axis=0).max() - 1)
 
@@ -79,7 +79,9 @@ def test_a_class_that_is_absent_has_share_0_not_nearly(shifts: dict[str, Any]) -
 
 @pytest.mark.parametrize(("name", "at"), TARGETS)
 @pytest.mark.parametrize("method", OPTIMA)
-def test_optima(method: str, name: str, at: int, shifts: dict[str, Any], sides: Sides) -> None:
+def test_estimates_equal_the_exact_optima(
+    method: str, name: str, at: int, shifts: dict[str, Any], sides: Sides
+) -> None:
     output = shifts["estimates"][name][str(at)]
     result = METHODS[method](*sides(name, at))
     np.testing.assert_allclose(result.value, output[OPTIMA[method]], atol=6e-9)  # all digits that are given
@@ -88,17 +90,17 @@ def test_optima(method: str, name: str, at: int, shifts: dict[str, Any], sides: 
 
 
 @pytest.mark.parametrize(("name", "at"), TARGETS)
-def test_likelihood_of_probabilities_as_they_are(name: str, at: int, shifts: dict[str, Any], sides: Sides) -> None:
+def test_likelihood_without_recalibration(name: str, at: int, shifts: dict[str, Any], sides: Sides) -> None:
     """The reference has converged; QuaPy and sipka stop when q moves little, which on flat ground is early."""
     t, v = sides(name, at)
     output = shifts["estimates"][name][str(at)]
     result = METHODS["mlls"](t, v, recalibrate=None)
     np.testing.assert_allclose(result.value, output["own.EM_converged"], atol=6e-9)
     a = t.score / (v.support / v.total)
-    assert rises(a, result.value) <= 1e-12
+    assert steepest_slope(a, result.value) <= 1e-12
     for other in ("quapy.EMQ", "sipka.EM_correct_call"):
         theirs = np.maximum(output[other], 0.0)
-        assert rises(a, theirs / theirs.sum()) > 1e-6
+        assert steepest_slope(a, theirs / theirs.sum()) > 1e-6
 
 
 @pytest.mark.parametrize(("name", "at"), TARGETS)
@@ -125,7 +127,7 @@ def test_likelihood_after_a_bias_corrected_temperature(
     np.testing.assert_allclose(right.mean(axis=0), v.support / v.total, atol=1e-12)
     assert np.mean((np.eye(width)[v.truth] - right) * logs) == pytest.approx(0, abs=1e-12)
     assert result.calibrator is not None
-    assert rises(result.calibrator(t.score) / result.calibrated_at, result.value) <= 1e-12
+    assert steepest_slope(result.calibrator(t.score) / result.calibrated_at, result.value) <= 1e-12
 
 
 def test_likelihood_after_a_slope_for_each_class(shifts: dict[str, Any], sides: Sides) -> None:
@@ -159,7 +161,7 @@ def test_regularised_weights(name: str, at: int, shifts: dict[str, Any], sides: 
         assert loss(result) <= loss(np.array(output[other])) + 1e-8  # theirs are rounded to as many digits
 
 
-def test_likelihoods_of_others_stop_at_the_start(shifts: dict[str, Any], sides: Sides) -> None:
+def test_other_implementations_stop_at_the_start(shifts: dict[str, Any], sides: Sides) -> None:
     """Sipka's steps halve until nothing moves: far from the maximum of the function that is maximised."""
     t, v = sides("gauss3", 0)
     c = np.eye(3)[v.decision()].T @ np.eye(3)[v.truth] / v.support

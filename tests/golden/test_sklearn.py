@@ -1,4 +1,4 @@
-"""Scikit-learn and SciPy as witnesses, on random and on real data: tied, weighted, float32, negative, huge."""
+"""Scikit-learn and SciPy as peers, on random and on real data: tied, weighted, float32, negative, huge."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -57,12 +57,12 @@ def simulate(seed: int, rows: int = 400) -> tuple[np.random.Generator, Column, F
     return rng, truth.astype(int), rng.normal(truth * 1.2)
 
 
-def distinct() -> Sample:
+def distinct_scores() -> Sample:
     _, truth, score = simulate(1)
     return Sample(truth, expit(score))
 
 
-def tied() -> Sample:
+def tied_scores() -> Sample:
     _, truth, score = simulate(2)
     return Sample(truth, np.clip(np.round(expit(score), 1), 0.1, 0.9))
 
@@ -72,12 +72,12 @@ def single_precision() -> Sample:
     return Sample(truth, np.round(score, 2).astype(np.float32))
 
 
-def negative() -> Sample:
+def negative_scores() -> Sample:
     _, truth, score = simulate(4)
     return Sample(truth == 1, np.round(score - 20, 1))
 
 
-def weighted() -> Sample:
+def weighted_rows() -> Sample:
     rng, truth, score = simulate(5)
     return Sample(truth, score, weight=rng.gamma(0.5, size=len(truth)))
 
@@ -144,10 +144,10 @@ def pima_diabetes() -> Sample:
 
 
 UNWEIGHTED: list[Callable[[], Sample]] = [
-    distinct,
-    tied,
+    distinct_scores,
+    tied_scores,
     single_precision,
-    negative,
+    negative_scores,
     against_the_truth,
     many_blocks,
     breast_cancer,
@@ -155,7 +155,7 @@ UNWEIGHTED: list[Callable[[], Sample]] = [
     pima_diabetes,
 ]
 WEIGHTED: list[Callable[[], Sample]] = [
-    weighted,
+    weighted_rows,
     weighted_ties_some_absent,
     huge_counts,
     huge_counts_with_weights,

@@ -1,4 +1,4 @@
-"""Scikit-learn as witness of many classes: scores and sets of labels, weighted, tied, absent; and yardstick's data."""
+"""Scikit-learn as peer for many classes: scores and sets of labels, weighted, tied, absent; and yardstick's data."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -45,7 +45,7 @@ def simulate(classes: int, *, weighted: bool = False, tied: bool = False) -> Sam
     return Sample(truth, score, rng.uniform(0.2, 3, 300) if weighted else None)
 
 
-def fitted(load: Callable[..., Any]) -> Sample:
+def fit_probabilities(load: Callable[..., Any]) -> Sample:
     """Real data, judged on what the model has not seen."""
     values, truth = load(return_X_y=True)
     observed = np.random.default_rng(0).random(len(truth)) < 0.5
@@ -58,9 +58,9 @@ SAMPLES: dict[str, Callable[[], Sample]] = {
     "weighted": partial(simulate, 4, weighted=True),
     "tied": partial(simulate, 4, tied=True),
     "tied and weighted": partial(simulate, 6, tied=True, weighted=True),
-    "digits": partial(fitted, load_digits),
-    "iris": partial(fitted, load_iris),
-    "wine": partial(fitted, load_wine),
+    "digits": partial(fit_probabilities, load_digits),
+    "iris": partial(fit_probabilities, load_iris),
+    "wine": partial(fit_probabilities, load_wine),
 }
 
 
@@ -144,7 +144,7 @@ def test_an_absent_class_has_no_number_of_its_own_and_does_not_spoil_the_rest() 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("how", ["macro", "weighted", "micro", "samples"])
 @pytest.mark.parametrize(
-    ("name", "witness"),
+    ("name", "peer"),
     {
         "precision": metrics.precision_score,
         "sensitivity": metrics.recall_score,
@@ -152,7 +152,7 @@ def test_an_absent_class_has_no_number_of_its_own_and_does_not_spoil_the_rest() 
         "jaccard": metrics.jaccard_score,
     }.items(),
 )
-def test_sets_of_labels(name: str, witness: Callable[..., float], how: Any, *, weighted: bool) -> None:  # noqa: ANN401
+def test_sets_of_labels(name: str, peer: Callable[..., float], how: Any, *, weighted: bool) -> None:  # noqa: ANN401
     rng = np.random.default_rng(8)
     truth = rng.random((200, 5)) < [0.1, 0.3, 0.5, 0.7, 0.2]
     decided = truth ^ (rng.random((200, 5)) < 0.2)
@@ -161,13 +161,11 @@ def test_sets_of_labels(name: str, witness: Callable[..., float], how: Any, *, w
     # Theirs leaves out what is undefined if told so, as ours does.
     undefined = {} if name == "jaccard" else {"zero_division": np.nan}
     if name != "jaccard" or how != "samples":  # which would warn
-        wanted = witness(truth, decided, average=how, sample_weight=weight, **undefined)
+        wanted = peer(truth, decided, average=how, sample_weight=weight, **undefined)
     if name in ("f1", "jaccard") and how == "samples":
         # Theirs of a row without true or decided labels is 0; ours is undefined, and left out.
         both = (truth | decided).any(axis=1)
-        wanted = witness(
-            truth[both], decided[both], average=how, sample_weight=None if weight is None else weight[both]
-        )
+        wanted = peer(truth[both], decided[both], average=how, sample_weight=None if weight is None else weight[both])
     assert multiclass.average_over_classes(measure.MEASURES[name], how)(sets) == near(wanted)
 
 

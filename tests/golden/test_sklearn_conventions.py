@@ -1,4 +1,4 @@
-"""Where scikit-learn answers differently: both answers, and which is right."""
+"""Conventions that differ from those of scikit-learn: both results, and the reasons."""
 
 import warnings
 from math import inf, isnan
@@ -11,7 +11,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from baserate import Counts, NotBinaryError, WeightError, curve, measure, tally
 
 
-def decided(truth: list[int], predicted: list[int]) -> Counts[float]:
+def make_counts(truth: list[int], predicted: list[int]) -> Counts[float]:
     return curve(tally(truth, predicted)).at(1)
 
 
@@ -32,7 +32,7 @@ def test_zero_over_zero_is_not_zero(name: str, truth: list[int], predicted: list
     with pytest.warns(UndefinedMetricWarning):
         theirs = getattr(metrics, f"{name}_score")(truth, predicted)
     assert theirs == 0
-    c = decided(truth, predicted)
+    c = make_counts(truth, predicted)
     assert isnan(measure.find_measure(name)(c))
     assert measure.undefined_reason(measure.find_measure(name), c) == reason
 
@@ -49,7 +49,7 @@ def test_zero_over_zero_is_not_zero(name: str, truth: list[int], predicted: list
 def test_there_is_no_correlation_with_a_constant(truth: list[int], predicted: list[int], reason: str) -> None:
     # Theirs answers 0 without a word, so that "undefined" looks like "no better than chance".
     assert metrics.matthews_corrcoef(truth, predicted) == 0
-    c = decided(truth, predicted)
+    c = make_counts(truth, predicted)
     assert isnan(measure.mcc(c))
     assert measure.undefined_reason(measure.mcc, c) == reason
 
@@ -57,11 +57,11 @@ def test_there_is_no_correlation_with_a_constant(truth: list[int], predicted: li
 def test_kappa_of_two_equal_constants_is_undefined_for_both() -> None:
     with pytest.warns(UndefinedMetricWarning):
         assert isnan(metrics.cohen_kappa_score(NONE, NONE, labels=[0, 1]))
-    c = decided(NONE, NONE)
+    c = make_counts(NONE, NONE)
     assert isnan(measure.kappa(c))
     assert measure.undefined_reason(measure.kappa, c) is not None
     # One constant is enough for kappa to be defined, and then it is 0.
-    assert measure.kappa(decided(SOME, NONE)) == metrics.cohen_kappa_score(SOME, NONE) == 0
+    assert measure.kappa(make_counts(SOME, NONE)) == metrics.cohen_kappa_score(SOME, NONE) == 0
 
 
 def test_balanced_accuracy_needs_both_classes() -> None:
@@ -69,7 +69,7 @@ def test_balanced_accuracy_needs_both_classes() -> None:
     with pytest.warns(UserWarning, match="not in y_true"):
         theirs = metrics.balanced_accuracy_score(NONE, SOME)
     assert theirs == pytest.approx(0.6)
-    c = decided(NONE, SOME)
+    c = make_counts(NONE, SOME)
     assert isnan(measure.balanced_accuracy(c))
     assert measure.undefined_reason(measure.balanced_accuracy, c) == "there are no positives"
 
@@ -80,7 +80,7 @@ def test_a_likelihood_ratio_without_false_alarms_is_infinite() -> None:
     with pytest.warns(UndefinedMetricWarning):
         theirs, _ = metrics.class_likelihood_ratios(truth, predicted)
     assert isnan(theirs)
-    assert measure.positive_likelihood_ratio(decided(truth, predicted)) == inf
+    assert measure.positive_likelihood_ratio(make_counts(truth, predicted)) == inf
 
 
 def test_average_precision_without_positives() -> None:
@@ -105,7 +105,7 @@ def test_recall_without_positives_is_not_one() -> None:
     assert np.isnan(measure.table(curve(tally(NONE, score)), "recall")["sensitivity"]).all()
 
 
-def test_the_first_point_of_a_pr_curve_is_not_invented() -> None:
+def test_a_pr_curve_has_no_artificial_first_point() -> None:
     # Precision never comes near the 1 that theirs starts from.
     truth, score = [0, 1, 0, 0], [0.9, 0.9, 0.7, 0.6]
     precision, recall, _ = metrics.precision_recall_curve(truth, score)
@@ -129,7 +129,7 @@ def test_auc_of_one_class_is_undefined_for_both(truth: list[int], reason: str) -
     assert measure.undefined_reason(measure.auc, ours) == reason
 
 
-def test_what_was_impossible_and_happened_costs_infinitely_much() -> None:
+def test_log_loss_of_a_contradicted_certainty_is_infinite() -> None:
     # Theirs clips probabilities at the spacing of floats, so that its answer depends on their width.
     truth = [1, 0]
     assert metrics.log_loss(truth, np.array([0.0, 0.5])) == pytest.approx((36.04365 + np.log(2)) / 2, abs=1e-5)
@@ -142,7 +142,7 @@ def test_what_was_impossible_and_happened_costs_infinitely_much() -> None:
     assert metrics.log_loss(truth, np.array([1.0, 0.0])) == pytest.approx(0, abs=1e-15)
 
 
-def test_skill_over_a_forecast_that_is_never_wrong() -> None:
+def test_skill_of_a_single_class_is_undefined() -> None:
     # With one class the constant forecast is perfect: theirs divides by zero, ours says that there is nothing to save.
     probability = np.array([0.1, 0.4, 0.3, 0.2, 0.5])
     with warnings.catch_warnings():
@@ -162,7 +162,7 @@ def test_negative_weights_are_refused() -> None:
         tally(truth, score, weight=weight)
 
 
-def test_the_positive_class_is_not_taken_from_the_alphabet() -> None:
+def test_the_positive_class_must_be_named() -> None:
     # Theirs takes the last label, so that "sick" against "well" measures the wrong class without a word.
     truth, score = ["sick", "well", "sick", "well"], [0.9, 0.2, 0.8, 0.3]
     assert metrics.roc_auc_score(truth, score) == 0

@@ -21,7 +21,7 @@ def weighted(request: pytest.FixtureRequest) -> bool:
 
 
 @pytest.fixture(scope="module")
-def tallied(columns: Columns) -> Callable[[Any], dict[bool, Tally]]:
+def make_tallies(columns: Columns) -> Callable[[Any], dict[bool, Tally]]:
     """Tally a score column of the example, without weights and with them."""
     truth = columns("two_class_example.csv")["truth"]
     weight = np.array(columns("yardstick_weights-two-class-example.csv")["weight"], dtype=float)
@@ -36,14 +36,16 @@ def tallied(columns: Columns) -> Callable[[Any], dict[bool, Tally]]:
 
 
 @pytest.fixture
-def scored(columns: Columns, tallied: Callable[[Any], dict[bool, Tally]], *, weighted: bool) -> Tally:
-    return tallied(np.array(columns("two_class_example.csv")["Class1"], dtype=float))[weighted]
+def score_tally(columns: Columns, make_tallies: Callable[[Any], dict[bool, Tally]], *, weighted: bool) -> Tally:
+    return make_tallies(np.array(columns("two_class_example.csv")["Class1"], dtype=float))[weighted]
 
 
 @pytest.fixture
-def decided(columns: Columns, tallied: Callable[[Any], dict[bool, Tally]], *, weighted: bool) -> Counts[float]:
+def decision_counts(
+    columns: Columns, make_tallies: Callable[[Any], dict[bool, Tally]], *, weighted: bool
+) -> Counts[float]:
     predicted = np.array(columns("two_class_example.csv")["predicted"])
-    return curve(tallied(predicted == "Class1")[weighted]).at(1)
+    return curve(make_tallies(predicted == "Class1")[weighted]).at(1)
 
 
 @pytest.fixture
@@ -93,45 +95,45 @@ def test_every_published_value_has_its_measure(values: dict[str, float], *, weig
     + [(True, name) for name in DECIDED if name not in ONLY_UNWEIGHTED],
 )
 def test_measures_of_the_decisions(
-    name: str, decided: Counts[float], values: dict[str, float], *, weighted: bool
+    name: str, decision_counts: Counts[float], values: dict[str, float], *, weighted: bool
 ) -> None:
-    assert DECIDED[name](decided) == near(values[name])
+    assert DECIDED[name](decision_counts) == near(values[name])
 
 
 @pytest.mark.parametrize("name", SCORED)
-def test_measures_of_the_scores(name: str, scored: Tally, values: dict[str, float]) -> None:
+def test_measures_of_the_scores(name: str, score_tally: Tally, values: dict[str, float]) -> None:
     # The sums reach 10⁴, so that 10⁻¹² is relative there.
-    assert SCORED[name](scored) == pytest.approx(values[name], rel=1e-12)
+    assert SCORED[name](score_tally) == pytest.approx(values[name], rel=1e-12)
 
 
 @pytest.mark.parametrize("weighting", ["linear", "quadratic"])
 def test_weighted_kappa_of_two_classes_is_kappa(
-    weighting: str, decided: Counts[float], published: Callable[[str], Any], *, weighted: bool
+    weighting: str, decision_counts: Counts[float], published: Callable[[str], Any], *, weighted: bool
 ) -> None:
     entry = published("yardstick_sklearn_reference.json")["kap"]
     entry = entry["case_weight"] if weighted else entry
-    assert measure.kappa(decided) == near(entry[f"{weighting}_binary"])
+    assert measure.kappa(decision_counts) == near(entry[f"{weighting}_binary"])
 
 
-def test_roc_curve(scored: Tally, columns: Columns, *, weighted: bool) -> None:
+def test_roc_curve(score_tally: Tally, columns: Columns, *, weighted: bool) -> None:
     name = "yardstick_py-roc-curve_case_weight_binary.csv" if weighted else "yardstick_py_roc-curve_binary.csv"
     theirs = {title: np.array(column, dtype=float) for title, column in columns(name).items()}
     # Theirs runs from the laxest threshold, which it puts at −∞ and at the lowest score both.
     assert theirs[".threshold"][0] == -np.inf
-    ours = measure.table(curve(scored), "sensitivity", "specificity")
+    ours = measure.table(curve(score_tally), "sensitivity", "specificity")
     assert len(ours["threshold"]) == len(theirs[".threshold"]) - 1 == 501
     same(ours["threshold"][::-1], theirs[".threshold"][1:])
     same(ours["sensitivity"][::-1], theirs["sensitivity"][1:])
     same(ours["specificity"][::-1], theirs["specificity"][1:])
-    everything = curve(scored).at(-np.inf)
+    everything = curve(score_tally).at(-np.inf)
     assert measure.sensitivity(everything) == near(theirs["sensitivity"][0])
     assert measure.specificity(everything) == near(theirs["specificity"][0])
 
 
-def test_pr_curve(scored: Tally, columns: Columns, *, weighted: bool) -> None:
+def test_pr_curve(score_tally: Tally, columns: Columns, *, weighted: bool) -> None:
     name = "yardstick_py-pr-curve_case_weight_binary.csv" if weighted else "yardstick_py_pr-curve_binary.csv"
     theirs = {title: np.array(column, dtype=float) for title, column in columns(name).items()}
-    ours = measure.table(curve(scored), "pr")
+    ours = measure.table(curve(score_tally), "pr")
     assert len(ours["threshold"]) == 501
     same(ours["threshold"], theirs[".threshold"])
     same(ours["sensitivity"], theirs["recall"])
@@ -141,10 +143,10 @@ def test_pr_curve(scored: Tally, columns: Columns, *, weighted: bool) -> None:
     assert np.isnan(ours["precision"][0])
 
 
-def test_further_values_of_the_unweighted_example(
-    columns: Columns, tallied: Callable[[Any], dict[bool, Tally]]
+def test_other_values_of_the_unweighted_example(
+    columns: Columns, make_tallies: Callable[[Any], dict[bool, Tally]]
 ) -> None:
-    t = tallied(np.array(columns("two_class_example.csv")["Class1"], dtype=float))[False]
+    t = make_tallies(np.array(columns("two_class_example.csv")["Class1"], dtype=float))[False]
     pr = measure.table(curve(t), "pr")
     trapezoid = np.trapezoid(np.append(1, pr["precision"][1:]), pr["sensitivity"])
     # Given with seven and eight digits.
@@ -159,8 +161,8 @@ def gain_capture(c: Curve) -> float:
     return float(np.trapezoid(gain["sensitivity"], gain["flag_rate"]) - 0.5) / ((1 - c.tally.prevalence) / 2)
 
 
-def test_gain_capture_is_not_a_second_opinion(scored: Tally) -> None:
-    c = curve(scored)
+def test_gain_capture_equals_gini(score_tally: Tally) -> None:
+    c = curve(score_tally)
     assert gain_capture(c) == near(measure.gini(c))
     assert gain_capture(c) == near(measure.accuracy_ratio(c))
 
@@ -168,7 +170,7 @@ def test_gain_capture_is_not_a_second_opinion(scored: Tally) -> None:
 PATHOLOGY = Counts(tp=231, fp=32, fn=27, tn=54)
 
 
-def test_pathology_rows(columns: Columns) -> None:
+def test_rows_of_the_pathology_example(columns: Columns) -> None:
     rows = columns("pathology.csv")
     c = curve(tally(rows["pathology"], np.array(rows["scan"]) == "abnorm", positive="abnorm")).at(1)
     assert (c.tp, c.fp, c.fn, c.tn) == (PATHOLOGY.tp, PATHOLOGY.fp, PATHOLOGY.fn, PATHOLOGY.tn)

@@ -1,4 +1,4 @@
-"""Intervals of the AUC and of what follows from it."""
+"""Intervals of the AUC, of measures that are linear in it, of KS and of average precision."""
 
 from functools import partial
 from math import sqrt
@@ -11,8 +11,7 @@ from scipy.special import ndtr
 
 from baserate import Curve, Tally, curve, infer, measure, tally
 from baserate.infer import _auc_intervals, _variances
-from baserate.infer._binomial import wilson
-from baserate.infer._variances import t_widening
+from baserate.infer._binomial import t_widening, wilson
 from tests.strategies import Rows, rows
 
 Floats = npt.NDArray[np.float64]
@@ -26,7 +25,7 @@ def placements(truth: npt.NDArray[np.bool_], score: Floats) -> tuple[Floats, Flo
 
 
 @given(rows(min_size=4))
-def test_delong_is_that_of_all_pairs(data: Rows) -> None:
+def test_delong_variance_equals_that_of_all_pairs(data: Rows) -> None:
     truth, score = data
     if min(truth.sum(), (~truth).sum()) < 2:
         return
@@ -36,7 +35,7 @@ def test_delong_is_that_of_all_pairs(data: Rows) -> None:
     assert result.variance == near(first.var(ddof=1) / len(first) + second.var(ddof=1) / len(second))
 
 
-def test_weighted_delong_is_that_of_all_pairs() -> None:
+def test_weighted_delong_variance_equals_that_of_all_pairs() -> None:
     rng = np.random.default_rng(4)
     truth, score, weight = rng.random(40) < 0.4, rng.integers(0, 9, 40) / 9, rng.exponential(size=40)
     wins = (score[truth][:, None] > score[~truth]) + 0.5 * (score[truth][:, None] == score[~truth])
@@ -52,7 +51,7 @@ def test_weighted_delong_is_that_of_all_pairs() -> None:
     assert result.positives == near(w.sum() ** 2 / (w @ w))
 
 
-def test_rows_by_the_hundred_thousand_do_not_overflow() -> None:
+def test_delong_variance_of_300000_rows_does_not_overflow() -> None:
     rng = np.random.default_rng(0)
     truth = rng.random(300_000) < 0.5
     result = _auc_intervals.estimate_auc(tally(truth, rng.normal(size=300_000) + truth))
@@ -63,7 +62,7 @@ def test_rows_by_the_hundred_thousand_do_not_overflow() -> None:
 
 
 @pytest.mark.parametrize(("positives", "negatives"), [(1, 1), (1, 50), (10, 90), (500, 500)])
-def test_perfect_ranking_has_an_interval(positives: int, negatives: int) -> None:
+def test_perfect_ranking_has_an_interval_of_positive_width(positives: int, negatives: int) -> None:
     perfect = tally([1] * positives + [0] * negatives, range(positives + negatives, 0, -1))
     result = infer.estimate("auc", perfect)
     assert result.value == result.high == 1
@@ -73,7 +72,7 @@ def test_perfect_ranking_has_an_interval(positives: int, negatives: int) -> None
     assert reverse.high == near(1 - result.low)
 
 
-def test_more_rows_make_it_narrower() -> None:
+def test_intervals_of_perfect_rankings_narrow_with_rows() -> None:
     widths = []
     for times in (10, 40, 160):
         result = infer.estimate("auc", tally([1] * times + [0] * times, range(2 * times, 0, -1)))
@@ -82,7 +81,7 @@ def test_more_rows_make_it_narrower() -> None:
     assert widths[-1] < 0.1
 
 
-def test_score_set_by_hand() -> None:
+def test_score_interval_by_hand() -> None:
     # At A = 1 the set ends where (1 − θ)² = z²V(θ), V of Hanley and McNeil with 50 in place of 10 and 90.
     result = infer.estimate("auc", tally([1] * 10 + [0] * 90, range(100, 0, -1)), method="score")
     theta, z = result.low, 1.959963984540054
@@ -99,7 +98,7 @@ def test_hanley_and_mcneil_by_hand() -> None:
     assert high - low == pytest.approx(2 * 1.96 * variance**0.5, rel=1e-4)
 
 
-def test_gini_and_accuracy_ratio_follow(sample: Tally) -> None:
+def test_intervals_of_gini_and_accuracy_ratio_are_scaled_from_the_auc(sample: Tally) -> None:
     area = infer.estimate("auc", sample)
     for name in ("gini", "accuracy_ratio"):
         for method in (None, "delong", "score"):
@@ -110,7 +109,7 @@ def test_gini_and_accuracy_ratio_follow(sample: Tally) -> None:
             )
 
 
-def test_captured_area_of_a_fixed_prevalence_would_follow(sample: Tally) -> None:
+def test_interval_of_the_cap_area_allows_for_the_prevalence(sample: Tally) -> None:
     # The prevalence is random too, so the interval is at least as wide as that of the AUC makes it.
     share = sample.prevalence
     area, result = infer.estimate("auc", sample), infer.estimate("cap_area", sample)
@@ -140,7 +139,7 @@ def test_methods_of_the_auc(sample: Tally) -> None:
     assert max(widths) < 1.2 * min(widths)
 
 
-def test_single_rows_have_no_delong() -> None:
+def test_delong_interval_is_undefined_for_a_single_row_of_a_class() -> None:
     lonely = tally([1, 0, 0, 0], [0.5, 0.4, 0.6, 0.1])
     result = infer.estimate("auc", lonely, method="delong")
     assert result.why == "a class has a single row"
@@ -149,13 +148,13 @@ def test_single_rows_have_no_delong() -> None:
     assert 0 <= usual.low < usual.value < usual.high <= 1
 
 
-def test_log_odds_raise_at_the_ends() -> None:
+def test_logit_delong_interval_is_undefined_at_an_auc_of_one() -> None:
     result = infer.estimate("auc", tally([1, 1, 0, 0], [4, 3, 2, 1]), method="logit-delong")
     assert np.isnan(result.low)
     assert result.why == "the AUC is 0 or 1, where log-odds are infinite"
 
 
-def test_ks_is_a_difference_of_shares(sample: Tally) -> None:
+def test_ks_interval_does_not_depend_on_the_direction_of_scores(sample: Tally) -> None:
     result = infer.estimate("ks", sample)
     assert result.value == measure.ks(Curve(sample))
     chance = infer.estimate("ks", tally([1, 0] * 50, [*range(50), *range(50)]))
@@ -165,7 +164,7 @@ def test_ks_is_a_difference_of_shares(sample: Tally) -> None:
     assert (other.value, other.low, other.high) == near((result.value, result.low, result.high))
 
 
-def test_selected_thresholds_need_more() -> None:
+def test_selected_quantile_matches_miller_and_siegmund() -> None:
     from baserate.infer._confidence_bands import selected_quantile
 
     # Miller and Siegmund's formula with ε = 0.1 gives 0.05 near 3.05.
@@ -173,7 +172,7 @@ def test_selected_thresholds_need_more() -> None:
     assert selected_quantile(0.5) < selected_quantile(0.9) < selected_quantile(0.99)
 
 
-def test_few_thresholds_need_less() -> None:
+def test_selected_quantile_of_few_thresholds_is_bonferronis() -> None:
     from baserate.infer._binomial import normal_quantile
     from baserate.infer._confidence_bands import selected_quantile
 
@@ -182,7 +181,7 @@ def test_few_thresholds_need_less() -> None:
     assert selected_quantile(0.95, thresholds=1000) == selected_quantile(0.95)
 
 
-def test_upper_bound_of_ks_holds_wherever_the_rates_differ_most() -> None:
+def test_upper_bound_of_ks_is_the_highest_over_all_thresholds() -> None:
     """At the observed maximum all positives may be flagged: another threshold is less sure, and may be the true one."""
     counts = np.array([[16, 4, 0], [2, 34, 144]], dtype=np.uint8)
     result = infer.estimate("ks", Tally.from_counts(np.array([3.0, 2.0, 1.0]), counts))
@@ -203,7 +202,7 @@ def test_constant_scores_have_an_interval_of_ks() -> None:
     assert 0 < result.high < 1
 
 
-def test_of_one_class_there_is_nothing() -> None:
+def test_auc_of_a_single_class_is_undefined() -> None:
     result = infer.estimate("auc", tally([1, 1], [0.2, 0.3], positive=1))
     assert np.isnan(result.value)
     assert result.why == "there are no negatives"
@@ -222,7 +221,7 @@ def test_intervals_allow_for_unsampled_subgroups(positives: int, negatives: int)
     assert "rule of three" in (result.how or "")
 
 
-def test_many_rows_on_the_wrong_side_need_no_more_than_their_variance(sample: Tally) -> None:
+def test_interval_with_many_misranked_rows_is_logit_delong(sample: Tally) -> None:
     result, area = infer.estimate("auc", sample), _auc_intervals.estimate_auc(sample)
     wider = area._replace(variance=area.variance * t_widening(area.freedom, 0.95) ** 2)
     assert (result.low, result.high) == near(_auc_intervals.logit_delong_interval(wider, 0.95))
@@ -242,7 +241,7 @@ def test_positives_that_rank_below_most_negatives_are_covered() -> None:
     assert covered >= 0.93 * 300
 
 
-def test_no_distribution_needs_more_than_a_share_of_the_smaller_class() -> None:
+def test_bounds_do_not_exceed_wilsons_for_the_smaller_class() -> None:
     """A single row on the wrong side makes the variance very unsure, yet it has a bound."""
     perfect = [1] * 50 + [0] * 50
     score = np.arange(100.0, 0, -1)
@@ -253,7 +252,7 @@ def test_no_distribution_needs_more_than_a_share_of_the_smaller_class() -> None:
     assert result.how == "Wilson for the smaller class"
 
 
-def test_unseen_rows_are_mirrored_below_a_half() -> None:
+def test_bounds_for_unseen_rows_are_symmetric_about_one_half() -> None:
     up = _auc_intervals.auc_interval(_auc_intervals.AucEstimate(0.99, 1e-6, 30.0, 90.0, 5.0), 0.95)
     down = _auc_intervals.auc_interval(_auc_intervals.AucEstimate(0.01, 1e-6, 30.0, 90.0, 5.0), 0.95)
     assert (down[0], down[1]) == near((1 - up[1], 1 - up[0]))
@@ -274,7 +273,7 @@ def test_few_negatives_above_all_positives_are_covered() -> None:
     assert sum(each.low <= expected <= each.high for each in result) >= 0.93 * 200
 
 
-def test_bound_of_what_unseen_negatives_cost_holds() -> None:
+def test_unseen_negatives_cost_at_most_the_closed_form_bound() -> None:
     rng = np.random.default_rng(4)
     for positives in (5, 50, 500):
         truth = np.arange(1000) < positives
@@ -284,7 +283,7 @@ def test_bound_of_what_unseen_negatives_cost_holds() -> None:
         assert 0 < lost <= _variances._max_unseen_loss(sample, 0.95)  # noqa: SLF001
 
 
-def test_low_average_precision_is_surer_than_a_share_of_positives() -> None:
+def test_low_average_precision_is_more_precise_than_a_share_of_positives() -> None:
     rng = np.random.default_rng(3)
     truth = np.arange(1000) < 50
     widths = []

@@ -14,7 +14,7 @@ from baserate import Tally, infer, measure, read, tally
 from baserate._errors import NotAProbabilityError, OptionError, UnknownNameError
 from baserate.infer._binomial import normal_quantile
 from baserate.infer._bootstrap import pool_neighbors
-from baserate.infer._calibration_intervals import _noncentral, _normal_noncentrality
+from baserate.infer._calibration_intervals import _bound_noncentrality, _normal_limit_noncentrality
 from baserate.infer._calibration_summary import BandKind
 from baserate.measure import _calibration_curve
 from tests.prevalence import adjust_to_sample
@@ -27,7 +27,7 @@ NOBODY = Tally.sum([])
 CURVES = ("binned", "isotonic", "lowess", "likelihood_ratio")
 
 
-def calibrated(seed: int, size: int = 200) -> Tally:
+def make_calibrated_tally(seed: int, size: int = 200) -> Tally:
     """Probabilities that are right."""
     rng = np.random.default_rng(seed)
     p = rng.random(size)
@@ -36,7 +36,7 @@ def calibrated(seed: int, size: int = 200) -> Tally:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", tiered([2, 1, 3, 5]))
-def test_residuals_of_one_sign_have_a_smooth_error(size: int) -> None:
+def test_smooth_error_of_residuals_of_one_sign(size: int) -> None:
     # Their integral is the mean gap at any width, but for rounding, which must not hide the root.
     rng = np.random.default_rng(size)
     for _ in range(500):
@@ -45,33 +45,33 @@ def test_residuals_of_one_sign_have_a_smooth_error(size: int) -> None:
 
 
 @pytest.mark.parametrize("width", [10.0, 1e6, 1e300, inf])
-def test_a_kernel_as_wide_as_can_be_leaves_the_mean_gap(width: float) -> None:
-    t = calibrated(0)
+def test_smooth_error_of_a_very_wide_kernel_is_the_mean_gap(width: float) -> None:
+    t = make_calibrated_tally(0)
     gap = abs(measure.mean_probability(t) - t.prevalence)
     assert measure.smooth_ece(t, width=width) == pytest.approx(gap, rel=1e-9)
 
 
-@pytest.mark.parametrize("draws", [0, -1, 2.5, True])
-def test_the_number_of_simulations_is_whole(draws: Any) -> None:  # noqa: ANN401
-    t = calibrated(0)
+@pytest.mark.parametrize("n_simulations", [0, -1, 2.5, True])
+def test_invalid_numbers_of_simulations_raise(n_simulations: Any) -> None:  # noqa: ANN401
+    t = make_calibrated_tally(0)
     for refused in (partial(infer.null_reference, "ece", t), partial(infer.intrinsic_calibration, t)):
         with pytest.raises(OptionError, match="n_simulations is"):
-            refused(n_simulations=draws)
-    if draws:
+            refused(n_simulations=n_simulations)
+    if n_simulations:
         with pytest.raises(OptionError, match="n_simulations is"):
-            infer.CalibrationOptions(n_simulations=draws)
+            infer.CalibrationOptions(n_simulations=n_simulations)
 
 
 @pytest.mark.parametrize("what", CURVES)
 @pytest.mark.parametrize("by", ["width", "mass"])
-def test_without_rows_a_curve_has_none(what: str, by: Any) -> None:  # noqa: ANN401
+def test_calibration_curves_without_rows_are_empty(what: str, by: Any) -> None:  # noqa: ANN401
     table = infer.calibration_curve(NOBODY, what, options=infer.CurveOptions(by=by))
     assert {name: len(column) for name, column in table.items()} == dict.fromkeys(table, 0)
 
 
 @pytest.mark.parametrize("name", ["calibration_slope", "calibration_in_the_large", "brier_discrimination", "ece"])
-def test_a_measure_bound_to_no_options_is_itself(name: str) -> None:
-    t, plain = calibrated(0), measure.find_measure(name)
+def test_a_partial_without_options_equals_the_measure(name: str) -> None:
+    t, plain = make_calibrated_tally(0), measure.find_measure(name)
     assert repr(infer.estimate(partial(plain), t)) == repr(infer.estimate(plain, t))
     assert repr(infer.estimate(partial(measure.brier_uncertainty), t)) == repr(infer.estimate("brier_uncertainty", t))
 
@@ -104,7 +104,7 @@ OUTSIDE = tally([0, 1, 1, 0, 1], [-0.1, 0.5, 1.5, 1.5, 1.0])
         partial(infer.null_reference, "ece"),
     ],
 )
-def test_scores_that_are_no_probabilities_raise_with_counts(refused: Callable[[Tally], object]) -> None:
+def test_scores_outside_the_unit_interval_raise_with_counts(refused: Callable[[Tally], object]) -> None:
     with pytest.raises(NotAProbabilityError, match=r"3 rows have scores outside \[0, 1\] \(from -0.1 to 1.5\)"):
         refused(OUTSIDE)
 
@@ -125,7 +125,7 @@ def test_bins_of_equal_mass_do_not_depend_on_the_unit_of_weights(unit: float) ->
 @pytest.mark.parametrize(
     ("prevalence", "message"), [("other", "'other'"), (0.0, "0.0"), (1, "1"), (nan, "nan"), (-1, "-1")]
 )
-def test_a_prevalence_lies_between_0_and_1(prevalence: Any, message: str) -> None:  # noqa: ANN401
+def test_invalid_prevalences_raise(prevalence: Any, message: str) -> None:  # noqa: ANN401
     table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}
     with pytest.raises(OptionError, match=f"prevalence is {message}; expected a prevalence"):
         infer.calibration_summary(read.tallies(table, truth="sick", score="risk"), prevalence=prevalence)
@@ -139,7 +139,7 @@ REASONS = [
 
 
 @pytest.mark.parametrize(("t", "reason"), REASONS)
-def test_no_line_of_log_odds_says_why(t: Tally, reason: str) -> None:
+def test_undefined_recalibration_lines_have_a_reason(t: Tally, reason: str) -> None:
     for result in (infer.cox_test(t), infer.slope_test(t), infer.estimate("calibration_slope", t)):
         assert result.why is not None
         assert reason in result.why
@@ -147,7 +147,7 @@ def test_no_line_of_log_odds_says_why(t: Tally, reason: str) -> None:
     assert reason in infer.intrinsic_calibration(t, n_simulations=10).verdict
 
 
-def test_without_rows_every_test_says_so() -> None:
+def test_calibration_tests_without_rows_have_a_reason() -> None:
     assert [(check.name, isnan(check.p), check.why is not None) for check in infer.calibration_tests(NOBODY)] == [
         (name, True, True) for name in ("cox", "spiegelhalter_z", "hosmer_lemeshow", "ecce")
     ]
@@ -157,7 +157,7 @@ def test_without_rows_every_test_says_so() -> None:
     assert infer.intrinsic_calibration(NOBODY).calibrated is None
 
 
-def test_what_is_next_to_impossible_and_happens() -> None:
+def test_hosmer_lemeshow_with_nearly_impossible_outcomes() -> None:
     result = infer.hosmer_lemeshow(tally([0, 1], [0.0, 2e-309]))
     assert result.statistic == inf
     assert 0 < result.p < 1e-300
@@ -166,7 +166,7 @@ def test_what_is_next_to_impossible_and_happens() -> None:
 # Null references.
 
 
-def test_the_null_reference_of_a_hundred_rows() -> None:
+def test_typical_null_reference_of_a_hundred_rows() -> None:
     # Ten bins of a hundred rows: a perfect model scores about 0.087.
     result = []
     for seed in range(9):
@@ -176,10 +176,15 @@ def test_the_null_reference_of_a_hundred_rows() -> None:
     assert 0.08 < np.median(result) < 0.095
 
 
-def share_within(measures: list[measure.Measure], *, samples: int, draws: int) -> Floats:
+def share_within(measures: list[measure.Measure], *, samples: int, n_simulations: int) -> Floats:
     """Share of calibrated samples that stay within their null reference."""
     result = [
-        [each.within for each in infer.null_references(measures, calibrated(seed), seed=seed, n_simulations=draws)]
+        [
+            each.within
+            for each in infer.null_references(
+                measures, make_calibrated_tally(seed), seed=seed, n_simulations=n_simulations
+            )
+        ]
         for seed in range(samples)
     ]
     shares: Floats = np.mean(result, axis=0)
@@ -188,7 +193,7 @@ def share_within(measures: list[measure.Measure], *, samples: int, draws: int) -
 
 @pytest.mark.slow
 def test_a_calibrated_model_stays_within_its_null_reference() -> None:
-    shares = share_within([measure.ece, measure.rmsce, measure.brier_miscalibration], samples=300, draws=200)
+    shares = share_within([measure.ece, measure.rmsce, measure.brier_miscalibration], samples=300, n_simulations=200)
     assert (shares >= 0.93).all()
     # A reference that no sample exceeds would be too high.
     assert (shares <= 0.985).all()
@@ -197,7 +202,7 @@ def test_a_calibrated_model_stays_within_its_null_reference() -> None:
 @pytest.mark.slow
 def test_a_calibrated_model_stays_within_its_smooth_null_reference() -> None:
     # Few simulations, since each takes long; 39 of 40 lie below the upper quantile.
-    (share,) = share_within([measure.smooth_ece], samples=150, draws=40)
+    (share,) = share_within([measure.smooth_ece], samples=150, n_simulations=40)
     assert 0.91 <= share <= 0.99
 
 
@@ -215,7 +220,7 @@ def test_a_miscalibrated_model_exceeds_its_null_reference(name: str) -> None:
 
 
 def test_a_null_reference_depends_on_the_seed_alone() -> None:
-    t = calibrated(3)
+    t = make_calibrated_tally(3)
     first, again, other = (infer.null_reference("ece", t, seed=seed, n_simulations=50) for seed in (1, 1, 2))
     assert first == again
     assert first != other
@@ -234,14 +239,14 @@ def test_a_null_reference_does_not_depend_on_the_order_of_rows() -> None:
 
 
 def test_several_null_references_equal_single_ones() -> None:
-    t = calibrated(1)
+    t = make_calibrated_tally(1)
     names = ["ece", "ici", "emax", "smooth_ece", "log_miscalibration"]
     together = infer.null_references([measure.find_measure(name) for name in names], t, n_simulations=40)
     assert together == [infer.null_reference(name, t, n_simulations=40) for name in names]
 
 
 def test_a_null_reference_uses_the_options_of_its_measure() -> None:
-    t = calibrated(2)
+    t = make_calibrated_tally(2)
     few, many = (infer.null_reference(partial(measure.ece, bins=bins), t, n_simulations=200) for bins in (2, 50))
     assert few.typical < many.typical
     assert few.value == measure.ece(t, bins=2)
@@ -250,18 +255,20 @@ def test_a_null_reference_uses_the_options_of_its_measure() -> None:
 def test_only_distances_have_a_null_reference() -> None:
     for name in ("rmsce_debiased", "calibration_slope", "brier"):
         with pytest.raises(OptionError, match="is no distance from calibration"):
-            infer.null_reference(name, calibrated(0))
+            infer.null_reference(name, make_calibrated_tally(0))
 
 
 # Tests keep their size.
 
 
-def rejected(seeds: int, made: Callable[[int], Tally], of: Callable[[Tally], infer.CalibrationTest]) -> float:
+def share_of_rejections(
+    seeds: int, made: Callable[[int], Tally], of: Callable[[Tally], infer.CalibrationTest]
+) -> float:
     return float(np.mean([of(made(seed)).p < 0.05 for seed in range(seeds)]))
 
 
-def held_out(seed: int) -> Tally:
-    return calibrated(seed, 500)
+def make_held_out_tally(seed: int) -> Tally:
+    return make_calibrated_tally(seed, 500)
 
 
 def refitted(seed: int) -> Tally:
@@ -284,18 +291,18 @@ def refitted(seed: int) -> Tally:
         pytest.param(infer.slope_test, marks=pytest.mark.slow),
     ],
 )
-def test_tests_keep_their_size(of: Callable[[Tally], infer.CalibrationTest]) -> None:
-    assert 0.02 <= rejected(300, held_out, of) <= 0.09
+def test_calibration_tests_keep_their_significance_level(of: Callable[[Tally], infer.CalibrationTest]) -> None:
+    assert 0.02 <= share_of_rejections(300, make_held_out_tally, of) <= 0.09
 
 
 @pytest.mark.slow
 def test_a_fitted_model_has_two_degrees_of_freedom_less() -> None:
-    assert 0.02 <= rejected(300, refitted, partial(infer.hosmer_lemeshow, fitted=True)) <= 0.09
+    assert 0.02 <= share_of_rejections(300, refitted, partial(infer.hosmer_lemeshow, fitted=True)) <= 0.09
     # With those of rows that were not fitted to it would hardly ever be rejected.
-    assert rejected(100, refitted, infer.hosmer_lemeshow) < 0.03
+    assert share_of_rejections(100, refitted, infer.hosmer_lemeshow) < 0.03
 
 
-def test_tests_detect_miscalibration() -> None:
+def test_calibration_tests_detect_miscalibration() -> None:
     rng = np.random.default_rng(0)
     p = rng.random(2000)
     odds = (p / (1 - p)) ** 0.4
@@ -303,7 +310,7 @@ def test_tests_detect_miscalibration() -> None:
         assert check.p < 1e-3, check.name
 
 
-def test_spiegelhalter_does_not_see_what_is_the_same_on_both_sides() -> None:
+def test_spiegelhalter_does_not_detect_symmetric_errors() -> None:
     p = np.repeat([0.3, 0.7], 200)
     y = np.concatenate([np.arange(200) < 80, np.arange(200) < 160])
     t = tally(y, p)
@@ -328,15 +335,15 @@ def test_the_debiased_interval_covers() -> None:
     assert np.mean(values) == pytest.approx(truth**2, rel=0.1)
 
 
-def test_the_debiased_interval_of_what_is_right_begins_at_0() -> None:
-    lows = [infer.estimate("rmsce_debiased", calibrated(seed)).low for seed in range(100)]
+def test_the_debiased_interval_of_a_calibrated_model_begins_at_0() -> None:
+    lows = [infer.estimate("rmsce_debiased", make_calibrated_tally(seed)).low for seed in range(100)]
     assert np.mean(np.array(lows) == 0) >= 0.93
 
 
 # Curves.
 
 
-def test_bars_are_wilsons() -> None:
+def test_bounds_of_bins_are_wilsons() -> None:
     rng = np.random.default_rng(0)
     p = rng.random(120)
     t = tally(rng.random(120) < p, p)
@@ -353,10 +360,10 @@ def test_bars_are_wilsons() -> None:
 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("what", ["isotonic", "lowess"])
-def test_a_calibrated_curve_lies_in_the_band_of_consistency(what: str) -> None:
+def test_a_calibrated_curve_lies_in_the_consistency_band(what: str) -> None:
     inside = []
     for seed in range(10):
-        table = infer.calibration_curve(calibrated(seed), what)
+        table = infer.calibration_curve(make_calibrated_tally(seed), what)
         inside.append(np.mean((table["low"] <= table["share"] + 1e-12) & (table["share"] <= table["high"] + 1e-12)))
     assert np.mean(inside) > 0.85
     rng = np.random.default_rng(0)
@@ -366,7 +373,7 @@ def test_a_calibrated_curve_lies_in_the_band_of_consistency(what: str) -> None:
 
 
 @pytest.mark.parametrize("what", ["isotonic", "lowess"])
-def test_the_band_of_confidence_lies_around_the_curve(what: str) -> None:
+def test_the_confidence_band_contains_the_curve(what: str) -> None:
     rng = np.random.default_rng(0)
     p = rng.random(300)
     table = infer.calibration_curve(
@@ -411,7 +418,7 @@ def test_likelihood_ratios_by_hand() -> None:
     assert (table["lower"].tolist(), table["upper"].tolist(), table["mass"].tolist()) == ([0, 0.5], [0.5, 1], [8, 7])
 
 
-def test_a_bin_of_one_class_has_a_ratio_without_end() -> None:
+def test_likelihood_ratio_of_a_bin_of_one_class_is_infinite() -> None:
     table = infer.calibration_curve(tally([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9]), "likelihood_ratio")
     assert table["ratio"].tolist() == [0, 0, inf, inf]
     assert table["low"][0] == 0
@@ -432,7 +439,7 @@ def test_observed_and_implied_ratios_agree_for_any_prevalence() -> None:
 # Another prevalence.
 
 
-def test_lost_positives_are_another_prevalence() -> None:
+def test_lost_positives_are_corrected_by_another_prevalence() -> None:
     rng = np.random.default_rng(0)
     p = rng.beta(0.6, 0.6, 4000)
     y = rng.random(4000) < p
@@ -443,11 +450,12 @@ def test_lost_positives_are_another_prevalence() -> None:
     assert "calibration for a prevalence of" in result.verdict
     assert not result.offset.low <= 0 <= result.offset.high
     assert (
-        "at the prevalence of the sample" in infer.intrinsic_calibration(calibrated(0, 2000), n_simulations=100).verdict
+        "at the prevalence of the sample"
+        in infer.intrinsic_calibration(make_calibrated_tally(0, 2000), n_simulations=100).verdict
     )
 
 
-def test_no_prevalence_mends_a_slope() -> None:
+def test_no_prevalence_corrects_a_wrong_slope() -> None:
     rng = np.random.default_rng(0)
     p = rng.random(2000)
     odds = (p / (1 - p)) ** 0.5
@@ -457,7 +465,7 @@ def test_no_prevalence_mends_a_slope() -> None:
     assert "miscalibrated at every prevalence" in result.verdict
 
 
-def test_no_prevalence_mends_a_shape() -> None:
+def test_no_prevalence_corrects_a_wrong_shape() -> None:
     # Right at both ends and on average, with a slope of 1; wrong in between.
     rng = np.random.default_rng(4)
     p = rng.random(4000)
@@ -468,9 +476,10 @@ def test_no_prevalence_mends_a_shape() -> None:
 
 
 @pytest.mark.slow
-def test_the_free_alternative_keeps_its_size() -> None:
+def test_the_monotone_alternative_keeps_its_significance_level() -> None:
     ps = [
-        infer.intrinsic_calibration(calibrated(seed), seed=seed, n_simulations=60).against_free.p for seed in range(150)
+        infer.intrinsic_calibration(make_calibrated_tally(seed), seed=seed, n_simulations=60).against_free.p
+        for seed in range(150)
     ]
     assert np.mean(np.array(ps) < 0.1) <= 0.17
     assert 0.38 < np.mean(ps) < 0.62
@@ -487,7 +496,7 @@ TABLE: dict[str, list[Any]] = {
 QUICK = infer.CalibrationOptions(n_simulations=10)
 
 
-def test_rows_of_a_judgement() -> None:
+def test_rows_of_a_calibration_summary() -> None:
     result = infer.calibration_summary(read.tallies(TABLE, truth="sick", score="risk"), options=QUICK)
     rows = result.rows()
     of_all = [row["measure"] for row in rows if not row["top"]]
@@ -515,7 +524,7 @@ def test_rows_of_a_judgement() -> None:
     assert any("12 rows, too few" in note for note in result.data["notes"])
 
 
-def test_options_of_a_judgement() -> None:
+def test_options_of_a_calibration_summary() -> None:
     query = infer.CalibrationOptions(bins=3, by="mass", fitted=True, level=0.8, n_simulations=0)
     rows = infer.calibration_summary(read.tallies(TABLE, truth="sick", score="risk"), options=query).rows()
     t = tally(TABLE["sick"], TABLE["risk"])
@@ -526,7 +535,7 @@ def test_options_of_a_judgement() -> None:
     assert {row["level"] for row in rows if row["low"] is not None} == {0.8}
 
 
-def test_models_and_groups() -> None:
+def test_calibration_summary_of_models_and_groups() -> None:
     tallies = read.tallies(TABLE, truth="sick", score=["risk", "other"], group="town")
     rows = infer.calibration_summary(tallies, options=infer.CalibrationOptions(n_simulations=0)).rows()
     observed = list(
@@ -546,7 +555,7 @@ def test_models_and_groups() -> None:
     assert sum(table.columns["mass"]) == 2 * 2 * 12
 
 
-def test_before_and_after() -> None:
+def test_calibration_summary_before_and_after_calibration() -> None:
     tallies = read.tallies(TABLE, truth="sick", score="risk")
     t = tally(TABLE["sick"], TABLE["risk"])
     for prevalence in (0.3, "derived"):
@@ -564,7 +573,7 @@ def test_before_and_after() -> None:
         assert len(fitted) == (prevalence == "derived")
 
 
-def test_many_classes() -> None:
+def test_calibration_summary_of_many_classes() -> None:
     rng = np.random.default_rng(0)
     p = rng.dirichlet([1, 1, 1], 90)
     y = np.array([rng.choice(3, p=each) for each in p])
@@ -589,22 +598,22 @@ def test_many_classes() -> None:
 
 @pytest.mark.parametrize("number", [0, -1])
 @pytest.mark.parametrize("of", [measure.ece, measure.mce, measure.rmsce, measure.rmsce_debiased, infer.hosmer_lemeshow])
-def test_bins_are_one_or_more(of: Callable[..., object], number: int) -> None:
+def test_invalid_numbers_of_bins_raise(of: Callable[..., object], number: int) -> None:
     for by in ("width", "mass"):
         with pytest.raises(OptionError, match=f"bins is {number}; expected a whole number from 1 to 10,000"):
-            of(calibrated(0), bins=number, by=by)
+            of(make_calibrated_tally(0), bins=number, by=by)
 
 
 @pytest.mark.parametrize(
     "edges", [[], [0], [0, 0.5], [0.1, 1], [0, 0.5, 0.5, 1], [0, 0.6, 0.5, 1], [0, nan, 1], "x", 2.5, None]
 )
-def test_edges_rise_from_0_to_1(edges: Any) -> None:  # noqa: ANN401
+def test_invalid_edges_of_bins_raise(edges: Any) -> None:  # noqa: ANN401
     with pytest.raises(OptionError, match="edges"):
-        measure.ece(calibrated(0), bins=edges)
+        measure.ece(make_calibrated_tally(0), bins=edges)
 
 
-def test_other_options_raise() -> None:
-    t: Any = calibrated(0)
+def test_other_invalid_options_raise() -> None:
+    t: Any = make_calibrated_tally(0)
     other: Any = "other"
     for refused, message in (
         (partial(measure.ece, t, by=other), "by is 'other'"),
@@ -628,7 +637,7 @@ def test_other_options_raise() -> None:
         infer.calibration_curve(t, other)
 
 
-def test_certainties_are_counted() -> None:
+def test_measures_with_probabilities_of_0_and_1() -> None:
     rng = np.random.default_rng(0)
     p = np.concatenate([[0.0, 0.0, 1.0], rng.random(60)])
     y = np.concatenate([[True, False, True], rng.random(60) < p[3:]])
@@ -646,7 +655,7 @@ def test_certainties_are_counted() -> None:
     assert (row["value"], row["floor_high"] < inf) == (inf, True)
 
 
-def test_contradicted_certainty_is_impossible() -> None:
+def test_contradicted_probabilities_of_0_and_1_make_the_statistic_infinite() -> None:
     t = tally([1, 0, 1, 0, 1], [0.0, 0.3, 0.6, 0.2, 0.8])
     result = infer.hosmer_lemeshow(t, bins=[0, 0.1, 0.5, 1])
     assert result.statistic == inf
@@ -655,7 +664,7 @@ def test_contradicted_certainty_is_impossible() -> None:
     assert infer.hosmer_lemeshow(right, bins=[0, 0.1, 0.5, 1]).freedom == 2
 
 
-def test_a_constant_probability() -> None:
+def test_calibration_of_a_constant_probability() -> None:
     t = tally([1, 0, 0, 1, 0, 0, 0, 0], [0.3] * 8)
     assert isnan(measure.calibration_slope(t))
     assert measure.ece(t) == measure.ece(t, by="mass") == pytest.approx(0.05)
@@ -671,7 +680,7 @@ def test_a_constant_probability() -> None:
     assert why == "all probabilities are equal"
 
 
-def test_a_single_class() -> None:
+def test_calibration_of_a_single_class() -> None:
     t = tally([False] * 5, [0.1, 0.2, 0.3, 0.4, 0.5])
     assert measure.ece(t, bins=1) == pytest.approx(0.3)
     assert measure.observed_expected(t) == 0
@@ -685,7 +694,7 @@ def test_a_single_class() -> None:
     assert {row["adjusted"] for row in result.rows()} == {None}
 
 
-def test_fewer_scores_than_bins() -> None:
+def test_bins_of_fewer_scores_than_bins() -> None:
     t = tally([0, 1, 1, 0, 1, 1], [0.2, 0.2, 0.2, 0.7, 0.7, 0.7])
     for by in ("width", "mass"):
         table = infer.calibration_curve(t, options=infer.CurveOptions(bins=10, by=by))
@@ -693,7 +702,7 @@ def test_fewer_scores_than_bins() -> None:
         assert table["probability"].tolist() == pytest.approx([0.2, 0.7])
 
 
-def test_no_rows_in_a_judgement() -> None:
+def test_calibration_measures_without_rows() -> None:
     for name in ("ece", "smooth_ece", "ici", "calibration_slope", "ecce", "log_miscalibration", "rmsce_debiased"):
         result = infer.estimate(name, NOBODY)
         assert isnan(result.value)
@@ -701,7 +710,7 @@ def test_no_rows_in_a_judgement() -> None:
     assert infer.null_references([measure.ece, measure.ici], NOBODY)[1].why == "there are no rows"
 
 
-def test_other_scores_for_the_same_masses() -> None:
+def test_with_scores_replaces_scores_and_keeps_masses() -> None:
     t = tally([1, 0, 1, 0], [0.1, 0.4, 0.4, 0.9], weight=[1.0, 2.0, 0.5, 1.0])
     turned = t.with_scores(1 - t.score)
     assert turned.score.tolist() == pytest.approx([0.9, 0.6, 0.1])
@@ -722,7 +731,7 @@ def test_pooled_scores_do_not_bias_null_references(runs: int, near: float, monke
     measures = [measure.brier_miscalibration, measure.log_miscalibration, measure.ece]
     ps = []
     for seed in range(runs):
-        t = calibrated(seed, 1500)
+        t = make_calibrated_tally(seed, 1500)
         result = infer.null_references(measures, t, seed=seed, n_simulations=40)
         assert [each.value for each in result] == [of(t) for of in measures]
         assert [each.within for each in result] == [each.p > 0.05 for each in result]
@@ -732,7 +741,7 @@ def test_pooled_scores_do_not_bias_null_references(runs: int, near: float, monke
     assert np.mean(ps, axis=0) == pytest.approx(0.5, abs=near)
 
 
-def test_an_infinite_error_of_pooled_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_null_reference_of_an_infinite_distance_with_pooled_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("baserate.infer._bootstrap.N_BUCKETS", 3)
     result = infer.null_reference(
         "log_miscalibration", tally([1, 0, 1, 0, 1, 0], [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]), n_simulations=20
@@ -741,7 +750,7 @@ def test_an_infinite_error_of_pooled_scores(monkeypatch: pytest.MonkeyPatch) -> 
     assert result.high < inf
 
 
-def test_scores_that_are_next_to_each_other_are_pooled() -> None:
+def test_adjacent_scores_are_pooled() -> None:
     score = 0.5 + np.arange(10_000) * np.spacing(0.5)
     result = pool_neighbors(tally(np.arange(10_000) % 2, score, weight=np.linspace(0.1, 7, 10_000)))
     assert len(result.score) <= 4096
@@ -761,10 +770,10 @@ def test_the_unit_of_weights_changes_no_resampled_number() -> None:
 
 
 @pytest.mark.parametrize(("value", "freedom"), [(1e5, 5.0), (9e5, 300.0), (1e6, 9.0)])
-def test_a_large_noncentral_variable_is_as_good_as_normal(value: float, freedom: float) -> None:
-    exact = _noncentral(value, freedom, 0.95)
+def test_noncentral_bounds_approach_the_normal_limit(value: float, freedom: float) -> None:
+    exact = _bound_noncentrality(value, freedom, 0.95)
     z = normal_quantile(0.95)
-    near = tuple(_normal_noncentrality(value, freedom, side) for side in (z, -z))
+    near = tuple(_normal_limit_noncentrality(value, freedom, side) for side in (z, -z))
     assert near == pytest.approx(exact, rel=3e-5)
     assert exact[0] < value < exact[1]
 

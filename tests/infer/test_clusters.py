@@ -18,7 +18,7 @@ from baserate.measure import MEASURES, describe
 SIZES = (3, 1, 4, 2, 5, 1, 6, 2, 3, 4, 2, 3)
 
 
-def clustered(seed: int, *, sizes: tuple[int, ...] = SIZES, weighted: bool = False) -> Rows:
+def make_clustered_rows(seed: int, *, sizes: tuple[int, ...] = SIZES, weighted: bool = False) -> Rows:
     """Rows whose scores share what is peculiar to their cluster."""
     rng = np.random.default_rng(seed)
     cluster = np.repeat(np.arange(len(sizes)), sizes)
@@ -34,7 +34,7 @@ def bounds(measure: str, rows: Rows, **options: float) -> tuple[float, float, fl
     return result.value, result.low, result.high
 
 
-def chosen(measure: str, rows: Rows) -> npt.NDArray[np.bool_]:
+def select_denominator(measure: str, rows: Rows) -> npt.NDArray[np.bool_]:
     """Rows that a share is of."""
     flagged = rows.score["risk"] >= 0.5
     return {"sensitivity": rows.truth, "precision": flagged, "accuracy": rows.truth | ~rows.truth}[measure]
@@ -50,9 +50,9 @@ def t_over_z(apart: npt.NDArray[np.float64]) -> float:
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("measure", ["sensitivity", "precision", "accuracy"])
 def test_shares_have_the_jackknife_variance(measure: str, *, weighted: bool) -> None:
-    rows = clustered(1, weighted=weighted)
+    rows = make_clustered_rows(1, weighted=weighted)
     assert rows.cluster is not None
-    there = chosen(measure, rows)
+    there = select_denominator(measure, rows)
     right = (rows.truth == (rows.score["risk"] >= 0.5))[there].astype(float)
     weight = np.ones(there.sum()) if rows.weight is None else rows.weight[there]
     cluster = rows.cluster[there]
@@ -87,7 +87,7 @@ def test_shares_have_the_jackknife_variance(measure: str, *, weighted: bool) -> 
 def test_jackknife_row_by_row(
     measure: str, threshold: float | None, there: Callable[[Any], Any], back: Callable[[Any], Any]
 ) -> None:
-    rows = clustered(5, sizes=(9, 6, 14, 5, 30, 8, 11, 7, 20, 10))
+    rows = make_clustered_rows(5, sizes=(9, 6, 14, 5, 30, 8, 11, 7, 20, 10))
     assert rows.cluster is not None
     value = infer.estimate(measure, rows, threshold=threshold)
     left_out = np.array(
@@ -119,7 +119,7 @@ def test_many_clusters_are_left_out_in_groups() -> None:
     assert result == infer.estimate("brier", Rows(truth[::-1], {"risk": score[::-1]}, cluster=np.arange(1500)))
 
 
-def test_where_all_are_hits_a_cluster_is_worth_one_trial() -> None:
+def test_clusters_without_misses_count_as_one_trial_each() -> None:
     rows = Rows(np.ones(24, dtype=bool), {"risk": np.full(24, 0.9)}, cluster=np.repeat(np.arange(8), 3))
     result = infer.estimate("sensitivity", rows, threshold=0.5)
     low, high = _binomial.clopper_pearson(8.0, 0.0, 0.95)
@@ -127,7 +127,7 @@ def test_where_all_are_hits_a_cluster_is_worth_one_trial() -> None:
     assert result.how == "Clopper–Pearson with the jackknife variance of 8 clusters"
 
 
-def obuchowski(rows: Rows) -> tuple[float, float]:
+def obuchowski_variance(rows: Rows) -> tuple[float, float]:
     """AUC and its clustered variance, straight from the definition (1997)."""
     assert rows.cluster is not None
     score, truth = rows.score["risk"], rows.truth
@@ -148,9 +148,9 @@ def obuchowski(rows: Rows) -> tuple[float, float]:
     return float(area), total + 2 * both
 
 
-def test_area_has_the_variance_of_obuchowski() -> None:
-    rows = clustered(2, sizes=(3,) * 120)
-    area, variance = obuchowski(rows)
+def test_auc_has_obuchowskis_variance() -> None:
+    rows = make_clustered_rows(2, sizes=(3,) * 120)
+    area, variance = obuchowski_variance(rows)
     result = infer.estimate("auc", rows)
     half = stdtrit(119, 0.975) * sqrt(variance) / (area * (1 - area))
     low, high = (1 / (1 + np.exp(-(np.log(area / (1 - area)) + side * half))) for side in (-1, 1))
@@ -175,8 +175,8 @@ EVERY = ["auc", "gini", "average_precision", "ks", "brier", "log_loss", "f1", "s
 
 
 @pytest.mark.parametrize("measure", EVERY)
-def test_neither_order_nor_names_nor_copies_matter(measure: str) -> None:
-    rows = clustered(3)
+def test_intervals_do_not_depend_on_row_order_or_cluster_names(measure: str) -> None:
+    rows = make_clustered_rows(3)
     assert rows.cluster is not None
     threshold = 0.5 if measure in DECISIONS else None
     expected = infer.estimate(measure, rows, threshold=threshold)
@@ -195,7 +195,7 @@ def test_neither_order_nor_names_nor_copies_matter(measure: str) -> None:
 
 @pytest.mark.parametrize("measure", EVERY)
 def test_levels_nest_and_bounds_hold_the_value(measure: str) -> None:
-    rows = clustered(4, weighted=True)
+    rows = make_clustered_rows(4, weighted=True)
     threshold = 0.5 if measure in DECISIONS else None
     inner, outer = (infer.estimate(measure, rows, threshold=threshold, level=level) for level in (0.8, 0.99))
     least, most = describe(MEASURES[measure]).span
@@ -204,7 +204,7 @@ def test_levels_nest_and_bounds_hold_the_value(measure: str) -> None:
 
 
 @pytest.mark.parametrize("measure", ["auc", "sensitivity", "f1", "brier", "average_precision"])
-def test_rows_of_the_same_kind_within_clusters_are_less_precise(measure: str) -> None:
+def test_correlation_within_clusters_widens_intervals(measure: str) -> None:
     rng = np.random.default_rng(5)
     truth = np.repeat(rng.random(40) < 0.5, 10)
     score = np.clip(np.repeat(0.4 + 0.2 * truth[::10] + rng.normal(0, 0.2, 40), 10), 0.01, 0.99)
@@ -217,7 +217,7 @@ def test_rows_of_the_same_kind_within_clusters_are_less_precise(measure: str) ->
     assert result.high - result.low > 2 * (alone.high - alone.low)
 
 
-def test_a_single_cluster_tells_nothing() -> None:
+def test_a_single_cluster_has_no_interval() -> None:
     rows = Rows(np.array([True, False, True]), {"risk": np.array([0.9, 0.2, 0.6])}, cluster=np.zeros(3, dtype=int))
     result = infer.estimate("auc", rows)
     assert result.value == 1
@@ -225,8 +225,8 @@ def test_a_single_cluster_tells_nothing() -> None:
     assert result.why == "there is a single cluster"
 
 
-def test_what_clusters_refuse() -> None:
-    rows = clustered(6)
+def test_invalid_options_of_clustered_rows_raise() -> None:
+    rows = make_clustered_rows(6)
     with pytest.raises(OptionError, match="method='wilson' is for independent rows"):
         infer.estimate("sensitivity", rows, threshold=0.5, method="wilson")
     two = Rows(rows.truth, {"one": rows.score["risk"], "two": rows.score["risk"]}, cluster=rows.cluster)
@@ -260,7 +260,7 @@ def test_summaries_take_each_group_and_model_with_its_clusters() -> None:
 
 
 @pytest.mark.slow
-def test_few_clusters_still_cover() -> None:
+def test_intervals_of_few_clusters_cover() -> None:
     """Ten clusters of eight rows that share much, of which the truth is known."""
     missed = {"sensitivity": 0, "auc": 0, "f1": 0}
     everything = simulate(np.random.default_rng(0), 200_000)
@@ -288,7 +288,7 @@ def simulate(rng: np.random.Generator, clusters: int) -> Rows:
 
 
 def test_distances_from_calibration_have_no_interval_and_lines_have() -> None:
-    rows = clustered(3, sizes=SIZES * 4)
+    rows = make_clustered_rows(3, sizes=SIZES * 4)
     for name in ("ece", "smooth_ece", "brier_discrimination"):
         result, alone = infer.estimate(name, rows), infer.estimate(name, rows.tallies().tally)
         assert np.isnan(result.low)

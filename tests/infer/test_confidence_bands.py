@@ -34,7 +34,7 @@ both = rows(few, min_size=2).filter(lambda data: 0 < data.truth.sum() < len(data
 ways = pytest.mark.parametrize(("what", "simultaneous"), WAYS)
 
 
-def y(result: ConfidenceBand) -> Array:
+def last_axis(result: ConfidenceBand) -> Array:
     """The column before the bounds."""
     return list(result.columns.values())[-3]
 
@@ -80,7 +80,7 @@ def test_the_band_of_kolmogorov_and_smirnov_by_hand() -> None:
     assert result.columns["high"][at[0.1]] == 1
 
 
-def test_a_band_at_a_point_by_hand() -> None:
+def test_roc_band_at_a_point_by_hand() -> None:
     # 20 of 50 positives and 10 of 40 negatives at 0.9, all others below: one corner, reached by straight lines.
     tally = Tally.from_counts([0.9, 0.1], [[20, 30], [10, 30]])
     low, high = bounds(confidence_band(tally, "roc"))[:, 1]
@@ -90,7 +90,7 @@ def test_a_band_at_a_point_by_hand() -> None:
     assert high == pytest.approx(share + np.hypot(most - share, 0.6 * (laxer - rate) / 0.75))
 
 
-def test_where_everything_is_flagged_precision_is_as_unsure_as_the_prevalence() -> None:
+def test_precision_band_where_everything_is_flagged_is_that_of_the_prevalence() -> None:
     result = confidence_band(Tally.from_counts([0.9, 0.4], [[20, 10], [20, 50]]), "pr")
     assert bounds(result)[0][-1] == pytest.approx(wilson(30, 70, 0.95)[0])
 
@@ -103,7 +103,7 @@ def test_equal_local_levels_by_hand() -> None:
         assert result == pytest.approx(expected)
 
 
-def test_a_share_against_the_threshold_has_the_interval_of_a_share() -> None:
+def test_bands_of_proportions_equal_their_intervals() -> None:
     tally = Tally.from_counts([0.9, 0.4, 0.1], [[81, 20, 10], [182, 100, 300]])
     low, high = bounds(confidence_band(tally, "precision"))[:, 1]
     assert (round(low, 4), round(high, 4)) == (0.2553, 0.3662)  # Newcombe 1998, table I: 81/263
@@ -119,7 +119,7 @@ def test_other_measures_by_threshold_are_simulated() -> None:
     assert result[1]["high"][1] - result[1]["low"][1] == pytest.approx(2 * 1.96 * errors, rel=0.1)
 
 
-def test_steps_are_lowest_before_and_highest_after_they_rise() -> None:
+def test_step_paths_at_vertical_steps() -> None:
     steps = StepPath(np.array([0.0, 0.0, 0.5, 0.5, 1.0]), np.array([0.0, 0.4, 0.4, 0.8, 1.0]))
     x = np.array([0.0, 0.25, 0.5, 0.75, 1.0, -1.0, 2.0])
     assert steps.below(x) == pytest.approx([0.0, 0.2, 0.4, 0.7, 1.0, 0.0, 1.0])
@@ -133,14 +133,14 @@ def test_steps_are_lowest_before_and_highest_after_they_rise() -> None:
 @ways
 @given(data=both)
 @settings(max_examples=25)
-def test_a_curve_lies_in_its_band_and_the_band_where_it_can(what: str, simultaneous: Simultaneous, data: Rows) -> None:
+def test_bands_contain_their_curve_and_stay_in_range(what: str, simultaneous: Simultaneous, data: Rows) -> None:
     result = confidence_band(baserate.tally(*data), what, simultaneous=simultaneous)
     low, high = bounds(result)
     output = measure.describe(measure.find_measure(measure.TABLES.get(what, (what,))[-1]))
-    defined = ~np.isnan(y(result))
+    defined = ~np.isnan(last_axis(result))
     assert (defined == ~np.isnan(low)).all()
-    assert (low <= y(result))[defined].all()
-    assert (y(result) <= high)[defined].all()
+    assert (low <= last_axis(result))[defined].all()
+    assert (last_axis(result) <= high)[defined].all()
     assert (low[defined] >= output.span[0]).all()
     assert (high[defined] <= output.span[1]).all()
     assert [reason is None for reason in result.why] == defined.tolist()
@@ -199,7 +199,7 @@ def test_a_band_of_a_roc_curve_is_one_of_its_rates(simultaneous: Simultaneous, d
 
 @given(data=both)
 @settings(max_examples=25)
-def test_lift_and_lorenz_are_gain_in_other_words(data: Rows) -> None:
+def test_bands_of_lift_and_lorenz_follow_from_gain(data: Rows) -> None:
     tally = baserate.tally(*data)
     gains, lifts, lorenz = (confidence_band(tally, what).columns for what in ("gain", "lift", "lorenz"))
     assert same(lifts["high"][1:] * gains["flag_rate"][1:], gains["high"][1:], within=1e-9)
@@ -222,7 +222,7 @@ def test_more_rows_narrow_every_band(what: str) -> None:
 
 @pytest.mark.parametrize("what", CURVES)
 @pytest.mark.parametrize("truth", [0, 1])
-def test_a_single_class_has_no_band_and_says_why(what: str, truth: int) -> None:
+def test_bands_of_a_single_class_are_undefined_with_a_reason(what: str, truth: int) -> None:
     result = confidence_band(baserate.tally([truth] * 3, [0.1, 0.5, 0.9], positive=1), what)
     assert np.isnan(bounds(result)).all()
     assert all(result.why)
@@ -230,17 +230,17 @@ def test_a_single_class_has_no_band_and_says_why(what: str, truth: int) -> None:
 
 
 @pytest.mark.parametrize("what", ANY)
-def test_no_rows_have_no_band_and_say_why(what: str) -> None:
+def test_bands_without_rows_are_undefined_with_a_reason(what: str) -> None:
     result = confidence_band(Tally.from_counts([], [[], []]), what)
     assert np.isnan(bounds(result)).all()
     assert all(result.why)
 
 
-def test_the_highest_level_of_floats() -> None:
+def test_bands_at_the_highest_level_of_floats() -> None:
     result = confidence_band(
         Tally.from_counts([0.9, 0.4], [[20, 10], [1, 30]]), "roc", level=1 - 2**-53, simultaneous=True
     )
-    assert (bounds(result)[0] <= y(result)).all()
+    assert (bounds(result)[0] <= last_axis(result)).all()
 
 
 @pytest.mark.parametrize("what", ANY)
@@ -352,7 +352,7 @@ def test_bands_of_roc_curves_cover(sizes: tuple[int, int], mean: float, spread: 
 
 
 @pytest.mark.slow
-def test_bands_are_no_wider_than_they_need_be() -> None:
+def test_bands_are_not_much_wider_than_necessary() -> None:
     rng = np.random.default_rng(0)
     held, together = 0.0, 0.0
     for _ in range(TIMES):
@@ -390,7 +390,7 @@ def test_bands_of_precision_and_gain_cover(rows_: int, prevalence: float) -> Non
     assert (held / TIMES >= FEWEST).all()
 
 
-def test_bands_of_measures_know_that_empty_cells_may_stay_empty() -> None:
+def test_bands_of_measures_allow_for_structurally_empty_cells() -> None:
     truth = np.arange(1000) < 10
     score = np.where(truth, 0.5, np.linspace(0, 1, 1000))
     tally = baserate.tally(truth, score)
@@ -403,6 +403,6 @@ def test_bands_of_measures_know_that_empty_cells_may_stay_empty() -> None:
     assert result.columns["low"][at] < float(measure.youden(counts)) - 0.01
 
 
-def test_scores_whose_half_is_zero_have_a_band() -> None:
+def test_denormal_scores_have_a_band() -> None:
     band = confidence_band(baserate.tally([0, 1], [0.0, 5e-324]), "positive_likelihood_ratio")
     assert len(band.columns["low"]) == len(band.columns["threshold"])

@@ -85,7 +85,7 @@ def test_laws(name: str) -> None:
 
 def test_bias_of_information_is_millers() -> None:
     cells = np.random.default_rng(1).integers(20, 60, (4, 4)).astype(np.float64)
-    near = _confusion_intervals._expand(multiclass.mutual_information, cells, tuple("abcd"))  # noqa: SLF001
+    near = _confusion_intervals._expand_measure(multiclass.mutual_information, cells, tuple("abcd"))  # noqa: SLF001
     bias = float(np.sum(cells * near.second)) / 2
     # Miller's (K − 1)²/2n, to which terms of higher order come where truth and decision are not independent.
     assert bias == pytest.approx((4 - 1) ** 2 / (2 * cells.sum()), rel=0.02)
@@ -142,12 +142,12 @@ def test_very_many_classes_and_undefined_derivatives_are_simulated() -> None:
     assert result.low <= result.value <= result.high
 
 
-def test_influence_is_the_name_of_the_usual_method() -> None:
+def test_influence_equals_the_default_method() -> None:
     assert infer.methods("kappa", TABLE)[0] == "influence"
     usual, named = infer.estimate("kappa", TABLE), infer.estimate("kappa", TABLE, method="influence")
     assert (usual.low, usual.high) == (named.low, named.high)
-    drawn = infer.estimate("kappa", TABLE, method="draws")
-    assert (drawn.low, drawn.high) == pytest.approx((usual.low, usual.high), abs=0.005)
+    simulated = infer.estimate("kappa", TABLE, method="draws")
+    assert (simulated.low, simulated.high) == pytest.approx((usual.low, usual.high), abs=0.005)
 
 
 BINARY = Counts(tp=72, fp=72, fn=33, tn=573)
@@ -156,30 +156,30 @@ HIT_AND_ALARM = ("tp", "fp")
 near = partial(pytest.approx, rel=1e-12, abs=1e-12)
 
 
-def stacked(*given: Counts[float]) -> Counts[Floats]:
+def stack_tables(*given: Counts[float]) -> Counts[Floats]:
     return Counts(*(np.array([getattr(c, cell) for c in given]) for cell in ("tp", "fp", "fn", "tn")))
 
 
-def test_one_table_is_an_element_of_many() -> None:
+def test_intervals_of_one_table_equal_those_in_a_stack() -> None:
     tables = [BINARY, Counts(tp=0, fp=3, fn=5, tn=92), Counts(tp=9, fp=0, fn=1, tn=90), Counts(tp=5, fp=5, fn=0, tn=0)]
-    low, high = _confusion_intervals.bound_linear_cells(stacked(*tables), HIT_AND_ALARM, 0.25, 0.95)
+    low, high = _confusion_intervals.bound_linear_cells(stack_tables(*tables), HIT_AND_ALARM, 0.25, 0.95)
     expect = [near(_confusion_intervals.bound_linear_cells(each, HIT_AND_ALARM, 0.25, 0.95)) for each in tables]
     assert list(zip(low, high, strict=True)) == expect
 
 
-def test_flagging_everybody_is_as_precise_as_the_prevalence() -> None:
+def test_net_benefit_of_flagging_everybody_has_the_interval_of_the_prevalence() -> None:
     low, high = _binomial.wilson_or_exact(105.0, 645.0, 0.95)
     result = _confusion_intervals.bound_linear_cells(Counts(tp=105, fp=645, fn=0, tn=0), HIT_AND_ALARM, 0.25, 0.95)
     assert result == near((1.25 * low - 0.25, 1.25 * high - 0.25))
 
 
-def test_where_alarms_cost_nothing_it_is_a_share() -> None:
+def test_net_benefit_at_threshold_zero_has_the_interval_of_a_proportion() -> None:
     assert _confusion_intervals.bound_linear_cells(BINARY, HIT_AND_ALARM, 0.0, 0.95) == near(
         _binomial.wilson(72, 678, 0.95)
     )
 
 
-def test_far_from_the_ends_it_is_nearly_normal() -> None:
+def test_net_benefit_interval_is_nearly_normal_with_large_cells() -> None:
     p, q, n, w = 0.2, 0.3, 1e6, 0.5
     spread = np.sqrt((p * (1 - p) + w * w * q * (1 - q) + 2 * w * p * q) / n)
     low, high = _confusion_intervals.bound_linear_cells(
@@ -188,7 +188,7 @@ def test_far_from_the_ends_it_is_nearly_normal() -> None:
     assert (low, high) == pytest.approx((p - w * q - 1.959964 * spread, p - w * q + 1.959964 * spread), abs=2e-6)
 
 
-def test_equal_weights_are_counts() -> None:
+def test_equal_weights_give_the_intervals_of_counts() -> None:
     cells = (72.0, 72.0, 33.0, 573.0)
     thrice = Counts(*(3 * cell for cell in cells), moments=(Counts(*(9 * cell for cell in cells)), Counts(*cells)))
     assert _confusion_intervals.bound_linear_cells(thrice, HIT_AND_ALARM, 1 / 3, 0.95) == near(
@@ -204,7 +204,7 @@ def test_uneven_weights_widen_intervals() -> None:
     assert low < plain_low < plain_high < high
 
 
-def test_the_default_is_closed_and_others_can_be_requested() -> None:
+def test_the_default_is_a_closed_form_and_others_can_be_requested() -> None:
     query = partial(net_benefit, at=0.25)
     result = infer.estimate(query, BINARY)
     assert (result.value, result.low, result.high) == near(
@@ -213,8 +213,8 @@ def test_the_default_is_closed_and_others_can_be_requested() -> None:
     assert result.how == _confusion_intervals.LINEAR_METHOD
     assert infer.methods("net_benefit", BINARY) == ("mover", "draws", "stratified", "bootstrap")
     for method in ("draws", "bootstrap"):
-        drawn = infer.estimate(query, BINARY, method=method)
-        assert (drawn.low, drawn.high) == pytest.approx((result.low, result.high), abs=0.004)
+        simulated = infer.estimate(query, BINARY, method=method)
+        assert (simulated.low, simulated.high) == pytest.approx((result.low, result.high), abs=0.004)
     assert infer.estimate(partial(query, at=0.5), BINARY).value == net_benefit(BINARY)
     assert infer.estimate("net_benefit", BINARY).value == 0
 
@@ -248,7 +248,7 @@ def test_standardized_net_benefit_is_closed_only_at_a_fixed_prevalence() -> None
     assert "samples" in str(infer.estimate(query, BINARY).how)
 
 
-def test_it_applies_at_a_threshold_of_a_tally() -> None:
+def test_net_benefit_interval_at_a_threshold_of_a_tally() -> None:
     people = tally([1, 1, 0, 1, 0, 0, 0, 0], [0.9, 0.8, 0.7, 0.4, 0.3, 0.2, 0.2, 0.1])
     result = infer.estimate(partial(net_benefit, at=0.5), people, threshold=0.5)
     assert result.value == 1 / 8
@@ -258,7 +258,7 @@ def test_it_applies_at_a_threshold_of_a_tally() -> None:
 @pytest.mark.parametrize("shares", [(0.045, 0.095), (0.18, 0.24), (0.25, 0.05), (0.05, 0.5), (0.14, 0.0)])
 @pytest.mark.parametrize("at", [0.05, 0.2, 0.5])
 @pytest.mark.parametrize("n", [30, 80])
-def test_the_truth_is_covered(shares: tuple[float, float], at: float, n: int) -> None:
+def test_net_benefit_intervals_cover(shares: tuple[float, float], at: float, n: int) -> None:
     p, q = shares
     first, second = (each.ravel() for each in np.meshgrid(np.arange(n + 1), np.arange(n + 1)))
     there = (first + second <= n) & ((q > 0) | (second == 0))
@@ -281,17 +281,17 @@ def test_random_masses_have_the_mean_and_variance_of_sums_of_weights() -> None:
     rng = np.random.default_rng(0)
     weight = rng.exponential(size=(3, 40)) + 0.2
     mass, squares = weight.sum(axis=1), (weight**2).sum(axis=1)
-    drawn = sample_masses(np.random.default_rng(1), 200_000, mass, squares)
-    assert drawn.mean(axis=0) == pytest.approx(mass, rel=0.01)
-    assert drawn.var(axis=0) == pytest.approx(squares, rel=0.02)
+    simulated = sample_masses(np.random.default_rng(1), 200_000, mass, squares)
+    assert simulated.mean(axis=0) == pytest.approx(mass, rel=0.01)
+    assert simulated.var(axis=0) == pytest.approx(squares, rel=0.02)
 
 
 def test_random_masses_of_counts_are_dirichlet() -> None:
-    drawn = _confusion_intervals.simulate_values(measure.prevalence, COUNTS, way="draws", seed=0)
-    assert len(drawn) == _confusion_intervals.N_TABLES
+    simulated = _confusion_intervals.simulate_values(measure.prevalence, COUNTS, way="draws", seed=0)
+    assert len(simulated) == _confusion_intervals.N_TABLES
     # Shares of a Dirichlet variable are Beta variables: 38 + 1 positives and 162 + 1 negatives.
-    assert drawn.mean() == pytest.approx(39 / 202, abs=0.001)
-    assert drawn.var() == pytest.approx(39 * 163 / 202**2 / 203, rel=0.05)
+    assert simulated.mean() == pytest.approx(39 / 202, abs=0.001)
+    assert simulated.var() == pytest.approx(39 * 163 / 202**2 / 203, rel=0.05)
 
 
 def test_bootstrap_tables_are_bootstrap_rows() -> None:
@@ -310,16 +310,16 @@ def test_bootstrap_tables_are_bootstrap_rows() -> None:
     assert np.quantile(cells, [0.1, 0.5, 0.9]) == pytest.approx(np.quantile(each, [0.1, 0.5, 0.9]), abs=0.02)
 
 
-def test_fixed_classes_leave_the_prevalence_alone() -> None:
-    drawn = _confusion_intervals.simulate_values(measure.prevalence, COUNTS, way="stratified", seed=0)
-    assert drawn == pytest.approx(np.full(len(drawn), measure.prevalence(COUNTS)), abs=1e-12)
+def test_stratified_samples_keep_the_prevalence() -> None:
+    simulated = _confusion_intervals.simulate_values(measure.prevalence, COUNTS, way="stratified", seed=0)
+    assert simulated == pytest.approx(np.full(len(simulated), measure.prevalence(COUNTS)), abs=1e-12)
     free, fixed = (infer.estimate("precision", COUNTS, method=each) for each in ("draws", "stratified"))
     assert fixed.high - fixed.low < free.high - free.low
     same = [infer.estimate("sensitivity", COUNTS, method=each) for each in ("draws", "stratified")]
     assert same[0].low == pytest.approx(same[1].low, abs=0.01)
 
 
-def test_a_perfect_table_is_not_certain() -> None:
+def test_perfect_tables_have_intervals_of_positive_width() -> None:
     perfect = Counts(tp=10.0, fp=0.0, fn=0.0, tn=10.0)
     for name in ("f1", "mcc", "kappa", "youden", "balanced_accuracy"):
         result = infer.estimate(name, perfect)
@@ -337,7 +337,7 @@ def test_bootstrap_samples_may_be_undefined() -> None:
     assert result.low <= result.value <= result.high
 
 
-def test_tables_of_many_classes() -> None:
+def test_simulated_tables_of_many_classes() -> None:
     table = Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows")
     for name, each in multiclass.MEASURES.items():
         if measure.describe(each).of is Confusion and name != "expected_cost":
@@ -353,16 +353,16 @@ def test_many_classes_use_fewer_samples_and_a_lighter_prior() -> None:
     rng = np.random.default_rng(0)
     cells = np.diag(np.full(30, 20.0)) + rng.poisson(0.3, (30, 30))
     table = Confusion(cells.astype(np.float64), tuple(range(30)))
-    drawn, usual = infer.estimate("mcc", table, method="draws"), infer.estimate("mcc", table)
-    assert drawn.how is not None
-    assert drawn.how.startswith("4444 ")
+    simulated, usual = infer.estimate("mcc", table, method="draws"), infer.estimate("mcc", table)
+    assert simulated.how is not None
+    assert simulated.how.startswith("4444 ")
     assert usual.how == "delta method over the cells, t quantiles"
-    for result in (drawn, usual):
+    for result in (simulated, usual):
         assert result.high - result.low < 0.1
         assert result.low < result.value < result.high
 
 
-def test_a_class_that_is_absent_stays_away() -> None:
+def test_absent_classes_stay_absent_in_stratified_samples() -> None:
     table = Confusion.of_matrix([[9, 3, 0], [3, 5, 0], [0, 0, 0]], truth="rows")
     result = infer.estimate("balanced_accuracy", table, method="stratified")
     assert result.value == pytest.approx((9 / 12 + 5 / 8) / 2)
@@ -381,7 +381,7 @@ def test_weighted_cells_vary_by_their_squares() -> None:
 
 
 @pytest.mark.parametrize("name", ["youden", "kappa", "mcc", "markedness"])
-def test_an_empty_cell_may_be_empty_for_ever(name: str) -> None:
+def test_intervals_allow_for_structurally_empty_cells(name: str) -> None:
     # Ten sick and ten flagged of a thousand, and none is both: this may be the rule, or chance.
     result = infer.estimate(name, Counts(tp=0.0, fp=10.0, fn=10.0, tn=980.0))
     never = float(measure.find_measure(name)(Counts(tp=0.0, fp=14.0, fn=14.0, tn=972.0)))
@@ -389,7 +389,7 @@ def test_an_empty_cell_may_be_empty_for_ever(name: str) -> None:
     assert result.low < never < result.value < often < result.high
 
 
-def test_empty_cells_that_stay_empty() -> None:
+def test_unfilled_samples_keep_empty_cells_empty() -> None:
     table = Counts(tp=0.0, fp=10.0, fn=10.0, tn=980.0)
     filled, bare = (
         _confusion_intervals.simulate_values(measure.sensitivity, table, way="draws", seed=0, filled=each)
@@ -404,13 +404,13 @@ def test_empty_cells_that_stay_empty() -> None:
     assert rates[0] == pytest.approx(rates[1])
 
 
-def test_whether_a_cell_is_empty() -> None:
+def test_has_empty_cells() -> None:
     assert not _confusion_intervals.has_empty_cells(COUNTS)
     assert _confusion_intervals.has_empty_cells(Counts(tp=3.0, fp=1.0, fn=0.0, tn=2.0))
     assert not _confusion_intervals.has_empty_cells(Confusion(np.zeros((3, 3)), ("a", "b", "c")))
 
 
-def table(seed: int, rows: int = 300, *, spread: float = 1.2) -> Counts[float]:
+def make_weighted_table(seed: int, rows: int = 300, *, spread: float = 1.2) -> Counts[float]:
     rng = np.random.default_rng(seed)
     truth = rng.random(rows) < 0.3
     score = rng.standard_normal(rows) + 1.5 * truth
@@ -418,7 +418,7 @@ def table(seed: int, rows: int = 300, *, spread: float = 1.2) -> Counts[float]:
     return Curve(Tally.of_rows(truth, score, weight=weight)).at(0.75)
 
 
-def test_equal_weights_leave_nothing_to_estimate() -> None:
+def test_equal_weights_have_infinite_degrees_of_freedom() -> None:
     counts = Counts(tp=60.0, fp=40.0, fn=30.0, tn=170.0)
     triple = Counts(
         *(3 * each for each in (60.0, 40.0, 30.0, 170.0)), moments=(Counts(540.0, 360.0, 270.0, 1530.0), counts)
@@ -430,8 +430,8 @@ def test_equal_weights_leave_nothing_to_estimate() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_degrees_of_freedom_by_hand(seed: int) -> None:
-    counts = table(seed)
+def test_weighted_degrees_of_freedom_by_hand(seed: int) -> None:
+    counts = make_weighted_table(seed)
     squares, rows = counts.squares, counts.rows
     p = counts.tp / (counts.tp + counts.fp)
     slopes = ((1 - p) / (counts.tp + counts.fp), -p / (counts.tp + counts.fp))
@@ -445,7 +445,7 @@ def test_degrees_of_freedom_by_hand(seed: int) -> None:
     assert _confusion_intervals.weighted_freedom(measure.precision, counts) == pytest.approx(freedom, rel=1e-6)
 
 
-def test_few_light_rows_do_not_count_as_many() -> None:
+def test_squared_weights_of_few_light_rows_are_raised() -> None:
     # Four misses among 90 positives weigh a tenth of the rest: their own squares would say that 900 were seen.
     rows = Counts(tp=86.0, fp=40.0, fn=4.0, tn=170.0)
     mass = (86.0, 40.0, 0.4, 170.0)
@@ -454,8 +454,8 @@ def test_few_light_rows_do_not_count_as_many() -> None:
     assert _confusion_intervals.stabilize_weights(light).squares.fp == 40
 
 
-def test_skewed_weights_widen_tables() -> None:
-    counts = table(5)
+def test_skewed_weights_widen_simulated_intervals() -> None:
+    counts = make_weighted_table(5)
     for name in ("diagnostic_odds_ratio", "positive_likelihood_ratio", "mcc", "f1"):
         result = infer.estimate(name, counts)
         freedom = _confusion_intervals.weighted_freedom(measure.find_measure(name), counts)

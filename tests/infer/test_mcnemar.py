@@ -13,7 +13,7 @@ from baserate.infer import Question, compare
 from baserate.infer._comparison import Side, bootstrap_p, holm
 from baserate.infer._mcnemar import (
     TESTS,
-    Discordant,
+    DiscordantCounts,
     asymptotic_test,
     corrected_test,
     exact_test,
@@ -26,7 +26,7 @@ from tests.tiers import tiered
 count = st.integers(0, 60)
 
 
-def at_most(most: int, rows: int) -> Fraction:
+def binomial_tail(most: int, rows: int) -> Fraction:
     return Fraction(sum(comb(rows, hits) for hits in range(most + 1)), 2**rows)
 
 
@@ -36,8 +36,8 @@ def test_exact_and_mid_p_are_binomial_sums(first: int, second: int) -> None:
     if rows == 0:
         assert exact_test(0, 0, "two-sided").p == mid_p_test(0, 0, "two-sided").p == 1
         return
-    whole = min(2 * at_most(few, rows), Fraction(1))
-    half = at_most(few, rows) - Fraction(comb(rows, few), 2 * 2**rows)
+    whole = min(2 * binomial_tail(few, rows), Fraction(1))
+    half = binomial_tail(few, rows) - Fraction(comb(rows, few), 2 * 2**rows)
     assert exact_test(first, second, "two-sided").p == pytest.approx(float(whole), rel=1e-12)
     assert mid_p_test(first, second, "two-sided").p == pytest.approx(float(2 * half), rel=1e-12)
     assert exact_test(first, second, "two-sided").p == pytest.approx(binomtest(first, rows).pvalue, rel=1e-9)
@@ -47,7 +47,7 @@ def test_exact_and_mid_p_are_binomial_sums(first: int, second: int) -> None:
 
 
 @given(count, count)
-def test_equal_numbers_are_no_evidence_and_order_is_only_a_sign(first: int, second: int) -> None:
+def test_mcnemar_tests_are_symmetric(first: int, second: int) -> None:
     for test in (each.test for each in TESTS.values()):
         assert test(first, first, "two-sided").p == pytest.approx(1)
         assert test(first, second, "two-sided").p == test(second, first, "two-sided").p
@@ -81,7 +81,7 @@ def test_many_rows_do_not_underflow_to_zero() -> None:
         ("flag_rate", 3 + 7, 2 + 5),
     ],
 )
-def test_rows_that_only_one_model_hits(name: str, first: int, second: int) -> None:
+def test_mcnemar_p_values_of_comparisons(name: str, first: int, second: int) -> None:
     kinds = {
         (1, 1, 1): 4,
         (1, 1, 0): 3,
@@ -101,7 +101,7 @@ def test_rows_that_only_one_model_hits(name: str, first: int, second: int) -> No
     assert compare(rows, measure=name)[0].test.startswith("McNemar, mid-p")
 
 
-def test_labels_that_agree_by_chance_are_not_surely_the_same() -> None:
+def test_identical_labels_still_have_an_interval() -> None:
     truth = np.array([1, 0, 1, 0, 1], dtype=bool)
     says = truth * 1.0
     (result,) = compare(Rows(truth, {"a": says, "b": says.copy()}), measure="accuracy")
@@ -133,12 +133,12 @@ def test_p_of_bootstrap_samples() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", tiered(TESTS))
-def test_an_interval_excludes_zero_exactly_where_the_test_rejects(method: str) -> None:
+def test_intervals_exclude_zero_exactly_where_the_test_rejects(method: str) -> None:
     test = TESTS[method]
     for first in range(13):
         for second in range(13):
             for concordant in (0, 30):
-                observed = Discordant(first, second, first + second + concordant or 1)
+                observed = DiscordantCounts(first, second, first + second + concordant or 1)
                 low, high = mcnemar_interval(test, observed, 0.95)
                 rejected = test.test(first, second, "two-sided").p < 0.05
                 assert (not low <= 0 <= high) is rejected, (first, second, concordant)
@@ -146,10 +146,10 @@ def test_an_interval_excludes_zero_exactly_where_the_test_rejects(method: str) -
 
 
 @pytest.mark.slow
-def test_an_interval_covers_whatever_the_shares_are() -> None:
+def test_mcnemar_intervals_cover() -> None:
     rows = 25
     cells = [(first, second) for first in range(rows + 1) for second in range(rows + 1 - first)]
-    bounds = np.array([mcnemar_interval(TESTS["mcnemar-mid-p"], Discordant(*each, rows), 0.95) for each in cells])
+    bounds = np.array([mcnemar_interval(TESTS["mcnemar-mid-p"], DiscordantCounts(*each, rows), 0.95) for each in cells])
     counts = np.column_stack([np.array(cells), rows - np.sum(cells, axis=1)])
     for discordant, share in ((0.04, 0.5), (0.1, 0.9), (0.1, 1.0), (0.3, 0.5), (0.3, 0.7), (0.6, 0.95)):
         first, second = discordant * share, discordant * (1 - share)
@@ -158,14 +158,14 @@ def test_an_interval_covers_whatever_the_shares_are() -> None:
         assert chance @ covered >= 0.94, (discordant, share)
 
 
-def test_no_discordant_row_leaves_three_of_so_many() -> None:
-    low, high = mcnemar_interval(TESTS["mcnemar-mid-p"], Discordant(0, 0, 100), 0.95)
+def test_mid_p_interval_without_discordant_rows_is_about_three_over_n() -> None:
+    low, high = mcnemar_interval(TESTS["mcnemar-mid-p"], DiscordantCounts(0, 0, 100), 0.95)
     # Half of the confidence lies on either side: the bound of Clopper and Pearson at 95 % for one side.
     assert (-low, high) == pytest.approx((beta.ppf(0.95, 1, 100),) * 2, abs=1e-3)
 
 
-def test_a_margin_has_the_p_value_of_the_interval_that_reaches_it() -> None:
-    observed, test = Discordant(9, 6, 80), TESTS["mcnemar-mid-p"]
+def test_margin_p_value_matches_the_interval() -> None:
+    observed, test = DiscordantCounts(9, 6, 80), TESTS["mcnemar-mid-p"]
     questions: list[tuple[Side, float]] = [("greater", -0.06), ("less", 0.1)]
     for side, bound in questions:
         p = margin_p(test, observed, bound, side)
@@ -174,10 +174,10 @@ def test_a_margin_has_the_p_value_of_the_interval_that_reaches_it() -> None:
     assert margin_p(test, observed, 0.0, "greater") == pytest.approx(mid_p_test(9, 6, "greater").p)
 
 
-def test_shares_are_compared_at_a_margin_by_the_same_interval() -> None:
+def test_proportions_at_a_margin_use_the_same_interval() -> None:
     truth = np.ones(80, dtype=bool)
     new, old = np.arange(80) >= 6, (np.arange(80) < 71)
     rows = Rows(truth, {"new": new * 1.0, "old": old * 1.0})
     (result,) = compare(rows, measure="sensitivity", question=Question("better", margin=0.06))
-    assert result.p == margin_p(TESTS["mcnemar-mid-p"], Discordant(9, 6, 80), -0.06, "greater")
+    assert result.p == margin_p(TESTS["mcnemar-mid-p"], DiscordantCounts(9, 6, 80), -0.06, "greater")
     assert "McNemar, mid-p: 9 rows against 6, at the margin" in result.test

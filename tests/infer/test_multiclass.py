@@ -43,7 +43,7 @@ def sample(seed: int, rows: int = 120, *, weighted: bool = False, counted: bool 
     return MulticlassRows(truth, np.round(score / score.sum(axis=1, keepdims=True), 3) + 1e-4, LABELS, weight, count)
 
 
-def sets(seed: int, rows: int = 60, *, weighted: bool = False) -> LabelSets:
+def make_label_sets(seed: int, rows: int = 60, *, weighted: bool = False) -> LabelSets:
     rng = np.random.default_rng(seed)
     truth = rng.random((rows, 4)) < 0.4
     weight = rng.random(rows) + 0.5 if weighted else None
@@ -69,7 +69,7 @@ def bounds(name: str, rows: MulticlassRows | LabelSets, **options: Any) -> tuple
     return result.value, result.low, result.high
 
 
-def test_hits_are_shares() -> None:
+def test_hits_have_the_interval_of_a_proportion() -> None:
     rows = sample(1)
     for k, top in ((2, multiclass.top_k_accuracy), (1, partial(multiclass.top_k_accuracy, k=1))):
         right = (np.argsort(-np.asarray(rows.score), axis=1)[:, :k] == rows.truth[:, None]).any(axis=1)
@@ -80,8 +80,8 @@ def test_hits_are_shares() -> None:
         assert (result.value, result.low, result.high, result.how) == (right.mean(), low, high, how)
 
 
-def test_weights_of_hits_are_linearised() -> None:
-    every = sets(2, weighted=True)
+def test_weighted_hits_have_linearized_trials() -> None:
+    every = make_label_sets(2, weighted=True)
     assert every.weight is not None
     assert every.predicted is not None
     right = (every.predicted == every.truth).all(axis=1)
@@ -108,14 +108,14 @@ def test_mean_losses_of_many_rows_have_the_usual_standard_error(name: str) -> No
     assert (high - low) / 2 == pytest.approx(1.96 * losses.std() / sqrt(4000), rel=0.02)
 
 
-def test_lucky_losses_have_wide_intervals() -> None:
+def test_small_losses_by_luck_have_wide_intervals() -> None:
     rows = class_scores(["a"] * 50 + ["b"] * 50, np.repeat([[0.98, 0.02], [0.02, 0.98]], 50, axis=0))
     result = infer.estimate("log_loss", rows)
     assert result.value == pytest.approx(-np.log(0.98))
     assert result.high > 0.08  # one in fifty costs 3.9
 
 
-def test_two_classes_are_one_curve() -> None:
+def test_two_classes_have_the_auc_interval() -> None:
     rng = np.random.default_rng(4)
     truth = rng.random(150) < 0.3
     risk = np.round(1 / (1 + np.exp(-(truth + rng.normal(size=150)))), 2)
@@ -145,17 +145,17 @@ def test_row_influence_matches_finite_differences(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", tiered([f"{how} {inner}" for inner, how in AVERAGES] + ["hand_till"], 3))
-def test_closed_forms_are_as_wide_as_resampling(name: str) -> None:
+def test_closed_form_intervals_are_as_wide_as_bootstrap_intervals(name: str) -> None:
     rows = sample(6, 600)
     value, low, high = bounds(name, rows)
-    drawn = _multiclass._bootstrap_interval(EVERY[name], rows, value, 0.95, 1)  # noqa: SLF001
-    assert high - low == pytest.approx(drawn.high - drawn.low, rel=0.15)
-    assert drawn.how == "Bayesian bootstrap, 500 samples"
+    bootstrapped = _multiclass._bootstrap_interval(EVERY[name], rows, value, 0.95, 1)  # noqa: SLF001
+    assert high - low == pytest.approx(bootstrapped.high - bootstrapped.low, rel=0.15)
+    assert bootstrapped.how == "Bayesian bootstrap, 500 samples"
 
 
 @pytest.mark.quick(5)
 @pytest.mark.parametrize("name", EVERY)
-def test_laws(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_intervals_of_row_measures_are_invariant(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_multiclass, "N_BOOTSTRAP", 60)
     rows = sample(7, weighted=True, counted=True)
     expected = bounds(name, rows)
@@ -177,7 +177,7 @@ def test_laws(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("how", ["macro", "weighted", "micro"])
-def test_averages_over_decisions_are_of_the_table(how: Literal["macro", "weighted", "micro"]) -> None:
+def test_averages_over_decisions_equal_those_of_the_table(how: Literal["macro", "weighted", "micro"]) -> None:
     rows = sample(8, 200)
     result = infer.estimate(average_over_classes("f1", how), rows.confusion())
     assert result.low < result.value < result.high
@@ -187,7 +187,7 @@ def test_averages_over_decisions_are_of_the_table(how: Literal["macro", "weighte
 
 
 def test_sets_of_labels_are_resampled_by_rows() -> None:
-    every = sets(9)
+    every = make_label_sets(9)
     f1 = average_over_classes("f1", "macro")
     result = infer.estimate(f1, every)
     assert result.how == "Bayesian bootstrap, 500 samples"
@@ -200,7 +200,7 @@ def test_sets_of_labels_are_resampled_by_rows() -> None:
     assert infer.estimate(f1, every, seed=1).low != result.low
 
 
-def test_what_is_undefined_says_why() -> None:
+def test_undefined_values_have_a_reason() -> None:
     rows = class_scores(["a", "a", "b", "b", "c"], np.random.default_rng(0).random((5, 3)), labels=LABELS)
     result = infer.estimate("hand_till", rows)
     assert not isnan(result.value)
@@ -225,7 +225,7 @@ def test_the_registry_of_closed_forms_is_complete() -> None:
     assert not _variances.has_influence(measure.find_measure("ks"))
 
 
-def spread_out(
+def make_separated_rows(
     seed: int, rows: int, signal: float, *, power: float = 1.0, shares: tuple[float, ...] = (0.4, 0.3, 0.3)
 ) -> MulticlassRows:
     """Rows with normal scores and probabilities that are right, unless the power is not 1."""
@@ -249,7 +249,7 @@ def fourth_moment_freedom(parts: list[Any]) -> tuple[float, float]:
 
 
 def test_hand_till_of_near_perfect_classes_is_narrow() -> None:
-    rows = spread_out(1, 200, 3.0)
+    rows = make_separated_rows(1, 200, 3.0)
     score, truth = np.asarray(rows.score), rows.truth
     added = np.zeros(200)
     for i in range(3):
@@ -276,7 +276,7 @@ def test_perfectly_separated_classes_have_the_bound_of_the_smallest(name: str, c
     assert low == pytest.approx(1 - 2 / classes * (1 - 0.025 ** (1 / 12)))
 
 
-def test_scores_that_are_all_the_same_have_an_interval() -> None:
+def test_constant_scores_have_an_interval() -> None:
     rows = MulticlassRows(np.repeat([0, 1, 2], 20), np.full((60, 3), 1 / 3), LABELS)
     value, low, high = bounds("hand_till", rows)
     assert value == 0.5
@@ -305,7 +305,7 @@ def test_bias_of_average_precision_is_half_the_second_derivative() -> None:
 
 @pytest.mark.parametrize("name", ["brier", "log_loss"])
 def test_losses_of_underconfident_models_have_their_observed_variance(name: str) -> None:
-    rows = spread_out(2, 300, 2.5, power=0.3)
+    rows = make_separated_rows(2, 300, 2.5, power=0.3)
     score = np.asarray(rows.score)
     losses = -np.log(score[np.arange(300), rows.truth])
     if name == "brier":
@@ -315,8 +315,8 @@ def test_losses_of_underconfident_models_have_their_observed_variance(name: str)
     assert high - low == pytest.approx(2 * student.ppf(0.975, freedom) * sqrt(variance), rel=0.02)
 
 
-def test_macro_brier_is_a_share_of_the_brier_score() -> None:
-    rows = spread_out(3, 150, 3.0)
+def test_macro_brier_is_the_brier_score_over_the_classes() -> None:
+    rows = make_separated_rows(3, 150, 3.0)
     assert np.array(bounds("macro brier", rows)) == pytest.approx(np.array(bounds("brier", rows)) / 3)
 
 
@@ -324,8 +324,10 @@ def test_macro_brier_is_a_share_of_the_brier_score() -> None:
 def test_near_perfect_and_rare_classes_are_covered() -> None:
     """Width of at most 1.6 times that of an ideal normal interval; the score set was 6 times as wide."""
     for signal, shares, rows in ((3.0, (0.4, 0.3, 0.3), 200), (1.5, (0.4, 0.32, 0.2, 0.08), 150)):
-        truth = float(multiclass.hand_till(spread_out(10_000, 200_000, signal, shares=shares)))
-        result = np.array([bounds("hand_till", spread_out(seed, rows, signal, shares=shares)) for seed in range(200)])
+        truth = float(multiclass.hand_till(make_separated_rows(10_000, 200_000, signal, shares=shares)))
+        result = np.array(
+            [bounds("hand_till", make_separated_rows(seed, rows, signal, shares=shares)) for seed in range(200)]
+        )
         assert np.mean((result[:, 1] <= truth) & (truth <= result[:, 2])) > 0.92
         assert np.median(result[:, 2] - result[:, 1]) < 1.6 * 3.92 * result[:, 0].std()
 
@@ -335,7 +337,7 @@ class TestComparisons:
 
     @pytest.mark.parametrize("name", ["brier", "log_loss"])
     def test_losses_are_compared_by_a_paired_t_test(self, name: str) -> None:
-        a, b = (spread_out(4, 120, signal) for signal in (1.2, 1.0))
+        a, b = (make_separated_rows(4, 120, signal) for signal in (1.2, 1.0))
         b = replace(b, truth=a.truth)
         losses = [-np.log(np.asarray(each.score)[np.arange(120), a.truth]) for each in (a, b)]
         if name == "brier":
@@ -364,14 +366,14 @@ class TestComparisons:
             assert result.difference.low == pytest.approx(expected.difference.low, rel=1e-9)
 
     @pytest.mark.parametrize("name", tiered(["macro auc", "macro average_precision", "weighted brier"]))
-    def test_averages_are_compared_as_resampled(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_comparisons_of_averages_agree_with_the_bootstrap(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(_bootstrap, "MAX_SAMPLES", 499)
         a, b = (sample(seed, 400) for seed in (7, 8))
         b = replace(b, truth=a.truth)
         closed = infer.compare_classes(a, b, measure=EVERY[name])
-        drawn = infer.compare_classes(a, b, measure=EVERY[name], question=infer.Question(method="resample"))
+        bootstrapped = infer.compare_classes(a, b, measure=EVERY[name], question=infer.Question(method="resample"))
         width = closed.difference.high - closed.difference.low
-        assert drawn.difference.high - drawn.difference.low == pytest.approx(width, rel=0.15)
+        assert bootstrapped.difference.high - bootstrapped.difference.low == pytest.approx(width, rel=0.15)
 
     def test_equal_confident_models_differ_in_one_of_twenty_samples(self) -> None:
         rejected = {"log_loss": 0, "hand_till": 0}
@@ -404,7 +406,7 @@ def _truth_of(name: str) -> float:
 class TestSummaries:
     """`multiclass_summary`: every number of the plain one, each with its interval."""
 
-    def test_every_number_is_that_of_the_plain_summary(self) -> None:
+    def test_values_equal_those_of_the_plain_summary(self) -> None:
         rows = sample(11)
         plain = multiclass.summary(rows).rows()
         result = infer.multiclass_summary(rows)
@@ -418,7 +420,7 @@ class TestSummaries:
             elif row["value"] is not None and row["why"] is None:
                 assert row["low"] <= row["value"] <= row["high"], row
 
-    def test_shares_of_a_class_are_those_of_its_own_table(self) -> None:
+    def test_proportions_of_a_class_equal_those_of_its_own_table(self) -> None:
         columns = {"is": [*"abaccbaa"], "called": [*"aaacbbca"]}
         table = confusion(columns["is"], columns["called"])
         read_ = read.confusions(columns, truth="is", predicted="called")
@@ -433,13 +435,13 @@ class TestSummaries:
             assert (row["low"], row["high"], row["level"]) == (low, high, 0.8)
             assert row["how"] == "Wilson"
 
-    def test_a_method_that_no_measure_knows_raises(self) -> None:
+    def test_a_method_that_no_measure_has_raises(self) -> None:
         with pytest.raises(OptionError, match="method='delong' makes no interval of"):
             infer.multiclass_summary(
                 sample(1), measures=["kappa", "f1"], interval=infer.IntervalOptions(method="delong")
             )
 
-    def test_groups(self) -> None:
+    def test_multiclass_summary_of_groups(self) -> None:
         rows = sample(12)
         sex = np.arange(len(rows)) % 2
         grouped = replace(rows, group=sex, groups=(("f",), ("m",)), attributes=("sex",))
@@ -452,5 +454,5 @@ class TestSummaries:
         assert sum(row["measure"] == "brier" for row in result.rows()) == 3
 
 
-def test_about_knows_what_averages_are_of() -> None:
+def test_averages_store_the_type_of_their_argument() -> None:
     assert describe(average_over_classes("auc", "macro")).of is MulticlassRows

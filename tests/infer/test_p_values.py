@@ -14,14 +14,13 @@ from baserate import Rows, Tallies, Tally, UsageError, equalize, infer, shift, t
 from baserate._formatting import format_p, format_p_phrase
 from baserate._tally import Group
 from baserate.infer import compare, tabulate_comparisons
-from baserate.infer._binomial import NormalLevel, clopper_pearson, normal_quantile, tail_probability, wilson
+from baserate.infer._binomial import NormalLevel, clopper_pearson, normal_quantile, t_widening, tail_probability, wilson
 from baserate.infer._comparison import interval_p
-from baserate.infer._variances import t_widening
 from tests.cli.shell import run
 
 
 @pytest.mark.parametrize("z", [6.0, 9.0, 15.0, 30.0])
-def test_p_of_intervals_is_limited_by_floats_alone(z: float) -> None:
+def test_interval_p_values_reach_the_smallest_float(z: float) -> None:
     def interval(level: float) -> tuple[float, float]:
         return z - normal_quantile(level), z + normal_quantile(level)
 
@@ -29,7 +28,7 @@ def test_p_of_intervals_is_limited_by_floats_alone(z: float) -> None:
 
 
 @pytest.mark.parametrize("measure", ["sensitivity", "brier", "ks", "average_precision"])
-def test_p_of_samples_that_differ_much_do_not_repeat(measure: str) -> None:
+def test_newcombe_p_values_of_very_different_samples_differ(measure: str) -> None:
     rng = np.random.default_rng(2)
     result = []
     for size in (400, 600, 800):
@@ -59,7 +58,7 @@ def test_newcombe_p_is_where_the_interval_just_reaches_zero() -> None:
     assert result.p < 1e-30
 
 
-def test_p_of_samples_is_marked_as_a_bound_where_no_sample_lies_beyond() -> None:
+def test_bootstrap_p_values_without_samples_beyond_are_bounds() -> None:
     rng = np.random.default_rng(5)
     truth = rng.random(400) < 0.5
     rows = Rows(truth, {"good": truth * 0.5 + 0.5 * rng.random(400), "bad": rng.random(400)})
@@ -83,7 +82,7 @@ def test_levels_that_store_their_quantile_give_the_same_intervals() -> None:
     assert t_widening(9, level) == pytest.approx(t_widening(9, 0.95))
 
 
-def test_distances_that_no_perfect_model_reaches_have_a_bound() -> None:
+def test_null_reference_p_values_without_simulations_beyond_are_bounds() -> None:
     rng = np.random.default_rng(0)
     risk = rng.random(500)
     far = infer.null_reference("ece", tally(rng.random(500) < risk**4, risk), n_simulations=200)
@@ -92,7 +91,7 @@ def test_distances_that_no_perfect_model_reaches_have_a_bound() -> None:
     assert not near.p_is_bound
 
 
-def test_gaps_that_no_permutation_reaches_have_a_bound() -> None:
+def test_permutation_p_values_without_permutations_beyond_are_bounds() -> None:
     tables = {"a": [400, 100], "b": [200, 300]}
     actual: dict[Group, Tally] = {
         (name,): Tally.from_counts([1.0, 0.0], [hits, [0, 0]]) for name, hits in tables.items()
@@ -135,7 +134,7 @@ def people(folder: Path) -> Path:
 THREE = ("--truth", "sick", "--score", "new", "--score", "old", "--score", "none", "--positive", "1")
 
 
-def test_compare_labels_adjusted_p_values_and_says_that_intervals_are_not(tmp_path: Path) -> None:
+def test_compare_notes_that_p_values_are_adjusted_and_intervals_are_not(tmp_path: Path) -> None:
     path = people(tmp_path)
     for form in ("table", "md"):
         shown = run("compare", path, *THREE, "--format", form, "-q").stdout
@@ -162,7 +161,7 @@ def test_a_report_has_raw_and_adjusted_p_values(tmp_path: Path) -> None:
     assert any(row["p"] < row["p_adjusted"] for row in rows)
 
 
-def test_reliability_says_that_nothing_is_adjusted(tmp_path: Path) -> None:
+def test_reliability_notes_that_p_values_are_not_adjusted(tmp_path: Path) -> None:
     typed = ("reliability", people(tmp_path), "--truth", "sick", "--score", "none", "--positive", "1", "-q")
     shown = run(*typed, "--n-simulations", "50").stdout
     output = " ".join(shown.split())
@@ -199,7 +198,7 @@ def test_a_test_result_is_neither_true_nor_false(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FOUND)
-def test_what_the_message_tells_to_look_at_is_there(name: str) -> None:
+def test_attributes_named_by_the_message_exist(name: str) -> None:
     make, remedy = FOUND[name]
     _, _, rest = remedy.partition(".")
     assert eval(f"found.{rest}", {"found": make()}) in {True, False, None}  # noqa: S307  (our own message)

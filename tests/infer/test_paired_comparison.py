@@ -82,7 +82,7 @@ STATED = Settings(costs=Costs(fp=1, fn=5), at=0.2)
 
 
 @pytest.mark.parametrize("name", MEASURES)
-def test_a_model_against_itself_differs_by_nothing(name: str) -> None:
+def test_a_model_does_not_differ_from_itself(name: str) -> None:
     rows = sample()
     twice = Rows(rows.truth, {"a": rows.score["new"], "b": rows.score["new"]})
     (result,) = compare(twice, measure=STATED.apply(MEASURES[name]))
@@ -114,7 +114,7 @@ def test_every_measure_is_compared(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["auc", "average_precision", "brier", "ks", "partial_auc"])
 @pytest.mark.parametrize("method", [None, "resample"])
-def test_the_same_ranks_or_numbers_under_another_name(name: str, method: str | None) -> None:
+def test_equal_ranks_or_scores_do_not_differ(name: str, method: str | None) -> None:
     rows = sample()
     score = rows.score["new"]
     other = score if name == "brier" else score**3 / 2  # it ranks alike, and is no copy
@@ -141,7 +141,7 @@ def test_perfect_models_with_equal_ranks_by_chance() -> None:
 
 
 @pytest.mark.parametrize("name", ["average_precision", "ks", "partial_auc", "cap_area"])
-def test_perfect_models_are_not_surely_as_good_as_each_other(name: str) -> None:
+def test_non_inferiority_of_perfect_models_is_not_certain(name: str) -> None:
     truth = np.repeat([True, False], 5)
     first, second = truth + np.arange(10) / 100, truth + np.arange(10)[::-1] / 100
     for other in (second, first**2):  # ranks that differ, and ranks that are alike by chance
@@ -153,7 +153,7 @@ def test_perfect_models_are_not_surely_as_good_as_each_other(name: str) -> None:
         assert "show no variance" in result.test or name == "ks"
 
 
-def test_equal_contributions_of_few_rows_are_no_proof() -> None:
+def test_equal_contributions_of_few_rows_are_no_evidence() -> None:
     truth = np.array([True, False])
     score = {"a": np.where(truth, 0.9, 0.1), "b": np.where(truth, 0.6, 0.4)}
     (few,) = compare(Rows(truth, score), measure="brier")
@@ -169,7 +169,7 @@ def test_equal_contributions_of_few_rows_are_no_proof() -> None:
 
 
 @pytest.mark.parametrize("name", ["brier", "ks", "average_precision"])
-def test_a_single_cluster_proves_nothing(name: str) -> None:
+def test_a_single_cluster_is_no_evidence(name: str) -> None:
     rows = sample()
     (result,) = compare(Rows(rows.truth, rows.score, cluster=np.zeros(60, dtype=int)), measure=name)
     assert result.p > 0.5
@@ -177,7 +177,7 @@ def test_a_single_cluster_proves_nothing(name: str) -> None:
     assert result.difference.high > 0.3
 
 
-def test_zero_means_absent() -> None:
+def test_rows_of_weight_or_count_zero_are_ignored() -> None:
     rows = sample()
     there = np.arange(60) % 3 > 0
     left = Rows(rows.truth[there], {name: score[there] for name, score in rows.score.items()})
@@ -189,7 +189,7 @@ def test_zero_means_absent() -> None:
         assert numbers(weighted) == pytest.approx(numbers(expected))
 
 
-def test_no_rows_at_all() -> None:
+def test_comparisons_without_rows_raise() -> None:
     nothing = np.zeros(0)
     for name in ("auc", "brier", "sensitivity"):
         with pytest.raises(EmptyDataError, match="there are no rows"):
@@ -209,7 +209,7 @@ def test_p_of_normal_intervals_is_that_of_the_normal_test(value: float, side: Si
     assert interval_p(interval, value, side, -0.02) == pytest.approx(normal_p((value + 0.02) / 0.1, side))
 
 
-def test_ranks_rest_on_the_smaller_class_and_means_on_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_units_of_ranks_are_the_smaller_class_and_of_means_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     result: list[float] = []
 
     def units(observed: float) -> Units:
@@ -228,7 +228,7 @@ def test_a_prior_compensates_for_samples_that_vary_too_little() -> None:
     assert (low, high) == pytest.approx((stdtrit(11, 0.975) / ndtri(0.975) * np.array([-1, 2])).tolist())
 
 
-def test_samples_to_one_side_of_the_value_are_no_evidence_for_the_other() -> None:
+def test_p_values_of_samples_on_one_side_of_the_value() -> None:
     # The interval is told with the value in it, from -0.1 to 0.3, so nothing speaks against 0.
     p = interval_p(lambda level: (0.2 - level / 10, 0.2 + level / 10), -0.1, "two-sided", 0.0)
     assert p == pytest.approx(1)
@@ -244,7 +244,7 @@ def test_a_perfect_model_against_a_constant_one_is_not_infinitely_precise() -> N
 
 
 @pytest.mark.parametrize("name", BY_NOUN)
-def test_order_and_turn(name: str) -> None:
+def test_comparisons_are_symmetric_and_independent_of_row_order(name: str) -> None:
     rows = sample()
     shuffled = np.random.default_rng(5).permutation(len(rows))
     (result,) = compare(rows, measure=name)
@@ -280,7 +280,7 @@ def test_the_scale_of_weights_does_not_matter(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", BY_NOUN)
-def test_clusters_of_one_row_are_rows_and_repeated_rows_are_not(name: str) -> None:
+def test_clusters_of_one_row_equal_rows(name: str) -> None:
     rows = sample(80)
     single = Rows(rows.truth, rows.score, cluster=np.arange(len(rows))[::-1].copy())
     question = Question() if name in CLOSED else RESAMPLED
@@ -301,7 +301,7 @@ def test_clusters_of_one_row_are_rows_and_repeated_rows_are_not(name: str) -> No
     assert copied.difference.high - copied.difference.low == pytest.approx(wide[1], rel=1e-9)
 
 
-def test_cluster_numbers_mean_nothing() -> None:
+def test_cluster_numbers_do_not_matter() -> None:
     rows = sample(60)
     cluster = np.arange(60) // 3
     renamed = np.random.default_rng(1).permutation(20)[cluster]
@@ -328,8 +328,8 @@ def test_obuchowski_by_hand() -> None:
 
 
 @given(strategies.rows(min_size=2), st.data())
-def test_delong_is_the_variance_of_placements(data: strategies.Rows, drawn: st.DataObject) -> None:
-    other = np.asarray(drawn.draw(strategies.like(data, strategies.few)), dtype=float)
+def test_delong_is_the_variance_of_placements(data: strategies.Rows, other_scores: st.DataObject) -> None:
+    other = np.asarray(other_scores.draw(strategies.like(data, strategies.few)), dtype=float)
     rows = Rows(data.truth, {"a": data.score, "b": other})
     (result,) = compare(rows)
     if data.truth.all() or not data.truth.any():
@@ -373,7 +373,7 @@ def test_non_inferiority_by_delong() -> None:
         assert (result.p < 0.05) == (low > -margin)
 
 
-def test_low_is_better_where_it_is() -> None:
+def test_better_resolves_to_less_for_losses() -> None:
     rows = sample(200)
     (greater,), (less,), (better,) = (
         compare(rows, measure="brier", question=Question(alternative=way, margin=0.01))
@@ -418,7 +418,7 @@ def test_gini_is_twice_the_area() -> None:
 
 
 @pytest.mark.parametrize("name", [pytest.param("average_precision", marks=pytest.mark.slow), "brier"])
-def test_samples_agree_with_a_plain_bootstrap(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bootstrap_differences_agree_with_a_plain_bootstrap(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_bootstrap, "MAX_SAMPLES", 1999)
     rows = sample(300, seed=4)
     reference = {"average_precision": average_precision_score, "brier": brier_score_loss}[name]
@@ -451,7 +451,7 @@ def test_many_rows_use_fewer_samples_and_report_it(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("name", ["average_precision", "ks", "brier", "log_loss", "partial_auc"])
-def test_pooled_scores_vary_as_all_do(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pooled_scores_vary_as_much_as_all_scores(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(7)
     truth = rng.random(1000) < 0.4
     observed = truth + rng.normal(size=1000)
@@ -482,7 +482,7 @@ def measure_curve(rows: Rows, model: str) -> Any:  # noqa: ANN401
     return curve(Tally.of_rows(rows.truth, rows.score[model]))
 
 
-def test_groups_are_compared_after_everybody() -> None:
+def test_groups_are_compared_after_all_rows() -> None:
     rows = sample(90)
     group = np.arange(90) % 2
     by = Rows(rows.truth, rows.score, group=group, groups=(("f",), ("m",)), attributes=("sex",))
@@ -498,7 +498,7 @@ def test_groups_are_compared_after_everybody() -> None:
     assert tidied[1]["threshold"] == tidied[1]["other_threshold"] == 0.5
 
 
-def test_a_group_of_one_class_says_why() -> None:
+def test_comparisons_of_a_group_of_one_class_have_a_reason() -> None:
     rows = sample(30)
     group = rows.truth.astype(int)
     by = Rows(rows.truth, rows.score, group=group, groups=(("a",), ("b",)), attributes=("g",))
@@ -510,14 +510,14 @@ def test_a_group_of_one_class_says_why() -> None:
     assert isnan(first.p)
 
 
-def test_undefined_for_one_model_names_it() -> None:
+def test_the_reason_names_the_undefined_model() -> None:
     rows = sample(30)
     (result,) = compare(rows, measure="precision", threshold={"new": 0.5, "old": np.inf})
     assert result.why == "old: nothing is flagged"
     assert isnan(result.p)
 
 
-def test_a_single_row_of_a_class_has_limits() -> None:
+def test_comparisons_with_a_single_row_of_a_class_have_limits() -> None:
     (result,) = compare(Rows(np.array([True, False, False]), {"a": np.array([3.0, 2, 1]), "b": np.array([2.0, 3, 1])}))
     assert result.difference.value == 0.5
     assert -1 <= result.difference.low < 0.5 < result.difference.high <= 1
@@ -564,7 +564,7 @@ def test_scores_that_are_no_probabilities_need_a_threshold() -> None:
         ({"cluster": np.arange(60)}, "requires independent rows"),
     ],
 )
-def test_mcnemar_raises_where_it_does_not_hold(changes: Any, message: str) -> None:  # noqa: ANN401
+def test_mcnemar_of_unsuitable_rows_raises(changes: Any, message: str) -> None:  # noqa: ANN401
     rows = sample()
     other = Rows(rows.truth, rows.score, **changes)
     with pytest.raises(OptionError, match=message):
@@ -585,7 +585,7 @@ def test_labels_are_compared_only_by_tables() -> None:
         compare(labelled, models=["new", "says"])
 
 
-def test_only_rows_are_compared() -> None:
+def test_comparisons_of_other_types_raise() -> None:
     with pytest.raises(OptionError, match="dict is not Rows"):
         compare({})  # type: ignore[arg-type]
 
@@ -602,13 +602,13 @@ def test_only_rows_are_compared() -> None:
         {"method": "t-test"},
     ],
 )
-def test_questions_that_make_no_sense(options: dict[str, Any]) -> None:
+def test_invalid_questions_raise(options: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         Question(**options)
 
 
 @pytest.mark.slow
-def test_the_tests_keep_their_level() -> None:
+def test_paired_tests_keep_their_significance_level() -> None:
     # Two models that are equally good. A rate of 5 % in 300 samples has a standard deviation of 1.3 %.
     runs, rejected = 300, dict.fromkeys(("auc", "accuracy", "f1"), 0)
     for seed in range(runs):
@@ -620,7 +620,7 @@ def test_the_tests_keep_their_level() -> None:
     assert rejected["f1"] / runs < 0.05 + 3 * sd
 
 
-def test_resampled_rows_keep_their_level() -> None:
+def test_bootstrap_tests_keep_their_significance_level() -> None:
     runs, rejected, missed = 120, 0, 0
     for seed in range(runs):
         (result,) = compare(sample(80, seed), measure="brier")
@@ -633,7 +633,7 @@ def test_resampled_rows_keep_their_level() -> None:
 
 
 @pytest.mark.slow
-def test_resampled_clusters_keep_their_level() -> None:
+def test_bootstrap_tests_of_clusters_keep_their_significance_level() -> None:
     # Twenty clusters of four rows that share what a model alone sees; few decisions differ, often all in one direction.
     runs, rejected = 250, 0
     for seed in range(runs):
@@ -646,7 +646,7 @@ def test_resampled_clusters_keep_their_level() -> None:
     assert rejected / runs < 0.05 + 3 * sqrt(0.05 * 0.95 / runs)
 
 
-def in_clusters(seed: int, clusters: int) -> Rows:
+def make_clustered_rows(seed: int, clusters: int) -> Rows:
     """Two models that are equally good, each with a mood of its own in each cluster."""
     rng = np.random.default_rng(seed)
     cluster = np.repeat(np.arange(clusters), 8)
@@ -659,19 +659,19 @@ def in_clusters(seed: int, clusters: int) -> Rows:
 
 
 @pytest.mark.slow
-def test_few_clusters_raise_no_false_alarms() -> None:
+def test_few_clusters_keep_the_significance_level() -> None:
     # With normal quantiles and percentiles as they are: 10 % of areas, 14 % of the others.
     alarms = dict.fromkeys(("auc", "brier", "f1"), 0)
     for seed in range(150):
-        for result in compare(in_clusters(seed, 8), measure=list(alarms), threshold=0.5):
+        for result in compare(make_clustered_rows(seed, 8), measure=list(alarms), threshold=0.5):
             alarms[result.measure] += result.p < 0.05
     assert max(alarms.values()) <= 15, alarms
 
 
 @pytest.mark.parametrize("clusters", [4, 30])
 @pytest.mark.parametrize("name", ["auc", "brier", "average_precision", "f1"])
-def test_an_interval_excludes_what_p_speaks_against(name: str, clusters: int) -> None:
-    rows = in_clusters(1, clusters)
+def test_intervals_agree_with_p_values(name: str, clusters: int) -> None:
+    rows = make_clustered_rows(1, clusters)
     new = 0.95 * rows.score["new"] + 0.05 * rows.truth
     better = Rows(rows.truth, {"new": new, "old": rows.score["old"]}, cluster=rows.cluster)
     (result,) = compare(better, measure=name, threshold=0.5)

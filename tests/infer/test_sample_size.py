@@ -57,7 +57,9 @@ def half(expect: float, trials: int, method: str | None = None, level: float = 0
 
 
 @given(expect=st.floats(0, 1), wanted=widths, method=st.sampled_from([None, *METHODS]))
-def test_a_share_is_reached_and_with_one_row_fewer_it_is_not(expect: float, wanted: float, method: str | None) -> None:
+def test_half_width_of_a_proportion_is_reached_by_the_smallest_size(
+    expect: float, wanted: float, method: str | None
+) -> None:
     result = sample_size_for_proportion("accuracy", expect, wanted, method=method)
     assert result.rows == result.trials
     assert result.half_width == half(expect, result.rows, method) <= wanted
@@ -65,9 +67,7 @@ def test_a_share_is_reached_and_with_one_row_fewer_it_is_not(expect: float, want
 
 
 @given(expect=st.floats(0, 1), trials=st.integers(1, 5000), method=st.sampled_from([None, *METHODS]))
-def test_half_widths_fall_with_every_row_so_that_the_smallest_size_is_well_defined(
-    expect: float, trials: int, method: str | None
-) -> None:
+def test_half_widths_decrease_with_every_row(expect: float, trials: int, method: str | None) -> None:
     assert half(expect, trials + 1, method) <= half(expect, trials, method) * (1 + 1e-12)
 
 
@@ -81,7 +81,7 @@ def test_wilsons_half_width_solved_by_hand(expect: float, wanted: float) -> None
     assert sample_size_for_proportion("accuracy", expect, wanted, method="wilson").rows == max(ceil(exact), 1)
 
 
-def test_all_hits_by_hand() -> None:
+def test_size_for_a_proportion_of_one_by_hand() -> None:
     # Clopper and Pearson: low is (0.025)^(1/n), so n = log 0.025 / log(1 − 2h)
     result = sample_size_for_proportion("sensitivity", 1, 0.05, prevalence=0.1)
     assert result.trials == ceil(log(0.025) / log(0.9)) == 36
@@ -103,7 +103,7 @@ def test_all_hits_by_hand() -> None:
         ("flag_rate", 1, "rows"),
     ],
 )
-def test_rows_that_count(name: str, portion: float, among: str) -> None:
+def test_trials_of_each_measure(name: str, portion: float, among: str) -> None:
     result = sample_size_for_proportion(name, 0.8, 0.04, prevalence=0.2, flag_rate=0.05)
     trials = sample_size_for_proportion("accuracy", 0.8, 0.04).rows
     assert (result.trials, result.among) == (trials, among)
@@ -112,7 +112,7 @@ def test_rows_that_count(name: str, portion: float, among: str) -> None:
     assert result == sample_size_for_proportion(vars(measure)[name], 0.8, 0.04, prevalence=0.2, flag_rate=0.05)
 
 
-def test_a_tenth_means_ten_times_as_many_and_not_one_row_more() -> None:
+def test_rows_are_exactly_trials_over_the_prevalence() -> None:
     for trials, tenths in product((139, 683, 1064), range(1, 10)):
         expect = sample_size_for_proportion("accuracy", 0.5, sqrt(Z * Z / 4 / (trials + Z * Z)) + 1e-12)
         assert expect.rows == trials
@@ -132,7 +132,7 @@ def test_sensitivity_and_specificity_mirror_each_other(expect: float, wanted: fl
     assert (one.rows, one.trials) == (other.rows, other.trials)
 
 
-def area(expect: float, rows: int, prevalence: float, method: str) -> float:
+def auc_half_width(expect: float, rows: int, prevalence: float, method: str) -> float:
     classes = prevalence * rows, (1 - prevalence) * rows
     variance = _auc_intervals.exponential_variance if method == "hanley-mcneil" else newcombe_variance
     low, high = _auc_intervals.METHODS[method][0](AucEstimate(expect, variance(expect, *classes), *classes), 0.95)
@@ -145,14 +145,14 @@ def area(expect: float, rows: int, prevalence: float, method: str) -> float:
     prevalence=prevalences,
     method=st.sampled_from(list(_auc_intervals.METHODS)),
 )
-def test_an_auc_is_reached_and_with_one_row_fewer_it_is_not(
+def test_half_width_of_an_auc_is_reached_by_the_smallest_size(
     expect: float, wanted: float, prevalence: float, method: str
 ) -> None:
     result = sample_size_for_auc(expect, wanted, prevalence=prevalence, method=method)
-    assert result.half_width == area(expect, result.rows, prevalence, method) <= wanted
+    assert result.half_width == auc_half_width(expect, result.rows, prevalence, method) <= wanted
     least = ceil(round(2 / min(prevalence, 1 - prevalence), 6))
     assert result.rows >= least
-    assert result.rows == least or area(expect, result.rows - 1, prevalence, method) > wanted
+    assert result.rows == least or auc_half_width(expect, result.rows - 1, prevalence, method) > wanted
 
 
 @given(expect=st.floats(0.05, 0.95), wanted=widths, prevalence=prevalences)
@@ -181,7 +181,7 @@ def test_the_variance_of_a_binormal_curve_is_that_of_the_formula_with_unrounded_
         assert pair.covariance == (0, 0)
 
 
-def test_power_of_an_auc_grows_with_rows_and_with_what_is_expected() -> None:
+def test_power_of_an_auc_test_grows_with_rows_and_the_expected_auc() -> None:
     sizes = [power_of_auc_test(0.7, positives=n, negatives=3 * n) for n in (5, 10, 20, 40, 80)]
     assert sizes == sorted(set(sizes))
     expected = [power_of_auc_test(auc, positives=20, negatives=20) for auc in (0.55, 0.6, 0.7, 0.8, 0.9)]
@@ -189,7 +189,7 @@ def test_power_of_an_auc_grows_with_rows_and_with_what_is_expected() -> None:
 
 
 @given(auc=st.floats(0.55, 0.95), prevalence=prevalences, power=st.floats(0.5, 0.99), sides=st.sampled_from([1, 2]))
-def test_the_size_to_show_an_auc_has_the_power_and_one_row_fewer_has_not(
+def test_power_of_an_auc_test_is_reached_by_the_smallest_size(
     auc: float, prevalence: float, power: float, sides: Sides
 ) -> None:
     test: dict[str, Any] = {"sides": sides, "method": "obuchowski"}
@@ -204,7 +204,7 @@ def test_the_size_to_show_an_auc_has_the_power_and_one_row_fewer_has_not(
 
 
 @pytest.mark.parametrize("method", ["interval", "obuchowski"])
-def test_another_null_and_the_other_side_of_it(method: str) -> None:
+def test_auc_tests_against_another_null_on_both_sides(method: str) -> None:
     classes: dict[str, Any] = {"positives": 100, "negatives": 300, "method": method}
     assert power_of_auc_test(0.8, null=0.7, **classes) < power_of_auc_test(0.8, **classes)
     assert power_of_auc_test(0.3, **classes) == pytest.approx(power_of_auc_test(0.7, **classes))
@@ -214,7 +214,7 @@ def test_another_null_and_the_other_side_of_it(method: str) -> None:
     assert power_of_auc_test(0.8, null=0.7, alpha=alpha, **classes) == pytest.approx(0.9)
 
 
-def test_power_is_what_simulation_finds() -> None:
+def test_power_of_an_auc_test_agrees_with_simulation() -> None:
     """Normal scores of AUC 0.7: how often DeLong's interval leaves out a half; Obuchowski is on the safe side."""
     rng = np.random.default_rng(1)
     scores = population.binormal(means=(0, sqrt(2) * ndtri(0.7)))
@@ -267,7 +267,7 @@ def test_an_auc_of_positives_that_are_spread_wider_is_as_precise_as_planned() ->
     assert np.mean([(each.high - each.low) / 2 for each in observed]) == pytest.approx(0.05, rel=0.05)
 
 
-def test_the_usual_interval_is_reached_and_with_one_row_fewer_it_is_not() -> None:
+def test_half_width_of_the_default_interval_is_reached_by_the_smallest_size() -> None:
     result = sample_size_for_auc(0.8, 0.03, prevalence=0.1, spread_ratio=1.5)
 
     def half(rows: int) -> float:
@@ -284,7 +284,7 @@ def test_the_usual_interval_is_reached_and_with_one_row_fewer_it_is_not() -> Non
     prevalence=prevalences,
     power=st.floats(0.5, 0.99),
 )
-def test_two_aucs_are_symmetric_and_as_powerful_as_wanted(
+def test_sizes_for_two_aucs_are_symmetric_and_reach_the_power(
     first: float, second: float, r: float, prevalence: float, power: float
 ) -> None:
     assume(abs(first - second) > 0.01)
@@ -322,7 +322,7 @@ def test_correlated_models_need_fewer_rows_and_models_on_their_own_rows_two_samp
     assert alone.rows == same[0].rows > same[1].rows > same[2].rows
 
 
-def test_a_pilot_counts_repeated_rows_and_forgets_their_order() -> None:
+def test_pilots_do_not_depend_on_row_order_or_counts() -> None:
     rng = np.random.default_rng(3)
     truth = rng.random(40) < 0.4
     scores = {name: np.round(rng.normal(truth * 1.0), 1) for name in "ab"}
@@ -336,7 +336,7 @@ def test_a_pilot_counts_repeated_rows_and_forgets_their_order() -> None:
     assert shuffled.covariance == pytest.approx(counted.covariance)
 
 
-def test_tallies_of_two_samples_vary_as_their_rows() -> None:
+def test_independent_pairs_equal_those_of_their_rows() -> None:
     rng = np.random.default_rng(4)
     truth = rng.random(60) < 0.4
     scores = {name: np.round(rng.normal(truth * 1.0), 1) for name in "ab"}
@@ -362,7 +362,7 @@ def test_exact_power_is_that_of_the_test_of_scipy(expect: float, goal: float, tr
 
 
 @pytest.mark.parametrize(("expect", "goal"), [(0.9, 0.8), (0.99, 0.9), (0.6, 0.5)])
-def test_the_power_of_a_share_is_averaged_over_the_rows_that_count(expect: float, goal: float) -> None:
+def test_power_of_a_proportion_test_is_averaged_over_the_trials(expect: float, goal: float) -> None:
     result = sample_size_for_proportion_test("sensitivity", expect, goal=goal, power=0.8, prevalence=0.5)
     assert result.rows == 2 * (result.trials or 0)
     near = np.arange(1, result.rows + 1)
@@ -389,9 +389,7 @@ def test_this_and_every_larger_size_has_the_power(expect: float, goal: float) ->
 
 
 @given(first=shares, second=shares, paired=st.booleans(), power=st.floats(0.5, 0.99))
-def test_two_shares_are_symmetric_and_mirror_each_other(
-    first: float, second: float, power: float, *, paired: bool
-) -> None:
+def test_sizes_for_two_proportions_are_symmetric(first: float, second: float, power: float, *, paired: bool) -> None:
     assume(abs(first - second) > 0.005)
 
     def size(one: float, other: float, name: str = "sensitivity", prevalence: float = 0.1) -> SampleSize:
@@ -415,7 +413,7 @@ def test_connors_formula_by_hand() -> None:
     assert result == pytest.approx(float(ndtr((1.41421356 - 1.95996398 * 0.44721360) / 0.43588989)), rel=1e-6)
 
 
-def test_no_level_is_above_one() -> None:
+def test_significance_levels_do_not_exceed_one() -> None:
     assert alpha_of_auc_test(0.5001, power=0.99, positives=5, negatives=5) == 1
 
 
@@ -435,7 +433,7 @@ def test_the_more_models_disagree_the_more_rows_are_needed() -> None:
 NORMAL = population.binormal(means=(0, sqrt(2) * ndtri(0.8)), prevalence=0.1)
 
 
-def test_simulation_agrees_with_the_formula_of_a_share() -> None:
+def test_simulation_agrees_with_the_formula_of_a_proportion() -> None:
     counts = NORMAL.at(1.0)
     shown = measure.sensitivity(counts)
     result = sample_size_by_simulation(NORMAL, "sensitivity", 0.05, threshold=1.0)
@@ -459,14 +457,14 @@ def test_simulation_depends_on_the_seed_alone() -> None:
 
 
 @pytest.mark.slow
-def test_simulation_scales_what_would_take_too_long() -> None:
+def test_simulation_scales_large_samples() -> None:
     result = sample_size_by_simulation(NORMAL.at_prevalence(0.5), "auc", 0.005, n_simulations=400)
     assert result.rows > 20_000
     assert "of 20000 rows, scaled" in result.how
     assert result.rows == pytest.approx(sample_size_for_auc(0.8, 0.005, prevalence=0.5).rows, rel=0.25)
 
 
-def test_simulation_takes_measures_that_may_be_infinite_or_undefined() -> None:
+def test_simulation_with_infinite_or_undefined_measures() -> None:
     odds = sample_size_by_simulation(NORMAL, "diagnostic_odds_ratio", 5, threshold=1.0)
     assert odds.half_width == pytest.approx(5, abs=4 * (odds.error or 0))
     rare = sample_size_by_simulation(NORMAL, "precision", 0.4, threshold=3.0)
@@ -475,7 +473,7 @@ def test_simulation_takes_measures_that_may_be_infinite_or_undefined() -> None:
     assert (few.rows, few.how) == (100, "20000 simulated samples, no fewer than ten rows of the rarer class")
 
 
-def test_simulation_takes_scores_that_are_probabilities() -> None:
+def test_simulation_with_measures_of_probabilities() -> None:
     result = sample_size_by_simulation(population.linear(), "brier", 0.03, n_simulations=400)
     assert 20 <= result.rows < 1000
 
@@ -527,7 +525,7 @@ OF_PROBABILITIES = [name for name, each in measure.MEASURES.items() if measure.d
 @pytest.mark.parametrize(
     "name", tiered(OF_PROBABILITIES, {"brier", "ece", "calibration_in_the_large", "log_loss"}.__contains__)
 )
-def test_every_measure_of_probabilities_takes_a_population_whose_scores_are_none(name: str) -> None:
+def test_simulation_converts_scores_to_probabilities(name: str) -> None:
     wide = {"calibration_intercept": 0.8, "calibration_slope": 0.5, "calibration_in_the_large": 0.3}
     result = sample_size_by_simulation(
         population.binormal(prevalence=0.3), name, wide.get(name, 0.2), n_simulations=400
@@ -536,7 +534,7 @@ def test_every_measure_of_probabilities_takes_a_population_whose_scores_are_none
     assert "of a calibrated model" in result.how
 
 
-def test_scores_in_another_place_need_as_many_rows() -> None:
+def test_shifted_scores_need_as_many_rows() -> None:
     # The same model on two scales: one of them looks like probabilities, and is not calibrated.
     on_logits = population.binormal(means=(-1, 1), prevalence=0.1)
     on_shares = population.logit_normal(means=(-1, 1), prevalence=0.1)
@@ -720,13 +718,13 @@ def test_invalid_options_raise(call: Callable[[], object], message: str) -> None
         call()
 
 
-def test_models_that_vary_as_one_may_be_rounded() -> None:
+def test_pairs_tolerate_rounding_of_equal_variances() -> None:
     for second in np.nextafter(0.8, 1) + np.arange(50) * 1e-10:
         power = power_of_auc_difference(hypothetical_pair(0.8, float(second), correlation=1), positives=9, negatives=9)
         assert 0 <= power <= 1
 
 
-def test_refusals_are_usage_errors() -> None:
+def test_invalid_options_raise_usage_errors() -> None:
     with pytest.raises(OptionError):
         sample_size_for_proportion("accuracy", 0.5, -1)
 

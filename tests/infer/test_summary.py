@@ -48,7 +48,7 @@ def test_every_number_equals_its_single_estimate() -> None:
     assert checked > 200
 
 
-def test_a_method_is_for_those_that_know_it() -> None:
+def test_a_method_applies_to_the_measures_that_have_it() -> None:
     tallies = read.tallies(TABLE, truth="sick", score="risk")
     result = infer.summary(
         tallies, measures=["sensitivity", "auc", "f1"], interval=IntervalOptions(method="wilson")
@@ -77,13 +77,13 @@ def test_invalid_intervals_raise(options: dict[str, object], message: str) -> No
         IntervalOptions(**options)  # type: ignore[arg-type]
 
 
-def test_every_method_makes_some_interval() -> None:
+def test_every_method_applies_to_some_measure() -> None:
     tables = (Counts(1, 1, 1, 1), Counts(1, 1, 1, 1, reweighed=True))
     known = {name for each in MEASURES.values() for table in tables for name in infer.methods(each, table)}
     assert known == set(infer._summary.INTERVAL_METHODS)  # noqa: SLF001
 
 
-def test_labels_have_intervals_of_their_table() -> None:
+def test_predicted_labels_have_the_intervals_of_their_table() -> None:
     tallies = read.tallies(TABLE, truth="sick", predicted="says")
     result = infer.summary(tallies, measures=["sensitivity", "specificity"]).rows()
     counts = {row["measure"]: row["value"] for row in result if row["measure"] in CELLS}
@@ -101,7 +101,7 @@ def test_rows_without_clusters_are_tallies() -> None:
     assert infer.summary(rows, measures=query).data["interval"]["clusters"] is None
 
 
-def test_rows_of_several_kinds_are_for_summaries() -> None:
+def test_rows_of_several_models_or_groups_raise() -> None:
     truth, score = np.array([True, False, True]), np.array([0.9, 0.2, 0.6])
     with pytest.raises(OptionError, match=r"these rows have several models; use infer\.summary"):
         infer.estimate("auc", Rows(truth, {"one": score, "two": score}))

@@ -20,8 +20,8 @@ from baserate.infer import (
     compare_classes,
     compare_unpaired,
 )
-from baserate.infer._auc_intervals import hand_till_slopes
 from baserate.infer._comparison import ComparisonRequest
+from baserate.infer._multiclass import hand_till_slopes
 from baserate.infer._unpaired_comparison import compare_samples, effective_shares
 from baserate.infer._variances import Units, degrees_of_freedom, influence_variance
 from baserate.measure import MEASURES, describe, multiclass, sensitivity
@@ -65,7 +65,7 @@ def test_newcombe(first: tuple[int, int], second: tuple[int, int], low: float, h
     assert (result.difference.low, result.difference.high) == pytest.approx((low, high), abs=5.1e-5)
 
 
-def test_p_is_where_the_interval_ends() -> None:
+def test_p_value_is_the_level_whose_interval_reaches_zero() -> None:
     a, b = shares((56, 14), (48, 32))
     result = compare_unpaired(a, b, measure="sensitivity")
     at = compare_unpaired(a, b, measure="sensitivity", question=Question(level=1 - result.p))
@@ -122,7 +122,7 @@ def _losses(tally: Tally) -> npt.NDArray[np.float64]:
     return np.concatenate([np.repeat((truth - tally.score) ** 2, tally.rows[at]) for at, truth in enumerate((1, 0))])
 
 
-def weighted(hits: npt.NDArray[np.float64], misses: npt.NDArray[np.float64]) -> Counts[float]:
+def make_weighted_counts(hits: npt.NDArray[np.float64], misses: npt.NDArray[np.float64]) -> Counts[float]:
     """Table of positives with these weights."""
     cells = [Counts(np.sum(hits**power), 0.0, np.sum(misses**power), 0.0) for power in (1, 2, 0)]
     return Counts(cells[0].tp, 0.0, cells[0].fn, 0.0, moments=(cells[1], cells[2]))
@@ -131,7 +131,7 @@ def weighted(hits: npt.NDArray[np.float64], misses: npt.NDArray[np.float64]) -> 
 def test_effective_shares_have_the_variance_of_all_samples() -> None:
     rng = np.random.default_rng(1)
     weights = [(np.exp(rng.normal(size=20)), np.exp(rng.normal(size=15))), (rng.random(9) + 1, rng.random(30) + 1)]
-    result = effective_shares(sensitivity, [weighted(*each) for each in weights])
+    result = effective_shares(sensitivity, [make_weighted_counts(*each) for each in weights])
     expected, observed, kish, rates = 0.0, 0.0, [], []
     for hits, misses in weights:
         every = np.concatenate([hits, misses])
@@ -144,25 +144,28 @@ def test_effective_shares_have_the_variance_of_all_samples() -> None:
         rates.append(p)
     assert [each.trials for each in result] == pytest.approx([each * expected / observed for each in kish])
     assert [each.hits / each.trials for each in result] == pytest.approx(rates)
-    even = effective_shares(sensitivity, [weighted(np.full(7, 3.0), np.full(4, 3.0)), weighted(np.ones(5), np.ones(9))])
+    even = effective_shares(
+        sensitivity,
+        [make_weighted_counts(np.full(7, 3.0), np.full(4, 3.0)), make_weighted_counts(np.ones(5), np.ones(9))],
+    )
     assert np.ravel(even) == pytest.approx([7, 4, 5, 9])
 
 
 @pytest.mark.slow
-def test_weighted_shares_raise_no_false_alarms() -> None:
+def test_weighted_proportions_keep_the_significance_level() -> None:
     # With the variance of each sample alone: 16 % false alarms.
     rng, runs, alarms = np.random.default_rng(2), 400, 0
     for _ in range(runs):
         weights = [np.exp(s * rng.normal(size=n)) for n, s in ((40, 1.2), (70, 0.3))]
         hit = [rng.random(len(each)) < 0.75 for each in weights]
-        nouns = [weighted(each[got], each[~got]) for each, got in zip(weights, hit, strict=True)]
+        nouns = [make_weighted_counts(each[got], each[~got]) for each, got in zip(weights, hit, strict=True)]
         alarms += compare_samples(ComparisonRequest(sensitivity, Question()), nouns).p < 0.05
     assert alarms / runs < 0.065 + 2 * np.sqrt(0.05 * 0.95 / runs)
 
 
 @pytest.mark.quick(2)
 @pytest.mark.parametrize("name", ["auc", "brier", "ks", "partial_auc", "sensitivity", "mcc"])
-def test_turn_and_scale(name: str) -> None:
+def test_unpaired_comparisons_are_symmetric_and_scale_invariant(name: str) -> None:
     a, b = sample(1, 60), sample(2, 80, 0.5)
     for first, second in ((a, b), (b, a)):
         result, turned = (compare_unpaired(*pair, measure=name) for pair in ((first, second), (second, first)))
@@ -177,7 +180,7 @@ def test_turn_and_scale(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_pooled_scores_vary_as_all_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pooled_scores_vary_as_much_as_all_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_bootstrap, "MAX_SAMPLES", 999)
     rng = np.random.default_rng(7)
     a, b = (tally(truth, 1 / (1 + np.exp(-(truth + rng.normal(size=800))))) for truth in rng.random((2, 800)) < 0.4)
@@ -193,7 +196,7 @@ def test_pooled_scores_vary_as_all_do(monkeypatch: pytest.MonkeyPatch) -> None:
     assert pooled.difference.low == pytest.approx(exact.difference.low, abs=0.15 * wide)
 
 
-def test_the_same_sample_twice_differs_by_nothing_that_could_not_be_chance() -> None:
+def test_a_sample_does_not_differ_from_itself() -> None:
     a = sample(1)
     for name in ("auc", "sensitivity"):
         result = compare_unpaired(a, a, measure=name)
@@ -222,7 +225,7 @@ def test_two_perfect_samples_have_limits() -> None:
 
 
 @pytest.mark.parametrize("name", ["auc", "gini", "ks", "average_precision"])
-def test_a_small_perfect_sample_is_not_surely_better_than_a_large_good_one(name: str) -> None:
+def test_a_small_perfect_sample_is_no_strong_evidence(name: str) -> None:
     perfect, good = Tally.from_counts([1.0, 0.0], [[3, 0], [0, 3]]), sample(1, 400, 3.0)
     result = compare_unpaired(perfect, good, measure=name)
     assert result.difference.low < 0 < result.difference.value
@@ -234,7 +237,7 @@ def test_a_small_perfect_sample_is_not_surely_better_than_a_large_good_one(name:
     assert compare_unpaired(good, constant).test == "DeLong, unpaired, Welch's t"
 
 
-def test_a_sample_of_one_row_bounds_no_loss() -> None:
+def test_losses_of_a_single_row_have_no_interval() -> None:
     one, many = tally([1], [0.5]), sample(1)
     loss = compare_unpaired(one, many, measure="log_loss")
     assert isnan(loss.p)
@@ -296,22 +299,22 @@ def test_two_classes_are_delong() -> None:
 
 
 @pytest.mark.slow
-def test_many_classes_in_closed_form_are_as_resampled(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closed_forms_of_many_classes_agree_with_the_bootstrap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_bootstrap, "MAX_SAMPLES", 999)
     a, b = classes()
     weight = np.random.default_rng(2).random(len(a)) + 0.5
     for one, other in ((a, b), [MulticlassRows(each.truth, each.score, each.labels, weight=weight) for each in (a, b)]):
         closed = compare_classes(one, other)
-        drawn = compare_classes(one, other, question=Question(method="resample"))
+        bootstrapped = compare_classes(one, other, question=Question(method="resample"))
         wide = closed.difference.high - closed.difference.low
-        assert drawn.difference.high - drawn.difference.low == pytest.approx(wide, rel=0.1)
-        assert drawn.p == pytest.approx(closed.p, abs=0.05)
+        assert bootstrapped.difference.high - bootstrapped.difference.low == pytest.approx(wide, rel=0.1)
+        assert bootstrapped.p == pytest.approx(closed.p, abs=0.05)
         # Some 180 rows: t quantiles, which are close to normal ones.
         assert 2 * norm.sf(abs(closed.statistic)) < closed.p < 2 * norm.sf(0.97 * abs(closed.statistic))
 
 
 @pytest.mark.parametrize("name", ["hand_till", "accuracy", "mcc", "kappa", "top_2_accuracy"])
-def test_classes_order_and_repetition(name: str) -> None:
+def test_class_comparisons_are_symmetric_and_count_repetition(name: str) -> None:
     a, b = classes(size=60)
     result = compare_classes(a, b, measure=name)
     order = np.random.default_rng(0).permutation(60)
@@ -334,7 +337,7 @@ def test_classes_order_and_repetition(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["hand_till", "top_2_accuracy", "mcc"])
-def test_classes_of_rows_that_are_not_there(name: str) -> None:
+def test_class_comparisons_ignore_rows_of_weight_zero(name: str) -> None:
     a, b = classes(size=60)
     left = [MulticlassRows(each.truth[20:], each.score[20:], each.labels) for each in (a, b)]
     expected = compare_classes(*left, measure=name)
@@ -379,13 +382,13 @@ def test_two_models_of_many_classes_that_are_always_right() -> None:
         (lambda b: MulticlassRows(b.truth, b.score, b.labels, weight=np.ones(200)), "differ in weight"),
     ],
 )
-def test_classes_that_are_not_of_the_same_rows(change: Any, message: str) -> None:  # noqa: ANN401
+def test_class_comparisons_of_different_rows_raise(change: Any, message: str) -> None:  # noqa: ANN401
     a, b = classes()
     with pytest.raises(ShapeError, match=message):
         compare_classes(a, change(b))
 
 
-def test_classes_need_a_measure_of_classes() -> None:
+def test_class_comparisons_by_other_measures_raise() -> None:
     a, b = classes()
     with pytest.raises(OptionError, match="does not apply to the multi-class measure mcc"):
         compare_classes(a, b, measure="mcc", question=Question(method="delong"))
@@ -396,7 +399,7 @@ def test_classes_need_a_measure_of_classes() -> None:
 
 
 @pytest.mark.slow
-def test_hand_till_keeps_its_level() -> None:
+def test_hand_till_comparisons_keep_the_significance_level() -> None:
     runs = 300
     rejected = sum(compare_classes(*classes(seed, size=60)).p < 0.05 for seed in range(runs))
     assert rejected / runs == pytest.approx(0.05, abs=3 * sqrt(0.05 * 0.95 / runs))
@@ -413,7 +416,7 @@ def test_models_with_equal_decisions_are_not_proven_equal() -> None:
 
 
 @pytest.mark.slow
-def test_decisions_of_many_classes_keep_their_level() -> None:
+def test_comparisons_of_many_classes_keep_the_significance_level() -> None:
     missed = 0
     for seed in range(200):
         rng = np.random.default_rng(seed)
@@ -428,7 +431,7 @@ def test_decisions_of_many_classes_keep_their_level() -> None:
     "name",
     tiered(["brier", "ks", "average_precision", "log_loss", "brier_skill", "cap_area"]),
 )
-def test_few_rows_raise_no_false_alarms(name: str) -> None:
+def test_few_rows_keep_the_significance_level(name: str) -> None:
     # By draws: 13 % of KS with ten positives, 12 % of Brier scores of ten rows.
     alarms = 0
     for seed in range(80):

@@ -11,7 +11,7 @@ from scipy.special import expit, logit, stdtr, stdtrit
 from scipy.stats import ttest_rel
 
 from baserate import Curve, MulticlassRows, NotAProbabilityError, Rows, Tally, infer, measure, tally
-from baserate.infer import Comparison, Question, _bootstrap, _variances, compare
+from baserate.infer import Comparison, Question, _binomial, _bootstrap, _variances, compare
 from baserate.infer._variances import explain_heavy_tail, pareto_shape
 from baserate.measure import MEASURES, describe
 
@@ -46,7 +46,7 @@ def test_slopes_are_derivatives(name: str, seed: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CLOSED)
-def test_variances_are_those_of_resamples(name: str) -> None:
+def test_variances_agree_with_the_bootstrap(name: str) -> None:
     t = sample(1, rows=800, weighted=False)
     draws = _bootstrap.bootstrap_values(MEASURES[name], t, way="bootstrap", seed=0, n_samples=4000)
     assert _variances.influence_variance(MEASURES[name], t).variance == pytest.approx(draws.var(), rel=0.1)
@@ -76,7 +76,7 @@ def test_an_underconfident_model_has_the_observed_variance() -> None:
 
 
 @pytest.mark.parametrize("name", ["brier", "brier_skill", "log_loss", "log_loss_skill"])
-def test_a_class_of_one_row_tells_nothing(name: str) -> None:
+def test_a_class_of_one_row_has_infinite_variance(name: str) -> None:
     for truth, score in (([1, 0], [0.8, 0.2]), ([1, 0, 0, 0], [0.8, 0.2, 0.3, 0.1])):
         result = infer.estimate(name, tally(truth, score))
         assert result.why is None
@@ -86,7 +86,7 @@ def test_a_class_of_one_row_tells_nothing(name: str) -> None:
         }.get(name, (-np.inf, 1))
 
 
-def test_a_lucky_sample_has_a_wide_interval() -> None:
+def test_small_losses_by_luck_have_a_wide_interval() -> None:
     # A hundred events given probability 0.99, and all happened: one in a hundred would have cost much.
     lucky = tally(np.ones(100, dtype=bool), np.full(100, 0.99), positive=True)
     result = infer.estimate("brier", lucky)
@@ -95,7 +95,7 @@ def test_a_lucky_sample_has_a_wide_interval() -> None:
     assert infer.estimate("log_loss", lucky).high > 0.05
 
 
-def test_perfect_forecasts() -> None:
+def test_intervals_of_perfect_forecasts() -> None:
     perfect = tally([1, 1, 0, 0] * 10, [1.0, 1.0, 0.0, 0.0] * 10)
     brier = infer.estimate("brier", perfect)
     assert (brier.value, brier.low) == (0, 0)
@@ -105,14 +105,14 @@ def test_perfect_forecasts() -> None:
     assert precision.low < 0.95
 
 
-def test_infinite_loss_has_no_interval() -> None:
+def test_infinite_losses_have_no_interval() -> None:
     result = infer.estimate("log_loss", tally([1, 0], [0.0, 0.5]))
     assert result.value == float("inf")
     assert np.isnan(result.low)
     assert result.why == "the value is infinite"
 
 
-def test_probabilities_of_0_and_1_that_come_true_do_no_harm() -> None:
+def test_correct_probabilities_of_0_and_1_have_an_interval() -> None:
     result = infer.estimate("log_loss", tally([1, 0, 1, 0], [1.0, 0.0, 0.6, 0.3]))
     assert 0 < result.low < result.value < result.high < float("inf")
 
@@ -131,17 +131,17 @@ def test_interval_of_a_positive_mean_is_that_of_a_count() -> None:
         assert (high - count) ** 2 == pytest.approx(z**2 * high)
 
 
-def test_widening_is_student() -> None:
+def test_t_widening_is_the_ratio_of_t_and_normal_quantiles() -> None:
     from scipy import stats
 
     for freedom, level in product((1, 4, 30.5), (0.8, 0.95)):
         wanted = stats.t.ppf((1 + level) / 2, freedom) / stats.norm.ppf((1 + level) / 2)
-        assert _variances.t_widening(freedom, level) == pytest.approx(wanted)
-    assert _variances.t_widening(float("inf"), 0.9) == 1
+        assert _binomial.t_widening(freedom, level) == pytest.approx(wanted)
+    assert _binomial.t_widening(float("inf"), 0.9) == 1
 
 
 @pytest.mark.slow
-def test_many_rows_are_put_into_buckets() -> None:
+def test_scores_of_many_rows_are_pooled() -> None:
     rng = np.random.default_rng(0)
     truth = rng.random(120_000) < 0.3
     large = tally(truth, rng.normal(size=len(truth)) + truth)
@@ -168,7 +168,7 @@ def test_buckets_hold_equal_mass() -> None:
     assert _bootstrap.pool_scores(t).squares.sum() == pytest.approx((weight**2).sum())
 
 
-def test_partial_areas_stay_below_what_is_perfect() -> None:
+def test_bounds_of_partial_areas_do_not_exceed_perfection() -> None:
     from functools import partial
 
     t = tally([1] * 20 + [0] * 20, range(40, 0, -1))
@@ -192,7 +192,7 @@ def test_the_unit_of_weights_does_not_change_samples(name: str) -> None:
             assert (each.low, each.high) == pytest.approx((result.low, result.high))
 
 
-def test_few_rows_that_matter_leave_few_degrees_of_freedom() -> None:
+def test_influential_rows_reduce_degrees_of_freedom() -> None:
     rng = np.random.default_rng(9)
     truth = np.arange(100) < 50
     t = tally(truth, rng.normal(size=100) + truth)
@@ -231,7 +231,7 @@ def freedom(added: Array) -> float:
     return float(min(n - 1, 2 * second**2 / (fourth - second**2 / n)))
 
 
-def check(result: Comparison, value: float, error: float, degrees: float) -> None:
+def assert_comparison(result: Comparison, value: float, error: float, degrees: float) -> None:
     half = stdtrit(degrees, 0.975) * error
     assert result.difference.value == pytest.approx(value)
     assert result.statistic == pytest.approx(value / error)
@@ -244,7 +244,7 @@ def test_brier_is_the_paired_t_test_with_fewer_degrees_of_freedom() -> None:
     apart = losses(rows, "new") - losses(rows, "old")
     (result,) = compare(rows, measure="brier")
     assert result.statistic == pytest.approx(ttest_rel(losses(rows, "new"), losses(rows, "old")).statistic)
-    check(result, apart.mean(), apart.std(ddof=1) / sqrt(80), freedom(apart - apart.mean()))
+    assert_comparison(result, apart.mean(), apart.std(ddof=1) / sqrt(80), freedom(apart - apart.mean()))
     assert freedom(apart - apart.mean()) < 40  # a few rows make most of the variance
 
 
@@ -256,14 +256,14 @@ def test_weights_and_clusters_by_hand() -> None:
     mean = np.average(apart, weights=weight)
     added = weight * (apart - mean) / weight.sum()
     (result,) = compare(Rows(rows.truth, rows.score, weight=weight), measure="brier")
-    check(result, mean, sqrt(np.sum(added**2) * 60 / 59), freedom(added))
+    assert_comparison(result, mean, sqrt(np.sum(added**2) * 60 / 59), freedom(added))
     sums = added.reshape(15, 4).sum(axis=1)
     (result,) = compare(Rows(rows.truth, rows.score, weight=weight, cluster=cluster), measure="brier")
-    check(result, mean, sqrt(np.sum(sums**2) * 15 / 14), freedom(sums))
+    assert_comparison(result, mean, sqrt(np.sum(sums**2) * 15 / 14), freedom(sums))
 
 
 @pytest.mark.parametrize("name", ["brier_skill", "log_loss_skill", "average_precision"])
-def test_what_a_row_adds_is_a_derivative(name: str) -> None:
+def test_row_contributions_are_derivatives(name: str) -> None:
     rows = paired_sample(50, 4, sharp=1.0)
     measure, step = MEASURES[name], 1e-6
 
@@ -300,7 +300,7 @@ def test_ks_by_hand() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [60, 200])
-def test_confident_models_raise_no_false_alarms(size: int) -> None:
+def test_confident_models_keep_the_significance_level(size: int) -> None:
     # Percentiles of a Bayesian bootstrap rejected 9 % of the losses at 60 rows.
     names = ("brier", "log_loss", "brier_skill", "average_precision", "ks")
     alarms = dict.fromkeys(names, 0)
@@ -324,7 +324,7 @@ def test_infinite_losses_are_reported() -> None:
     assert both.why == "both values are infinite"
 
 
-def test_one_sided_questions_use_the_same_statistic() -> None:
+def test_one_sided_tests_use_the_two_sided_statistic() -> None:
     rows = paired_sample(80, 5)
     (two,) = compare(rows, measure="brier")
     (less,) = compare(rows, measure="brier", question=Question("less"))
@@ -333,7 +333,7 @@ def test_one_sided_questions_use_the_same_statistic() -> None:
     assert min(less.p, 1 - less.p) == pytest.approx(two.p / 2)
 
 
-def scored(rng: np.random.Generator, rows: int, freedom: float) -> Tally:
+def make_scored_rows(rng: np.random.Generator, rows: int, freedom: float) -> Tally:
     """Log-odds that are a line of scores with Student's t distribution in both classes."""
     truth = rng.random(rows) < 0.3
     score = rng.standard_t(freedom, rows) + 1.5 * truth
@@ -349,9 +349,9 @@ def test_shape_of_a_generalized_pareto_distribution(shape: float) -> None:
 
 def test_cauchy_scores_have_no_interval_of_log_loss() -> None:
     rng = np.random.default_rng(0)
-    reasons = [infer.estimate("log_loss", scored(rng, 1000, 1.0)).why for _ in range(20)]
+    reasons = [infer.estimate("log_loss", make_scored_rows(rng, 1000, 1.0)).why for _ in range(20)]
     assert all(reason is not None and "infinite" in reason for reason in reasons)
-    t = scored(rng, 1000, 1.0)
+    t = make_scored_rows(rng, 1000, 1.0)
     assert infer.estimate("log_loss_skill", t).why == infer.estimate("log_loss", t).why
     assert infer.estimate("brier", t).why is None  # which is bounded
 
@@ -359,11 +359,11 @@ def test_cauchy_scores_have_no_interval_of_log_loss() -> None:
 @pytest.mark.parametrize("rows", [60, 300, 2000])
 def test_normal_scores_are_not_rejected(rows: int) -> None:
     rng = np.random.default_rng(rows)
-    refused = [explain_heavy_tail(scored(rng, rows, 1e6)) is not None for _ in range(150)]
+    refused = [explain_heavy_tail(make_scored_rows(rng, rows, 1e6)) is not None for _ in range(150)]
     assert sum(refused) <= 1
 
 
-def test_clusters_raise_too() -> None:
+def test_heavy_tails_of_clustered_rows_have_no_interval() -> None:
     rng = np.random.default_rng(4)
     truth = rng.random(1200) < 0.3
     score = expit(np.clip(1.5 * (rng.standard_cauchy(1200) + truth), -700, 36))
@@ -373,7 +373,7 @@ def test_clusters_raise_too() -> None:
     assert "infinite" in reason
 
 
-def test_several_classes_raise_too() -> None:
+def test_heavy_tails_of_several_classes_have_no_interval() -> None:
     rng = np.random.default_rng(5)
     truth = rng.integers(0, 3, 1500)
     for noise, refused in ((rng.standard_cauchy((1500, 3)), True), (rng.normal(size=(1500, 3)), False)):

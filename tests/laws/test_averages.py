@@ -19,7 +19,7 @@ OF_COUNTS = {name: m for name, m in MEASURES.items() if describe(m).of is Counts
 OF_SCORES = {name: m for name, m in multiclass.MEASURES.items() if describe(m).of is MulticlassRows}
 
 
-class Drawn(NamedTuple):
+class ScoredRows(NamedTuple):
     truth: npt.NDArray[Any]
     score: npt.NDArray[Any]
     weight: npt.NDArray[Any]
@@ -29,19 +29,19 @@ class Drawn(NamedTuple):
 
 
 @st.composite
-def scored(draw: st.DrawFn) -> Drawn:
+def scored_rows(draw: st.DrawFn) -> ScoredRows:
     """Up to 20 rows of two to four classes, of which some may be absent; probabilities in eighths, often tied."""
     classes, size = draw(st.integers(2, 4)), draw(st.integers(1, 20))
     truth = draw(st.lists(st.integers(0, classes - 1), min_size=size, max_size=size))
     cuts = st.lists(st.integers(0, 8), min_size=classes - 1, max_size=classes - 1).map(sorted)
     score = [np.diff([0, *draw(cuts), 8]) / 8 for _ in range(size)]
     weight = draw(st.lists(st.sampled_from([0.5, 1.0, 2.0, 3.0]), min_size=size, max_size=size))
-    return Drawn(np.array(truth), np.array(score), np.array(weight))
+    return ScoredRows(np.array(truth), np.array(score), np.array(weight))
 
 
 @pytest.mark.slow
 @given(squares())
-def test_macro_is_the_mean_of_what_is_defined_and_micro_is_of_what_is_pooled(c: Confusion) -> None:
+def test_macro_is_the_mean_of_defined_values_and_micro_pools_counts(c: Confusion) -> None:
     counts = c.one_vs_rest()
     for name, function in OF_COUNTS.items():
         each = multiclass.per_class(function, c)
@@ -77,7 +77,7 @@ def test_the_order_of_classes_does_not_matter(c: Confusion, data: st.DataObject)
 
 
 @given(squares())
-def test_what_averages_are_known_to_be(c: Confusion) -> None:
+def test_averages_equal_known_measures(c: Confusion) -> None:
     """Micro recall, precision and F1 are the accuracy; weighted recall is too; macro recall is balanced accuracy."""
     accuracy = multiclass.accuracy(c)
     for function in (measure.sensitivity, measure.precision, measure.f1):
@@ -94,16 +94,16 @@ def test_what_averages_are_known_to_be(c: Confusion) -> None:
 
 
 @given(st.lists(squares(min_size=3, max_size=3), min_size=1, max_size=4))
-def test_a_stack_is_averaged_table_by_table(drawn: list[Confusion]) -> None:
-    stack = Confusion(np.stack([c.mass for c in drawn]), drawn[0].labels)
+def test_a_stack_is_averaged_table_by_table(sample: list[Confusion]) -> None:
+    stack = Confusion(np.stack([c.mass for c in sample]), sample[0].labels)
     for how in ("macro", "weighted", "micro"):
         average = multiclass.average_over_classes(measure.f1, how)
-        assert same(average(stack), [average(c) for c in drawn], within=1e-12)
+        assert same(average(stack), [average(c) for c in sample], within=1e-12)
 
 
-@given(scored())
-def test_scores_are_in_their_span_and_undefined_exactly_when_something_lacks(drawn: Drawn) -> None:
-    rows = drawn.rows()
+@given(scored_rows())
+def test_values_are_in_their_span_and_undefined_exactly_when_a_margin_is_zero(sample: ScoredRows) -> None:
+    rows = sample.rows()
     for name, function in OF_SCORES.items():
         value, output = function(rows), describe(function)
         assert isnan(value) == any(getattr(rows, margin) == 0 for margin in output.needs), name
@@ -111,13 +111,13 @@ def test_scores_are_in_their_span_and_undefined_exactly_when_something_lacks(dra
         assert isnan(value) or output.span[0] - 1e-12 <= value <= output.span[1] + 1e-12, name
 
 
-@given(scored(), st.data())
-def test_neither_the_order_of_rows_nor_that_of_classes_matters(drawn: Drawn, data: st.DataObject) -> None:
-    classes = data.draw(st.permutations(range(drawn.score.shape[1])))
-    order = data.draw(st.permutations(range(len(drawn.truth))))
-    one = drawn.rows(weight=drawn.weight)
+@given(scored_rows(), st.data())
+def test_neither_the_order_of_rows_nor_that_of_classes_matters(sample: ScoredRows, data: st.DataObject) -> None:
+    classes = data.draw(st.permutations(range(sample.score.shape[1])))
+    order = data.draw(st.permutations(range(len(sample.truth))))
+    one = sample.rows(weight=sample.weight)
     other = baserate.class_scores(
-        drawn.truth[order], drawn.score[order][:, classes], labels=classes, weight=drawn.weight[order]
+        sample.truth[order], sample.score[order][:, classes], labels=classes, weight=sample.weight[order]
     )
     for name, function in OF_SCORES.items():
         if name != "top_k_accuracy":  # of equal scores the first class goes first
@@ -129,21 +129,21 @@ def test_neither_the_order_of_rows_nor_that_of_classes_matters(drawn: Drawn, dat
     )
 
 
-@given(scored(), st.data())
-def test_a_count_is_that_many_rows_and_so_is_a_weight(drawn: Drawn, data: st.DataObject) -> None:
-    times = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(drawn.truth), max_size=len(drawn.truth))))
+@given(scored_rows(), st.data())
+def test_a_count_is_that_many_rows_and_so_is_a_weight(sample: ScoredRows, data: st.DataObject) -> None:
+    times = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(sample.truth), max_size=len(sample.truth))))
     assume(times.any())
-    repeated = Drawn(np.repeat(drawn.truth, times), np.repeat(drawn.score, times, axis=0), drawn.weight).rows()
+    repeated = ScoredRows(np.repeat(sample.truth, times), np.repeat(sample.score, times, axis=0), sample.weight).rows()
     for name, function in OF_SCORES.items():
-        assert same(function(drawn.rows(count=times)), function(repeated), within=1e-12), name
-        assert same(function(drawn.rows(weight=times)), function(repeated), within=1e-12), name
-    for table in (drawn.rows(count=times).confusion(), drawn.rows(weight=times).confusion()):
+        assert same(function(sample.rows(count=times)), function(repeated), within=1e-12), name
+        assert same(function(sample.rows(weight=times)), function(repeated), within=1e-12), name
+    for table in (sample.rows(count=times).confusion(), sample.rows(weight=times).confusion()):
         assert table.mass.tolist() == repeated.confusion().mass.tolist()
 
 
-@given(scored())
-def test_one_class_against_the_rest_is_won_pair_by_pair(drawn: Drawn) -> None:
-    rows = drawn.rows(weight=drawn.weight)
+@given(scored_rows())
+def test_pairwise_auc_counts_pairs(sample: ScoredRows) -> None:
+    rows = sample.rows(weight=sample.weight)
     table, support = multiclass.pairwise_auc(rows), rows.support
     for at, auc in enumerate(multiclass.per_class(measure.auc, rows)):
         others = np.delete(support, at)
@@ -155,41 +155,41 @@ def test_one_class_against_the_rest_is_won_pair_by_pair(drawn: Drawn) -> None:
         assert same(auc, mean, within=1e-12)
 
 
-@given(scored())
-def test_of_two_classes_hand_and_till_is_the_auc(drawn: Drawn) -> None:
-    two = drawn.score[:, 0]
-    truth = drawn.truth == 0
+@given(scored_rows())
+def test_of_two_classes_hand_and_till_is_the_auc(sample: ScoredRows) -> None:
+    two = sample.score[:, 0]
+    truth = sample.truth == 0
     rows = baserate.class_scores(truth, np.stack([1 - two, two], axis=1), labels=[False, True])
     assert same(multiclass.hand_till(rows), measure.auc(baserate.curve(baserate.tally(truth, two))))
     assert same(multiclass.brier(rows), 2 * measure.brier(baserate.tally(truth, two)), within=1e-12)
     assert same(multiclass.log_loss(rows), measure.log_loss(baserate.tally(truth, two)), within=1e-12)
 
 
-@given(scored())
-def test_top_one_is_accuracy_and_more_is_no_worse(drawn: Drawn) -> None:
-    rows = drawn.rows(weight=drawn.weight)
+@given(scored_rows())
+def test_top_one_is_accuracy_and_more_is_no_worse(sample: ScoredRows) -> None:
+    rows = sample.rows(weight=sample.weight)
     tops = [multiclass.top_k_accuracy(rows, k=k) for k in range(1, len(rows.labels) + 1)]
     assert tops[0] == multiclass.accuracy(rows.confusion())
     assert tops == sorted(tops)
     assert tops[-1] == 1
 
 
-@given(scored())
-def test_brier_is_that_of_exact_fractions(drawn: Drawn) -> None:
+@given(scored_rows())
+def test_brier_is_that_of_exact_fractions(sample: ScoredRows) -> None:
     exact = Fraction(0)
-    for truth, score in zip(drawn.truth, drawn.score, strict=True):
+    for truth, score in zip(sample.truth, sample.score, strict=True):
         exact += sum((Fraction(p) - (at == truth)) ** 2 for at, p in enumerate(score))
-    assert multiclass.brier(drawn.rows()) == pytest.approx(float(exact / len(drawn.truth)), abs=1e-15)
+    assert multiclass.brier(sample.rows()) == pytest.approx(float(exact / len(sample.truth)), abs=1e-15)
 
 
-@given(scored())
-def test_micro_pools_all_scores(drawn: Drawn) -> None:
-    rows = drawn.rows(weight=drawn.weight)
-    classes = drawn.score.shape[1]
+@given(scored_rows())
+def test_micro_pools_all_scores(sample: ScoredRows) -> None:
+    rows = sample.rows(weight=sample.weight)
+    classes = sample.score.shape[1]
     pooled = baserate.tally(
-        (drawn.truth[:, None] == np.arange(classes)).ravel(),
-        drawn.score.ravel(),
-        weight=np.repeat(drawn.weight, classes),
+        (sample.truth[:, None] == np.arange(classes)).ravel(),
+        sample.score.ravel(),
+        weight=np.repeat(sample.weight, classes),
     )
     for function in (measure.auc, measure.average_precision):
         assert same(multiclass.average_over_classes(function, "micro")(rows), function(Curve(pooled)), within=1e-12)

@@ -42,25 +42,25 @@ STACKED: dict[str, Measure] = {
 }
 
 
-def both_classes(drawn: Rows) -> Tally:
-    assume(0 < drawn.truth.sum() < len(drawn.truth))
-    return tally(*drawn)
+def both_classes(sample: Rows) -> Tally:
+    assume(0 < sample.truth.sum() < len(sample.truth))
+    return tally(*sample)
 
 
-def overlapping(drawn: Rows) -> Tally:
+def overlapping(sample: Rows) -> Tally:
     """A tally that a line of log-odds fits."""
-    t = both_classes(drawn)
+    t = both_classes(sample)
     assume(not isnan(measure.calibration_slope(t)))
     return t
 
 
-def test_the_measures_of_stacks_are_found() -> None:
+def test_measures_that_take_stacks() -> None:
     assert {"ece", "smooth_ece", "calibration_slope", "log_miscalibration", "ici"} <= set(STACKED)
 
 
 @given(anywhere)
-def test_a_score_is_miscalibration_less_discrimination_plus_uncertainty(drawn: Rows) -> None:
-    t = tally(*drawn)
+def test_a_score_is_miscalibration_less_discrimination_plus_uncertainty(sample: Rows) -> None:
+    t = tally(*sample)
     for name, score in (("brier", measure.brier), ("log", measure.log_loss)):
         worse, better, base = (
             measure.find_measure(f"{name}_{part}")(t) for part in ("miscalibration", "discrimination", "uncertainty")
@@ -71,8 +71,8 @@ def test_a_score_is_miscalibration_less_discrimination_plus_uncertainty(drawn: R
 
 
 @given(inside, st.floats(0.01, 0.99))
-def test_another_prevalence_changes_miscalibration_never_discrimination(drawn: Rows, prevalence: float) -> None:
-    t = both_classes(drawn)
+def test_another_prevalence_changes_miscalibration_never_discrimination(sample: Rows, prevalence: float) -> None:
+    t = both_classes(sample)
     after = adjust_to_sample(t, prevalence)
     assume(len(after.score) == len(t.score))
     for name in ("brier", "log"):
@@ -84,8 +84,8 @@ def test_another_prevalence_changes_miscalibration_never_discrimination(drawn: R
 
 
 @given(inside, st.sampled_from([lambda p: p**3, np.sqrt, lambda p: p / 2, lambda p: expit(3 * logit(p) - 1)]))
-def test_no_rising_change_of_scores_changes_discrimination(drawn: Rows, change: Measure) -> None:
-    t = tally(*drawn)
+def test_no_rising_change_of_scores_changes_discrimination(sample: Rows, change: Measure) -> None:
+    t = tally(*sample)
     after = t.with_scores(change(t.score))
     assume(len(after.score) == len(t.score))
     for name in ("brier", "log"):
@@ -94,9 +94,9 @@ def test_no_rising_change_of_scores_changes_discrimination(drawn: Rows, change: 
 
 
 @given(inside)
-def test_naming_the_classes_the_other_way_round(drawn: Rows) -> None:
-    t = overlapping(drawn)
-    other = tally(~drawn.truth, 1 - drawn.score)
+def test_swapping_the_classes(sample: Rows) -> None:
+    t = overlapping(sample)
+    other = tally(~sample.truth, 1 - sample.score)
     assume(len(other.score) == len(t.score))
     close = partial(pytest.approx, rel=1e-6, abs=1e-8)
     assert measure.calibration_intercept(other) == close(-measure.calibration_intercept(t))
@@ -121,10 +121,10 @@ def test_a_count_is_repetition_anywhere(data: st.DataObject) -> None:
 
 def check_repetition(data: st.DataObject, several: st.SearchStrategy[Rows]) -> None:
     """See that repeated rows give what counts and weights give."""
-    drawn = data.draw(several)
-    times = data.draw(like(drawn, st.integers(1, 4)))
-    repeated = tally(np.repeat(drawn.truth, times), np.repeat(drawn.score, times))
-    counted, weighed = tally(*drawn, count=times), tally(*drawn, weight=times)
+    sample = data.draw(several)
+    times = data.draw(like(sample, st.integers(1, 4)))
+    repeated = tally(np.repeat(sample.truth, times), np.repeat(sample.score, times))
+    counted, weighed = tally(*sample, count=times), tally(*sample, weight=times)
     for name, of in STACKED.items():
         assert same(of(counted), of(repeated)), name
         if not describe(of).sampled:
@@ -136,10 +136,10 @@ def check_repetition(data: st.DataObject, several: st.SearchStrategy[Rows]) -> N
 
 
 @given(anywhere, st.randoms())
-def test_the_order_of_rows_does_not_matter(drawn: Rows, random: Random) -> None:
-    order = list(range(len(drawn.truth)))
+def test_the_order_of_rows_does_not_matter(sample: Rows, random: Random) -> None:
+    order = list(range(len(sample.truth)))
     random.shuffle(order)
-    first, second = tally(*drawn), tally(drawn.truth[order], drawn.score[order])
+    first, second = tally(*sample), tally(sample.truth[order], sample.score[order])
     for name, of in STACKED.items():
         assert same(of(first), of(second)), name
     assert repr(infer.calibration_tests(first)) == repr(infer.calibration_tests(second))
@@ -149,8 +149,8 @@ def test_the_order_of_rows_does_not_matter(drawn: Rows, random: Random) -> None:
 
 
 @given(inside, st.floats(0.02, 0.98))
-def test_there_and_back_again(drawn: Rows, prevalence: float) -> None:
-    t = both_classes(drawn)
+def test_adjusting_the_prevalence_and_back_restores_probabilities(sample: Rows, prevalence: float) -> None:
+    t = both_classes(sample)
     there = adjust_to_sample(t, prevalence)
     assume(len(there.score) == len(t.score))
     # What is right at η is carried to ȳ; from ȳ′ with the odds of ȳ²/η it comes back.
@@ -163,8 +163,8 @@ def test_there_and_back_again(drawn: Rows, prevalence: float) -> None:
 
 
 @given(inside)
-def test_after_the_derived_adjustment_the_mean_is_right(drawn: Rows) -> None:
-    t = both_classes(drawn)
+def test_after_the_derived_adjustment_the_mean_is_right(sample: Rows) -> None:
+    t = both_classes(sample)
     after = adjust_to_sample(t)
     assert measure.mean_probability(after) == pytest.approx(t.prevalence, rel=1e-11)
     assert measure.observed_expected(after) == pytest.approx(1, rel=1e-11)
@@ -208,36 +208,36 @@ def test_a_measure_of_a_stack_is_that_of_each_tally(stack: Stack) -> None:
 
 
 @given(anywhere, bins, by, edges)
-def test_every_row_is_in_exactly_one_bin(drawn: Rows, number: int, how: str, given_edges: list[float]) -> None:
-    t = tally(*drawn)
+def test_every_row_is_in_exactly_one_bin(sample: Rows, number: int, how: str, given_edges: list[float]) -> None:
+    t = tally(*sample)
     for result in (fill_bins(t, bins=number, by=how), fill_bins(t, bins=given_edges)):  # type: ignore[arg-type]
-        assert result.mass.sum() == len(drawn.truth)
-        assert result.positive.sum() == drawn.truth.sum()
-        assert result.expected.sum() == pytest.approx(drawn.score.sum(), abs=1e-12)
+        assert result.mass.sum() == len(sample.truth)
+        assert result.positive.sum() == sample.truth.sum()
+        assert result.expected.sum() == pytest.approx(sample.score.sum(), abs=1e-12)
         assert (result.mass > 0).all()
     table = infer.calibration_curve(t, options=infer.CurveOptions(bins=number, by=how))  # type: ignore[arg-type]
-    assert table["mass"].sum() == len(drawn.truth)
+    assert table["mass"].sum() == len(sample.truth)
     assert len(table["mass"]) <= number
     for lower, upper, mass, mean in zip(*(table[k] for k in ("lower", "upper", "mass", "probability")), strict=True):
         assert lower - 1e-12 <= mean <= upper + 1e-12
         if how == "width":
-            held = (drawn.score <= upper) & ((drawn.score > lower) | (lower == 0))
+            held = (sample.score <= upper) & ((sample.score > lower) | (lower == 0))
             assert mass == held.sum()
 
 
 @given(anywhere, bins)
-def test_bins_of_equal_mass_are_as_equal_as_ties_let_them(drawn: Rows, number: int) -> None:
-    t = tally(*drawn)
+def test_bins_of_equal_mass_are_equal_up_to_ties(sample: Rows, number: int) -> None:
+    t = tally(*sample)
     most = t.rows.sum(axis=0).max()
-    assert fill_bins(t, bins=number, by="mass").mass.max() <= len(drawn.truth) / number + most + 1e-9
+    assert fill_bins(t, bins=number, by="mass").mass.max() <= len(sample.truth) / number + most + 1e-9
 
 
 @given(anywhere, bins, by, st.none() | edges)
-def test_errors_in_bins_are_in_order(drawn: Rows, number: int, how: str, given_edges: list[float] | None) -> None:
-    t = tally(*drawn)
+def test_errors_in_bins_are_in_order(sample: Rows, number: int, how: str, given_edges: list[float] | None) -> None:
+    t = tally(*sample)
     options: dict[str, Any] = {"bins": given_edges or number, "by": how}
     mean, largest, root = (of(t, **options) for of in (measure.ece, measure.mce, measure.rmsce))
-    gap = abs(drawn.truth.mean() - drawn.score.mean())
+    gap = abs(sample.truth.mean() - sample.score.mean())
     assert gap - 1e-12 <= mean <= root + 1e-12 <= largest + 2e-12 <= 1 + 3e-12
     assert measure.rmsce_debiased(t, **options) <= largest + 1e-12
     assert measure.ece(t, bins=1) == pytest.approx(gap, abs=1e-12)
@@ -245,20 +245,20 @@ def test_errors_in_bins_are_in_order(drawn: Rows, number: int, how: str, given_e
 
 
 @given(anywhere)
-def test_cumulated_errors_are_in_order(drawn: Rows) -> None:
-    t = tally(*drawn)
+def test_cumulated_errors_are_in_order(sample: Rows) -> None:
+    t = tally(*sample)
     furthest, span = measure.ecce_mad(t), measure.ecce(t)
     assert furthest <= span + 1e-15 <= 2 * furthest + 2e-15
-    gap = abs(drawn.truth.mean() - drawn.score.mean())
+    gap = abs(sample.truth.mean() - sample.score.mean())
     assert gap <= furthest + 1e-12
     # No stretch of scores has a greater sum than the range, so no bins can.
     assert measure.ece(t, bins=1) <= span + 1e-12
 
 
 @given(anywhere)
-def test_a_smooth_error_lies_between_the_mean_gap_and_that_of_no_smoothing(drawn: Rows) -> None:
-    t = tally(*drawn)
-    gap = abs(drawn.truth.mean() - drawn.score.mean())
+def test_a_smooth_error_lies_between_the_mean_gap_and_that_of_no_smoothing(sample: Rows) -> None:
+    t = tally(*sample)
+    gap = abs(sample.truth.mean() - sample.score.mean())
     # Without smoothing: every distinct score is a bin.
     most = float(np.sum(np.abs(t.positive * (1 - t.score) - t.negative * t.score)) / t.total)
     values = [measure.smooth_ece(t, width=width) for width in (0.001, 0.01, 0.1, 1.0, 10.0)]
@@ -271,8 +271,8 @@ def test_a_smooth_error_lies_between_the_mean_gap_and_that_of_no_smoothing(drawn
 
 
 @given(anywhere, st.integers(1, 12), by, st.sampled_from([0, 2]))
-def test_a_statistic_of_bins_is_never_negative(drawn: Rows, number: int, how: str, less: int) -> None:
-    t = tally(*drawn)
+def test_a_statistic_of_bins_is_never_negative(sample: Rows, number: int, how: str, less: int) -> None:
+    t = tally(*sample)
     result = infer.hosmer_lemeshow(t, bins=number, by=how, fitted=bool(less))  # type: ignore[arg-type]
     if result.why is None:
         assert 0 <= result.statistic <= inf
@@ -284,8 +284,8 @@ def test_a_statistic_of_bins_is_never_negative(drawn: Rows, number: int, how: st
 
 
 @given(anywhere)
-def test_the_likelier_class_has_the_same_brier_score_and_at_least_half(drawn: Rows) -> None:
-    t = tally(*drawn)
+def test_the_likelier_class_has_the_same_brier_score_and_at_least_half(sample: Rows) -> None:
+    t = tally(*sample)
     top = t.top_class()
     assert top.total == t.total
     assert measure.brier(top) == pytest.approx(measure.brier(t), rel=1e-12, abs=1e-15)
@@ -294,8 +294,8 @@ def test_the_likelier_class_has_the_same_brier_score_and_at_least_half(drawn: Ro
 
 
 @given(anywhere)
-def test_estimates_hold_their_value(drawn: Rows) -> None:
-    t = tally(*drawn)
+def test_estimates_hold_their_value(sample: Rows) -> None:
+    t = tally(*sample)
     for name, of in STACKED.items():
         result = infer.estimate(of, t)
         if isnan(result.low):
@@ -305,12 +305,12 @@ def test_estimates_hold_their_value(drawn: Rows) -> None:
 
 
 @given(anywhere, st.integers(0, 3))
-def test_floors_are_in_order_and_those_of_certainty_are_0(drawn: Rows, seed: int) -> None:
-    t = tally(*drawn)
+def test_null_references_are_ordered_and_zero_for_certain_models(sample: Rows, seed: int) -> None:
+    t = tally(*sample)
     for result in infer.null_references(
         [measure.ece, measure.ecce, measure.brier_miscalibration], t, seed=seed, n_simulations=20
     ):
         assert 0 <= result.low <= result.typical <= result.high
         assert 1 / 21 <= result.p <= 1
-        if set(drawn.score) <= {0.0, 1.0}:
+        if set(sample.score) <= {0.0, 1.0}:
             assert result.high == 0

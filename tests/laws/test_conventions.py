@@ -52,7 +52,7 @@ def convention_1_flagged_at_or_above() -> None:
         assert (policy.cut.counts(result).tp, policy.cut.counts(result).fp) == (1, 0)
 
 
-def convention_2_strictest_first() -> None:
+def convention_2_curves_run_from_the_strictest_threshold() -> None:
     c = curve(tally([1, 0, 1], [0.2, 0.9, 0.5]))
     assert c.threshold.tolist() == [math.inf, 0.9, 0.5, 0.2]
     assert c.counts.shape == measure.table(c, "f1")["f1"].shape == (4,)
@@ -114,7 +114,7 @@ def convention_9_the_strictest_of_equals_wins() -> None:
     assert curve(tally([1, 0, 1, 0], [4, 3, 2, 1])).tangent(1.0) == 4
 
 
-def convention_10_merge_mass_and_round_down() -> None:
+def convention_10_weights_are_merged_first_and_cumulated_last() -> None:
     t = tally([1, 0, 1], [0.39, 0.31, 0.12])
     assert (t + t).mass.tolist() == [[2, 0, 2], [0, 2, 0]]
     rounded = t.round_scores(0.1)
@@ -123,7 +123,7 @@ def convention_10_merge_mass_and_round_down() -> None:
     assert t.resolution is None
 
 
-def convention_11_probabilities_where_they_are_used_as_such() -> None:
+def convention_11_probabilities_lie_in_the_unit_interval() -> None:
     logits = tally([1, 0], [3.2, -1.5])
     assert measure.auc(curve(logits)) == 1
     with pytest.raises(baserate.NotAProbabilityError):
@@ -136,7 +136,7 @@ def convention_12_rates_are_shares() -> None:
     assert Tally.from_counts([1.0], [[1], [3]]).prevalence == 0.25
 
 
-def convention_13_labels_are_one_point() -> None:
+def convention_13_a_classifier_without_scores_is_one_roc_point() -> None:
     result = read.tallies({"y": [1, 0, 1], "hat": [1, 1, 0]}, truth="y", predicted="hat")
     c = curve(result.tally)
     assert (measure.fpr(c.at(1.0)), measure.sensitivity(c.at(1.0))) == (1, 0.5)
@@ -146,14 +146,14 @@ def convention_13_labels_are_one_point() -> None:
     assert "hat disagrees with p >= 0.5 in 1 of 2 rows" in measure.summary(beside).data["notes"][0]
 
 
-def convention_14_everybody_is_the_sum_of_the_groups() -> None:
+def convention_14_the_total_is_the_sum_of_the_groups() -> None:
     table = {"y": [1, 0, 1, 0], "p": [0.9, 0.8, 0.2, 0.1], "g": ["a", "b", "b", "a"]}
     result = measure.summary(read.tallies(table, truth="y", score="p", group="g"), measures=["auc", "accuracy"])
     flagged = [(row["group"], row["value"]) for row in result.rows() if row["measure"] == "fp"]
     assert flagged == [(None, 1), ({"g": "a"}, 0), ({"g": "b"}, 1)]
 
 
-def convention_15_a_class_that_does_not_occur_adds_nothing() -> None:
+def convention_15_a_class_without_rows_adds_nothing() -> None:
     c = Confusion.of_matrix([[3, 1], [0, 4]], "ab", truth="rows")
     wider = c.over("abc")
     assert measure.multiclass.balanced_accuracy(wider) == measure.multiclass.balanced_accuracy(c) == (0.75 + 1) / 2
@@ -161,7 +161,7 @@ def convention_15_a_class_that_does_not_occur_adds_nothing() -> None:
     assert measure.multiclass.bennett_s(wider) > measure.multiclass.bennett_s(c)
 
 
-def convention_16_the_highest_score_decides_and_of_equal_ones_the_first_class() -> None:
+def convention_16_the_class_with_the_highest_score_is_predicted() -> None:
     rows = baserate.class_scores(["a", "b", "c"], [[0.2, 0.5, 0.3], [0.4, 0.4, 0.2], [0.3, 0.3, 0.4]])
     assert rows.confusion().mass.tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
     by_rows, by_columns = (Confusion.of_matrix([[5, 1], [2, 3]], truth=truth) for truth in ("rows", "columns"))
@@ -180,7 +180,7 @@ def convention_17_an_interval_contains_its_value_and_is_never_of_width_0() -> No
     assert lonely.why == "a class has a single row"
 
 
-def convention_18_the_first_model_less_the_second() -> None:
+def convention_18_a_difference_is_the_first_model_minus_the_second() -> None:
     truth = np.array([True, True, False, False, True, False])
     good, bad = np.array([0.9, 0.8, 0.3, 0.2, 0.4, 0.5]), np.array([0.1, 0.8, 0.3, 0.9, 0.4, 0.5])
     rows = baserate.Rows(truth, {"good": good, "bad": bad})
@@ -193,7 +193,7 @@ def convention_18_the_first_model_less_the_second() -> None:
     assert area.p > 0
 
 
-def convention_19_bins_hold_every_row() -> None:
+def convention_19_bins_contain_every_row() -> None:
     edges = tally([0, 1, 0, 1, 1], [0.0, 0.1, 0.1, 0.2, 1.0])
     by_width = infer.calibration_curve(edges, "binned")
     assert by_width["mass"].tolist() == [3, 1, 1]  # (0, 0.1] with 0, (0.1, 0.2], (0.9, 1]
@@ -203,7 +203,7 @@ def convention_19_bins_hold_every_row() -> None:
     assert by_mass["mass"].tolist() == [6, 4]
 
 
-def convention_20_a_distance_has_a_floor() -> None:
+def convention_20_a_calibration_error_has_a_null_reference() -> None:
     sample = tally([0, 1, 0, 1, 1, 0, 0, 1] * 5, [0.1, 0.6, 0.4, 0.8, 0.7, 0.2, 0.3, 0.9] * 5)
     result = infer.estimate("ece", sample)
     assert math.isnan(result.low)
@@ -215,7 +215,7 @@ def convention_20_a_distance_has_a_floor() -> None:
     assert all(check.p > 0 for check in far if not math.isnan(check.p))
 
 
-def convention_21_certainties_have_no_log_odds() -> None:
+def convention_21_0_and_1_have_no_log_odds() -> None:
     sure = tally([0, 1, 0, 1, 1, 0], [0.0, 1.0, 0.4, 0.6, 0.3, 0.7])
     near = tally([0, 1, 0, 1, 1, 0], [1e-12, 1 - 1e-12, 0.4, 0.6, 0.3, 0.7])
     slope = baserate.measure.calibration_slope
@@ -226,7 +226,7 @@ def convention_21_certainties_have_no_log_odds() -> None:
     assert any("2 rows of p have a probability at or next to 0 or 1" in note for note in notes)
 
 
-def convention_22_scores_are_never_turned_round() -> None:
+def convention_22_a_calibrator_never_reverses_the_order_of_scores() -> None:
     upside_down = tally([1, 1, 0, 1, 0, 0], [0.1, 0.2, 0.3, 0.4, 0.7, 0.9])
     for method in ("temperature", "logistic", "beta", "isotonic", "venn-abers"):
         result = calibrate.fit(upside_down, method)
@@ -236,7 +236,7 @@ def convention_22_scores_are_never_turned_round() -> None:
     assert calibrate.prevalence(at=0.5, to=0.1)([0, 1]).tolist() == [0, 1]
 
 
-def convention_23_after_is_judged_on_other_rows() -> None:
+def convention_23_calibrated_scores_are_evaluated_on_other_rows() -> None:
     rng = np.random.default_rng(0)
     data = read.tallies({"y": rng.random(60) < 0.5, "p": rng.random(60)}, truth="y", score="p")
     result = calibrate.fit(data, "isotonic")
@@ -247,11 +247,12 @@ def convention_23_after_is_judged_on_other_rows() -> None:
     assert "fitted to the same rows" in infer.calibration_summary(data, options=quick, after=result).data["notes"][-1]
     other = read.tallies({"y": [1, 0], "p": [0.2, 0.3]}, truth="y", score="p")
     assert not any(
-        "very rows" in note for note in infer.calibration_summary(other, options=quick, after=result).data["notes"]
+        "fitted to the same rows" in note
+        for note in infer.calibration_summary(other, options=quick, after=result).data["notes"]
     )
 
 
-def convention_24_masses_or_scores() -> None:
+def convention_24_reweigh_changes_weights_and_reprior_changes_scores() -> None:
     sample = tally([1, 0, 1, 0, 0, 1], [0.9, 0.8, 0.7, 0.1, 0.4, 0.3])
     there = shift.reweigh(sample, to=0.1)
     assert there.score.tolist() == sample.score.tolist()
@@ -265,7 +266,7 @@ def convention_24_masses_or_scores() -> None:
     assert (share.low, share.high, share.how) == (share.value, share.value, "known")
 
 
-def convention_25_both_samples() -> None:
+def convention_25_an_estimated_prevalence_varies_with_both_samples() -> None:
     rng = np.random.default_rng(0)
 
     def simulate(n: int, share: float) -> tuple[Any, Any]:
@@ -287,7 +288,7 @@ def convention_26_assumptions_are_stated() -> None:
     assert result.data["assume"] == "covariate shift"
 
 
-def convention_27_rules_look_everywhere() -> None:
+def convention_27_a_rule_searches_all_thresholds() -> None:
     c = curve(tally([0, 1, 1, 0], [0.9, 0.50001, 0.5, 0.1]))
     assert decide.best(c, "f1").threshold == 0.5
     with pytest.raises(InfeasibleError):
@@ -311,7 +312,7 @@ def convention_28_costs_are_compared_at_one_prevalence() -> None:
     assert decide.cost_table(tables, costs, prevalence=0.38).columns["cheapest"] == [False, True]
 
 
-def convention_29_a_choice_knows_its_rows() -> None:
+def convention_29_a_policy_stores_the_digest_of_its_rows() -> None:
     observed, fresh = (
         read.tallies({"y": [1, 0, 1, 0], "p": p}, truth="y", score="p") for p in ([4, 3, 2, 1], [4, 2, 3, 1])
     )
@@ -320,7 +321,7 @@ def convention_29_a_choice_knows_its_rows() -> None:
     assert decide.evaluate_policy(fresh, policy).data["same"] == []
 
 
-def convention_30_a_decision_belongs_to_a_record() -> None:
+def convention_30_a_randomized_decision_depends_on_the_record() -> None:
     draw = RandomizedCut((Cut((0.2,)), Cut((0.8,))), (0.5, 0.5))
     policy = Policy(by_group={(): draw}, otherwise="refuse")
     ids = [*range(200)]
@@ -340,7 +341,7 @@ def convention_31_a_policy_is_total() -> None:
     assert decide.youden(curve(tally([1, 0], [1, 0]))).otherwise == "refuse"
 
 
-def convention_32_a_requirement_holds_if_its_bound_does() -> None:
+def convention_32_a_requirement_holds_if_the_bound_meets_it() -> None:
     def verdicts(times: int) -> list[object]:
         table = {"y": [1, 1, 1, 1, 0, 0, 0, 0], "p": [4, 3, 3, 1, 3, 1, 1, 1], "n": [times] * 8}
         result = read.tallies(table, truth="y", score="p", count="n")
@@ -352,7 +353,7 @@ def convention_32_a_requirement_holds_if_its_bound_does() -> None:
     assert verdicts(1000) == ["holds", "fails", "holds"]
 
 
-def convention_33_a_group_takes_part_with_the_rates_that_it_has() -> None:
+def convention_33_a_group_enters_the_comparisons_of_its_defined_rates() -> None:
     table = {"y": [1, 1, 0, 0, 0, 0], "p": [0.9, 0.4, 0.6, 0.1, 0.7, 0.2], "g": ["f"] * 4 + ["m"] * 2}
     result = read.tallies(table, truth="y", score="p", group="g")
     (row,) = (

@@ -37,14 +37,14 @@ def hull_by_hand(path: list[Point]) -> list[Point]:
 
 @given(st.data())
 def test_counts_are_those_of_flagging_at_or_above_the_threshold(data: st.DataObject) -> None:
-    drawn = data.draw(rows())
-    weight = data.draw(like(drawn, st.sampled_from([0.5, 1.0, 4.0])))
-    curve = baserate.curve(baserate.tally(*drawn, weight=weight))
+    sample = data.draw(rows())
+    weight = data.draw(like(sample, st.sampled_from([0.5, 1.0, 4.0])))
+    curve = baserate.curve(baserate.tally(*sample, weight=weight))
     extra = data.draw(st.lists(few | real, max_size=3))
     for threshold, table in [(t, curve.at(t)) for t in [*curve.threshold, *extra, -np.inf]]:
-        flagged = drawn.score >= threshold
-        cells = {"tp": flagged & drawn.truth, "fp": flagged & ~drawn.truth}
-        cells |= {"fn": ~flagged & drawn.truth, "tn": ~flagged & ~drawn.truth}
+        flagged = sample.score >= threshold
+        cells = {"tp": flagged & sample.truth, "fp": flagged & ~sample.truth}
+        cells |= {"fn": ~flagged & sample.truth, "tn": ~flagged & ~sample.truth}
         for cell, where in cells.items():
             assert getattr(table, cell) == weight[where].sum()
             assert getattr(table.squares, cell) == (weight[where] ** 2).sum()
@@ -64,9 +64,9 @@ def test_a_curve_starts_with_nothing_flagged_and_ends_with_everything(data: Rows
 
 @given(st.data())
 def test_blocks_are_the_counts_piece_by_piece(data: st.DataObject) -> None:
-    drawn = data.draw(rows())
-    weight = data.draw(st.none() | like(drawn, st.floats(0.1, 8)))
-    curve = baserate.curve(baserate.tally(*drawn, weight=weight))
+    sample = data.draw(rows())
+    weight = data.draw(st.none() | like(sample, st.floats(0.1, 8)))
+    curve = baserate.curve(baserate.tally(*sample, weight=weight))
     whole = curve.counts
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cumulative, "_BLOCK", 3)
@@ -105,9 +105,9 @@ def test_the_hull_lies_nowhere_below_and_ranks_at_least_as_well(data: Rows) -> N
 
 @given(st.data())
 def test_a_weighted_hull_dominates_and_bends_one_way(data: st.DataObject) -> None:
-    drawn = data.draw(both_classes)
-    weight = data.draw(like(drawn, st.floats(0.1, 8)))
-    curve = baserate.curve(baserate.tally(*drawn, weight=weight))
+    sample = data.draw(both_classes)
+    weight = data.draw(like(sample, st.floats(0.1, 8)))
+    curve = baserate.curve(baserate.tally(*sample, weight=weight))
     hull = curve.hull()
     positive, negative = hull.tally.positive, hull.tally.negative
     assert (positive[:-1] * negative[1:] > positive[1:] * negative[:-1]).all()
@@ -189,19 +189,19 @@ def dominates_in_pr(first: list[Point], second: list[Point]) -> bool:
 
 @given(st.data())
 def test_roc_dominance_is_pr_dominance(data: st.DataObject) -> None:
-    drawn = data.draw(both_classes)
+    sample = data.draw(both_classes)
     if data.draw(st.booleans()):
-        other = data.draw(like(drawn, few))
+        other = data.draw(like(sample, few))
     else:
         # Worsened by lifting one negative: dominated more often than chance would have it.
-        other = drawn.score.copy()
-        other[np.flatnonzero(~drawn.truth)[0]] = data.draw(few)
-    first, second = (points(baserate.curve(baserate.tally(drawn.truth, s))) for s in (drawn.score, other))
+        other = sample.score.copy()
+        other[np.flatnonzero(~sample.truth)[0]] = data.draw(few)
+    first, second = (points(baserate.curve(baserate.tally(sample.truth, s))) for s in (sample.score, other))
     assert dominates_in_roc(first, second) == dominates_in_pr(first, second)
     assert dominates_in_roc(second, first) == dominates_in_pr(second, first)
 
 
-def test_dominance_is_seen_where_it_is() -> None:
+def test_dominance_is_detected() -> None:
     truth = np.array([1, 1, 0, 0, 1, 0])
     good, bad = (points(baserate.curve(baserate.tally(truth, s))) for s in ([6, 5, 2, 1, 4, 3], [6, 3, 5, 1, 4, 2]))
     assert dominates_in_roc(good, bad)

@@ -1,4 +1,4 @@
-"""Laws of reading: whatever holds the data, and whatever is missing in them, the tallies are the same."""
+"""Laws of reading: every engine gives equal tallies, whatever values are missing."""
 
 from typing import Any
 
@@ -42,22 +42,22 @@ ASKED = st.fixed_dictionaries(
 )
 
 
-def outcome(source: object, asked: dict[str, Any], missing: Any) -> Tallies | str:  # noqa: ANN401  (a literal)
+def read_or_error(source: object, options: dict[str, Any], missing: Any) -> Tallies | str:  # noqa: ANN401  (a literal)
     try:
-        return read.tallies(source, missing=missing, **asked)
+        return read.tallies(source, missing=missing, **options)
     except BaserateError as error:
         return f"{type(error).__name__}: {error}"
 
 
 @given(table=tables(), query=ASKED, missing=st.sampled_from(["refuse", "drop"]))
-def test_every_engine_gives_what_the_rows_give(table: pl.DataFrame, query: dict[str, Any], missing: str) -> None:
-    wanted = outcome(table, query, missing)
+def test_every_engine_gives_the_tallies_of_the_rows(table: pl.DataFrame, query: dict[str, Any], missing: str) -> None:
+    wanted = read_or_error(table, query, missing)
     with pytest.MonkeyPatch.context() as patch, duckdb.connect() as engine:
         relation = engine.from_arrow(table)
         sources: list[tuple[object, bool]] = [(table.lazy(), False), (relation, True), (relation, False)]
         for source, sums in sources:
             patch.setattr(_duckdb, "has_repeated_scores", lambda *_, sums=sums: sums)
-            result = outcome(source, query, missing)
+            result = read_or_error(source, query, missing)
             if isinstance(wanted, str):
                 assert result == wanted
                 continue
@@ -76,9 +76,9 @@ ASKED_OF_TARGETS = st.fixed_dictionaries(
 )
 
 
-def target(source: object, asked: dict[str, Any], missing: Any) -> Target | str:  # noqa: ANN401  (a literal)
+def target(source: object, options: dict[str, Any], missing: Any) -> Target | str:  # noqa: ANN401  (a literal)
     try:
-        return read.target(source, missing=missing, **asked)
+        return read.target(source, missing=missing, **options)
     except BaserateError as error:
         return f"{type(error).__name__}: {error}"
 
@@ -120,7 +120,7 @@ def test_every_engine_and_every_order_of_rows_give_the_same_target(
 
 
 @given(table=tables(), query=ASKED_OF_TARGETS)
-def test_a_target_and_its_labels_are_all_of_the_rows(table: pl.DataFrame, query: dict[str, Any]) -> None:
+def test_a_target_and_its_labels_partition_the_rows(table: pl.DataFrame, query: dict[str, Any]) -> None:
     result = target(table, query, "drop")
     whole = target(table, {what: name for what, name in query.items() if what != "truth"}, "drop")
     if isinstance(result, str) or isinstance(whole, str):

@@ -1,4 +1,4 @@
-"""Laws of intervals, for every measure that there is."""
+"""Laws of intervals, for every registered measure."""
 
 from functools import partial
 from typing import Any
@@ -20,7 +20,7 @@ SLOW = settings(max_examples=settings().max_examples // 5)
 near = partial(pytest.approx, rel=1e-9, abs=1e-9, nan_ok=True)
 
 
-def judge(name: str | Measure, data: Tally, **options: Any) -> Estimate:  # noqa: ANN401
+def estimate_measure(name: str | Measure, data: Tally, **options: Any) -> Estimate:  # noqa: ANN401
     of = describe(MEASURES[name] if isinstance(name, str) else name).of
     return infer.estimate(name, data, threshold=0.5 if of is Counts else None, **options)
 
@@ -40,7 +40,7 @@ people = rows(score=probability, max_size=25)
 def test_the_value_lies_inside_and_all_within_the_span(data: Rows) -> None:
     sample = tally(*data, positive=True)
     for name in CHEAP:
-        result = judge(name, sample)
+        result = estimate_measure(name, sample)
         if np.isnan(result.low):
             assert result.why, name
             continue
@@ -55,9 +55,9 @@ def test_the_value_lies_inside_and_all_within_the_span(data: Rows) -> None:
 def test_nested_levels_nest(data: Rows) -> None:
     sample = tally(*data, positive=True)
     for name in CHEAP:
-        last = judge(name, sample, level=0.5)
+        last = estimate_measure(name, sample, level=0.5)
         for level in (0.8, 0.95, 0.99):
-            result = judge(name, sample, level=level)
+            result = estimate_measure(name, sample, level=level)
             if not np.isnan(result.low):
                 assert result.low <= last.low + 1e-12, name
                 assert result.high >= last.high - 1e-12, name
@@ -71,7 +71,7 @@ def test_count_is_repetition(data: Rows, more: st.DataObject) -> None:
     counted = tally(*data, positive=True, count=times)
     repeated = tally(np.repeat(data.truth, times), np.repeat(data.score, times), positive=True)
     for name in CHEAP:
-        assert bounds(judge(name, counted)) == near(bounds(judge(name, repeated))), name
+        assert bounds(estimate_measure(name, counted)) == near(bounds(estimate_measure(name, repeated))), name
 
 
 @SLOW
@@ -80,7 +80,7 @@ def test_scaling_weights_changes_nothing(data: Rows, factor: float, more: st.Dat
     weight = more.draw(like(data, st.sampled_from([0.5, 1.0, 2.0, 3.0])))
     once, scaled = (tally(*data, positive=True, weight=weight * each) for each in (1.0, factor))
     for name in CHEAP:
-        assert bounds(judge(name, scaled)) == near(bounds(judge(name, once))), name
+        assert bounds(estimate_measure(name, scaled)) == near(bounds(estimate_measure(name, once))), name
 
 
 @SLOW
@@ -89,7 +89,9 @@ def test_the_order_of_rows_does_not_matter(data: Rows, seed: int) -> None:
     order = np.random.default_rng(seed).permutation(len(data.truth))
     sample, shuffled = tally(*data, positive=True), tally(data.truth[order], data.score[order], positive=True)
     for name in CHEAP:
-        assert bounds(judge(name, sample, seed=seed)) == near(bounds(judge(name, shuffled, seed=seed))), name
+        assert bounds(estimate_measure(name, sample, seed=seed)) == near(
+            bounds(estimate_measure(name, shuffled, seed=seed))
+        ), name
 
 
 @SLOW
@@ -97,7 +99,7 @@ def test_the_order_of_rows_does_not_matter(data: Rows, seed: int) -> None:
 def test_weights_of_one_are_counts(data: Rows) -> None:
     plain, weighted = tally(*data, positive=True), tally(*data, positive=True, weight=np.ones(len(data.truth)))
     for name in CHEAP:
-        assert bounds(judge(name, weighted)) == near(bounds(judge(name, plain)))
+        assert bounds(estimate_measure(name, weighted)) == near(bounds(estimate_measure(name, plain)))
 
 
 @pytest.mark.quick(1)
@@ -108,19 +110,19 @@ def test_weights_of_one_are_counts(data: Rows) -> None:
         {"f1", "auc", "brier"}.__contains__,
     ),
 )
-def test_seeds(name: str) -> None:
+def test_intervals_depend_on_the_seed(name: str) -> None:
     sample = tally([1, 0, 1, 0, 1, 1, 0, 0] * 5, np.linspace(0, 1, 40))
     for method in ("bootstrap", "stratified"):
-        result = judge(name, sample, method=method, seed=3)
-        assert bounds(result) == bounds(judge(name, sample, method=method, seed=3))
-        assert bounds(result) != bounds(judge(name, sample, method=method, seed=4))
-        generator = judge(name, sample, method=method, seed=np.random.default_rng(3))
+        result = estimate_measure(name, sample, method=method, seed=3)
+        assert bounds(result) == bounds(estimate_measure(name, sample, method=method, seed=3))
+        assert bounds(result) != bounds(estimate_measure(name, sample, method=method, seed=4))
+        generator = estimate_measure(name, sample, method=method, seed=np.random.default_rng(3))
         assert bounds(result) == bounds(generator)
 
 
 @SLOW
 @given(people)
-def test_what_is_called_positive_does_not_matter(data: Rows) -> None:
+def test_swapping_the_classes_gives_the_dual_intervals(data: Rows) -> None:
     counts = Curve(tally(*data, positive=True)).at(0.5)
     for name in CHEAP:
         output = describe(MEASURES[name])
@@ -133,13 +135,13 @@ def test_what_is_called_positive_does_not_matter(data: Rows) -> None:
             assert bounds(other) == wanted, name
 
 
-def test_more_rows_are_surer() -> None:
+def test_intervals_narrow_with_more_rows() -> None:
     rng = np.random.default_rng(0)
     truth = rng.random(2000) < 0.4
     score = np.clip(rng.normal(0.4 + 0.2 * truth, 0.2), 0.01, 0.99)
     few, many = tally(truth[:200], score[:200]), tally(truth, score)
     for name in MEASURES:
-        narrow, wide = judge(name, many), judge(name, few)
+        narrow, wide = estimate_measure(name, many), estimate_measure(name, few)
         if MEASURES[name] in DISTANCES or name.endswith("discrimination"):
             assert narrow.why is not None, name
             continue
@@ -147,9 +149,9 @@ def test_more_rows_are_surer() -> None:
 
 
 @pytest.mark.parametrize("bad", [-0.1, 0, 1, 2, float("nan")])
-def test_levels_lie_between(bad: float) -> None:
+def test_invalid_levels_raise(bad: float) -> None:
     with pytest.raises(measure_error(), match="level"):
-        judge("auc", tally([1, 0], [1, 0]), level=bad)
+        estimate_measure("auc", tally([1, 0], [1, 0]), level=bad)
 
 
 def measure_error() -> type[Exception]:
@@ -176,7 +178,7 @@ def measure_error() -> type[Exception]:
         (max, Counts(1, 2, 3, 4), {}, "is no measure"),
     ],
 )
-def test_bad_requests(measure_: Any, data: Any, options: dict[str, Any], message: str) -> None:  # noqa: ANN401
+def test_invalid_requests_raise(measure_: Any, data: Any, options: dict[str, Any], message: str) -> None:  # noqa: ANN401
     with pytest.raises(measure_error(), match=message):
         infer.estimate(measure_, data, **options)
 

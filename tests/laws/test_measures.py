@@ -1,4 +1,4 @@
-"""Laws that hold for every registered measure and all data: they walk the registry, so a new measure is under them."""
+"""Laws of every registered measure and all data: they walk the registry, so that they cover new measures."""
 
 from itertools import pairwise
 from math import isnan
@@ -32,37 +32,37 @@ def assert_same(first: dict[str, object], second: dict[str, object], *, within: 
 
 
 @given(probabilities, st.randoms())
-def test_the_order_of_rows_does_not_matter(drawn: Rows, random: Random) -> None:
-    order = list(range(len(drawn.truth)))
+def test_the_order_of_rows_does_not_matter(sample: Rows, random: Random) -> None:
+    order = list(range(len(sample.truth)))
     random.shuffle(order)
-    shuffled = baserate.tally(drawn.truth[order], drawn.score[order])
-    assert_same(values(baserate.tally(*drawn)), values(shuffled))
+    shuffled = baserate.tally(sample.truth[order], sample.score[order])
+    assert_same(values(baserate.tally(*sample)), values(shuffled))
 
 
 @given(st.data())
 def test_a_count_is_that_many_rows_and_so_is_a_weight(data: st.DataObject) -> None:
-    drawn = data.draw(probabilities)
-    times = data.draw(like(drawn, st.integers(1, 4)))
-    repeated = values(baserate.tally(np.repeat(drawn.truth, times), np.repeat(drawn.score, times)))
-    assert_same(values(baserate.tally(*drawn, count=times)), repeated)
-    assert_same(values(baserate.tally(*drawn, weight=times), OF_ALL), repeated, within=1e-12)
+    sample = data.draw(probabilities)
+    times = data.draw(like(sample, st.integers(1, 4)))
+    repeated = values(baserate.tally(np.repeat(sample.truth, times), np.repeat(sample.score, times)))
+    assert_same(values(baserate.tally(*sample, count=times)), repeated)
+    assert_same(values(baserate.tally(*sample, weight=times), OF_ALL), repeated, within=1e-12)
 
 
 @given(st.data())
 def test_weights_may_be_scaled(data: st.DataObject) -> None:
-    drawn = data.draw(probabilities)
-    weight = data.draw(like(drawn, st.floats(0.1, 10)))
-    plain, scaled = (baserate.tally(*drawn, weight=weight * scale) for scale in (1.0, 2.0**40))
+    sample = data.draw(probabilities)
+    weight = data.draw(like(sample, st.floats(0.1, 10)))
+    plain, scaled = (baserate.tally(*sample, weight=weight * scale) for scale in (1.0, 2.0**40))
     assert_same(values(plain), values(scaled), within=1e-12)
 
 
 @given(st.data())
 def test_weight_zero_is_absence(data: st.DataObject) -> None:
-    drawn = data.draw(probabilities)
-    weight = data.draw(like(drawn, st.sampled_from([0.0, 0.5, 1.0, 3.0])).filter(np.any))
+    sample = data.draw(probabilities)
+    weight = data.draw(like(sample, st.sampled_from([0.0, 0.5, 1.0, 3.0])).filter(np.any))
     there = weight > 0
-    absent = baserate.tally(drawn.truth[there], drawn.score[there], weight=weight[there])
-    assert_same(values(baserate.tally(*drawn, weight=weight)), values(absent))
+    absent = baserate.tally(sample.truth[there], sample.score[there], weight=weight[there])
+    assert_same(values(baserate.tally(*sample, weight=weight)), values(absent))
 
 
 @given(probabilities, probabilities)
@@ -72,8 +72,8 @@ def test_merging_is_concatenating(first: Rows, second: Rows) -> None:
 
 
 @given(probabilities)
-def test_values_stay_in_their_span(drawn: Rows) -> None:
-    for name, value in values(baserate.tally(*drawn)).items():
+def test_values_stay_in_their_span(sample: Rows) -> None:
+    for name, value in values(baserate.tally(*sample)).items():
         low, high = describe(MEASURES[name]).span
         result = np.atleast_1d(np.asarray(value, dtype=float))
         defined = result[~np.isnan(result)]
@@ -81,11 +81,11 @@ def test_values_stay_in_their_span(drawn: Rows) -> None:
 
 
 @given(st.lists(tables(), min_size=1, max_size=5))
-def test_a_scalar_is_an_element_of_an_array(drawn: list[Counts[float]]) -> None:
-    cells = [np.array([getattr(c, cell) for c in drawn]) for cell in ("tp", "fp", "fn", "tn")]
+def test_a_scalar_is_an_element_of_an_array(sample: list[Counts[float]]) -> None:
+    cells = [np.array([getattr(c, cell) for c in sample]) for cell in ("tp", "fp", "fn", "tn")]
     row, column = Counts(*cells), Counts(*(cell[:, None] for cell in cells))
     for name, measure in OF_COUNTS.items():
-        alone = [measure(c) for c in drawn]
+        alone = [measure(c) for c in sample]
         assert all(isinstance(each, float) for each in alone), name
         assert same(measure(row), alone), name
         assert same(measure(column)[:, 0], alone), name
@@ -100,10 +100,10 @@ def test_a_measure_of_counts_is_undefined_exactly_when_a_needed_margin_is_zero(c
 
 
 @given(st.data())
-def test_any_measure_is_undefined_exactly_when_a_needed_margin_is_zero(data: st.DataObject) -> None:
-    drawn = data.draw(probabilities)
-    weight = data.draw(st.none() | like(drawn, st.floats(0.1, 10)))
-    tally = baserate.tally(*drawn, weight=weight)
+def test_every_measure_is_undefined_exactly_when_a_needed_margin_is_zero(data: st.DataObject) -> None:
+    sample = data.draw(probabilities)
+    weight = data.draw(st.none() | like(sample, st.floats(0.1, 10)))
+    tally = baserate.tally(*sample, weight=weight)
     for name, measure in MEASURES.items():
         subject = measure_argument(describe(measure).of, tally)
         lacks = np.logical_or.reduce([np.asarray(margin(subject, name)) == 0 for name in describe(measure).needs])
@@ -111,7 +111,7 @@ def test_any_measure_is_undefined_exactly_when_a_needed_margin_is_zero(data: st.
 
 
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
-def test_without_rows_everything_is_undefined_and_says_so(measure: Measure) -> None:
+def test_measures_without_rows_are_undefined_with_a_reason(measure: Measure) -> None:
     subject = measure_argument(describe(measure).of, Tally.sum([]))
     subject = subject[0] if isinstance(subject, Counts) else subject
     assert isnan(measure(subject))
@@ -119,9 +119,9 @@ def test_without_rows_everything_is_undefined_and_says_so(measure: Measure) -> N
 
 
 @given(tables(), rows())
-def test_swapping_the_classes_gives_the_dual(c: Counts[float], drawn: Rows) -> None:
-    curve = baserate.curve(baserate.tally(*drawn))
-    swapped = baserate.curve(baserate.tally(~drawn.truth, -drawn.score))
+def test_swapping_the_classes_gives_the_dual(c: Counts[float], sample: Rows) -> None:
+    curve = baserate.curve(baserate.tally(*sample))
+    swapped = baserate.curve(baserate.tally(~sample.truth, -sample.score))
     for name, measure in MEASURES.items():
         if (dual := describe(measure).dual) is not None:
             one, other = (c, c.swap_classes()) if name in OF_COUNTS else (curve, swapped)
@@ -139,9 +139,9 @@ def test_duals_come_in_pairs_and_cover_what_is_symmetric() -> None:
 
 
 @given(rows())
-def test_only_the_order_of_scores_matters_to_rank_measures(drawn: Rows) -> None:
-    _, rank = np.unique(drawn.score, return_inverse=True)
-    as_given, ranked = (baserate.tally(drawn.truth, score) for score in (drawn.score, rank**3 - 7.5))
+def test_only_the_order_of_scores_matters_to_rank_measures(sample: Rows) -> None:
+    _, rank = np.unique(sample.score, return_inverse=True)
+    as_given, ranked = (baserate.tally(sample.truth, score) for score in (sample.score, rank**3 - 7.5))
     assert_same(values(as_given, OF_CURVES), values(ranked, OF_CURVES))
     assert_same(values(as_given, OF_COUNTS), values(ranked, OF_COUNTS))
 
@@ -186,8 +186,8 @@ def test_rates_and_their_complements_add_up_to_one(c: Counts[float], beta: float
 
 
 @given(rows())
-def test_the_ginis_are_one_area_scaled_differently(drawn: Rows) -> None:
-    curve = baserate.curve(baserate.tally(*drawn))
+def test_the_ginis_are_one_area_scaled_differently(sample: Rows) -> None:
+    curve = baserate.curve(baserate.tally(*sample))
     m, share = baserate.measure, baserate.measure.prevalence(curve.at(0.0))
     assert same(m.accuracy_ratio(curve), m.gini(curve), within=1e-12)
     if not isnan(m.auc(curve)):
@@ -196,8 +196,8 @@ def test_the_ginis_are_one_area_scaled_differently(drawn: Rows) -> None:
 
 
 @given(rows())
-def test_areas_are_those_under_the_tabulated_curves(drawn: Rows) -> None:
-    curve = baserate.curve(baserate.tally(*drawn))
+def test_areas_are_those_under_the_tabulated_curves(sample: Rows) -> None:
+    curve = baserate.curve(baserate.tally(*sample))
     m = baserate.measure
     for table, area in [("roc", m.auc(curve)), ("gain", m.cap_area(curve)), ("roc", m.partial_auc(curve))]:
         _, x, y = m.table(curve, table).values()
@@ -207,17 +207,17 @@ def test_areas_are_those_under_the_tabulated_curves(drawn: Rows) -> None:
 
 
 @given(rows(score=few), st.floats(0, 1), st.floats(0, 1), st.sampled_from(["fpr", "tpr"]))
-def test_partial_areas_add_up_to_the_whole(drawn: Rows, first: float, second: float, axis: str) -> None:
+def test_partial_areas_add_up_to_the_whole(sample: Rows, first: float, second: float, axis: str) -> None:
     cuts = sorted({0.0, first, second, 1.0})
-    curve = baserate.curve(baserate.tally(*drawn))
+    curve = baserate.curve(baserate.tally(*sample))
     parts = [baserate.measure.partial_auc(curve, **{axis: pair}) for pair in pairwise(cuts)]  # type: ignore[arg-type]
     assert same(sum(parts), baserate.measure.auc(curve), within=1e-12)
 
 
 @given(rows(score=st.just(0.5)))
-def test_constant_scores_are_defined(drawn: Rows) -> None:
-    curve = baserate.curve(baserate.tally(*drawn))
-    m, share = baserate.measure, drawn.truth.mean()
+def test_constant_scores_are_defined(sample: Rows) -> None:
+    curve = baserate.curve(baserate.tally(*sample))
+    m, share = baserate.measure, sample.truth.mean()
     if 0 < share < 1:
         assert (m.auc(curve), m.ks(curve)) == (0.5, 0)
     if share > 0:

@@ -85,21 +85,21 @@ def test_a_measure_is_undefined_exactly_when_what_it_needs_is_zero(c: Confusion)
 
 
 @pytest.mark.parametrize("classes", [1, 2, 3])
-def test_an_empty_table_is_undefined_and_says_so(classes: int) -> None:
+def test_measures_of_an_empty_table_are_undefined_with_a_reason(classes: int) -> None:
     nothing = Confusion(np.zeros((classes, classes)), tuple(range(classes)))
     for name, value in values(nothing).items():
         assert isnan(value), name
         assert undefined_reason(MEASURES[name], nothing), name
 
 
-def test_reasons_are_asked_of_one_table() -> None:
+def test_reasons_of_several_tables_raise() -> None:
     stack = Confusion(np.ones((5, 2, 2)), (0, 1))
     with pytest.raises(ShapeError, match=r"these are \(5,\) tables; give one, for example confusion\[0\]"):
         undefined_reason(multiclass.mcc, stack)
     assert undefined_reason(multiclass.mcc, stack[0]) is None
 
 
-def test_reasons_name_everything_that_is_missing() -> None:
+def test_reasons_name_every_zero_margin() -> None:
     constant = Confusion.of_matrix([[4, 0], [0, 0]], truth="rows")
     assert (
         undefined_reason(multiclass.mcc, constant)
@@ -183,14 +183,14 @@ def test_truth_and_decisions_may_be_exchanged(c: Confusion) -> None:
     assert same(measure.npv(each), measure.specificity(exchanged), within=1e-12)
 
 
-def test_only_these_may_be_exchanged() -> None:
+def test_other_measures_change_when_truth_and_decisions_are_exchanged() -> None:
     c = Confusion.of_matrix([[9, 3, 0], [4, 5, 1], [1, 1, 7]], truth="rows")
     changed = {name for name, value in values(c).items() if value != pytest.approx(values(c.transpose())[name])}
     assert changed == MEASURES.keys() - SYMMETRIC
 
 
 @given(squares(min_size=2, max_size=2))
-def test_two_classes_give_what_tables_of_two_give(c: Confusion) -> None:
+def test_two_classes_equal_the_measures_of_2x2_tables(c: Confusion) -> None:
     (tp, fn), (fp, tn) = c.mass
     counts = Counts(tp=tp, fp=fp, fn=fn, tn=tn)
     for name in ("accuracy", "mcc", "kappa", "expected_cost"):
@@ -245,7 +245,7 @@ def test_mcc_is_kappa_exactly_when_errors_balance_or_there_is_no_association(c: 
     assert same_square == (fp == fn or tp * tn == fp * fn)
 
 
-def worst(truth: Table) -> float:
+def least_correlation(truth: Table) -> float:
     """The least correlation, by trying all decisions."""
     least = inf
     for rows in product(*(list(splits(int(mass), len(truth))) for mass in truth)):
@@ -265,7 +265,7 @@ def splits(total: int, parts: int) -> Any:  # noqa: ANN401  (an iterator of tupl
 @pytest.mark.parametrize("truth", [(1, 1, 1), (3, 1, 1), (6, 1, 1), (4, 1, 0), (2, 2, 1), (1, 1, 1, 1), (2, 1, 1, 0)])
 def test_the_least_correlation_is_the_least_of_all_decisions(truth: tuple[int, ...]) -> None:
     c = Confusion(np.diag(np.array(truth, dtype=float)), tuple(range(len(truth))))
-    assert multiclass.mcc_least(c) == pytest.approx(worst(c.truth), rel=1e-12)
+    assert multiclass.mcc_least(c) == pytest.approx(least_correlation(c.truth), rel=1e-12)
 
 
 @given(squares() | squares(quarters))
@@ -340,7 +340,7 @@ def test_costs_are_matched_by_their_labels(c: Confusion, random: Any) -> None:  
     assert same(multiclass.expected_cost(c, costs=costs), multiclass.expected_cost(c, costs=bare), within=1e-12)
 
 
-def test_two_classes_may_pass_one_in_confusion_entropy() -> None:
+def test_confusion_entropy_of_two_classes_may_exceed_one() -> None:
     share = 1 / np.e
     c = Confusion.of_matrix([[0.5 - share, share], [share, 0.5 - share]], truth="rows")
     assert multiclass.confusion_entropy(c) == pytest.approx(describe(multiclass.confusion_entropy).span[1])

@@ -32,7 +32,7 @@ lines = share.map(lambda each: population.linear(prevalence=each))
 populations = binormals() | betas() | lines
 
 
-def of_scipy(made: Population) -> Population:
+def from_scipy(made: Population) -> Population:
     """The same, of distributions whose formulas we do not know."""
 
     def theirs(each: object) -> object:
@@ -48,13 +48,13 @@ def of_scipy(made: Population) -> Population:
     return Population(theirs(made.negative), theirs(made.positive), made.prevalence)  # type: ignore[arg-type]
 
 
-def middle(made: Population, chance: float) -> float:
+def score_at_quantile(made: Population, chance: float) -> float:
     """A score that everybody may have."""
     return float(made.positive.ppf(chance) / 2 + made.negative.ppf(chance) / 2)
 
 
 @given(populations, st.lists(st.floats(-5, 5), min_size=2, max_size=20))
-def test_everybody_is_somewhere(made: Population, thresholds: list[float]) -> None:
+def test_cells_add_up_to_one(made: Population, thresholds: list[float]) -> None:
     counts = made.at(np.sort(thresholds)[::-1])
     np.testing.assert_allclose(counts.total, 1, rtol=1e-14)
     np.testing.assert_allclose(counts.positives, made.prevalence, rtol=1e-14)
@@ -65,8 +65,8 @@ def test_everybody_is_somewhere(made: Population, thresholds: list[float]) -> No
 
 
 @given(populations)
-def test_formulas_are_what_integrals_say(made: Population) -> None:
-    theirs = of_scipy(made)
+def test_formulas_agree_with_integrals(made: Population) -> None:
+    theirs = from_scipy(made)
     # Where much crowds below 1, floats cannot hold their scores; ours are worked out as log-odds.
     crowded = any(isinstance(each, Beta) and min(each.a, each.b) < 1 for each in (made.negative, made.positive))
     near = 1e-8 if crowded else 1e-12
@@ -76,7 +76,7 @@ def test_formulas_are_what_integrals_say(made: Population) -> None:
 
 
 @given(populations, st.floats(0.02, 0.98))
-def test_the_auc_is_a_chance(made: Population, chance: float) -> None:
+def test_the_auc_is_the_probability_of_the_right_order(made: Population, chance: float) -> None:
     # P(s₊ > s₋) as an integral over scores, and the area under the curve of exact points.
     low, high = made.negative.ppf(1e-13), made.negative.isf(1e-13)
     marks = [float(made.positive.ppf(q)) for q in (0.001, 0.25, 0.5, 0.75, 0.999)]
@@ -88,7 +88,7 @@ def test_the_auc_is_a_chance(made: Population, chance: float) -> None:
 
 @given(populations, st.floats(0.02, 0.98))
 def test_the_slope_of_the_roc_curve_is_the_likelihood_ratio(made: Population, chance: float) -> None:
-    t = middle(made, chance)
+    t = score_at_quantile(made, chance)
     step = 1e-6 * min(float(each.ppf(0.75) - each.ppf(0.25)) for each in (made.negative, made.positive))
     rise = made.tpr(t - step) - made.tpr(t + step)
     run = made.fpr(t - step) - made.fpr(t + step)
@@ -103,7 +103,7 @@ def test_the_slope_of_the_roc_curve_is_the_likelihood_ratio(made: Population, ch
 @given(populations, st.floats(0.05, 0.95))
 def test_the_posterior_is_calibrated(made: Population, chance: float) -> None:
     # The mean posterior of the flagged is their precision; of all, the prevalence.
-    t = middle(made, chance)
+    t = score_at_quantile(made, chance)
     high = max(float(each.isf(1e-12)) for each in (made.negative, made.positive))
     bend = [float(each.ppf(q)) for each in (made.negative, made.positive) for q in (0.01, 0.25, 0.5, 0.75, 0.99)]
     inside = sorted(mark for mark in bend if t < mark < high)
@@ -154,7 +154,7 @@ def test_the_cheapest_threshold_is_that_of_the_formula(made: Population, cost: f
 
 @pytest.mark.slow
 @given(populations)
-def test_the_roc_curve_does_not_know_the_prevalence(made: Population) -> None:
+def test_the_roc_curve_does_not_depend_on_the_prevalence(made: Population) -> None:
     other = made.at_prevalence(0.5)
     at = population.thresholds(made, points=11)
     np.testing.assert_array_equal(made.tpr(at), other.tpr(at))
@@ -167,8 +167,8 @@ def test_the_roc_curve_does_not_know_the_prevalence(made: Population) -> None:
 @pytest.mark.slow
 @settings(max_examples=settings().max_examples // 2)
 @given(populations, st.floats(0, 1))
-def test_scores_of_our_own_and_of_scipy_give_the_same(made: Population, chance: float) -> None:
-    theirs, t = of_scipy(made), middle(made, chance)
+def test_own_and_scipy_distributions_agree(made: Population, chance: float) -> None:
+    theirs, t = from_scipy(made), score_at_quantile(made, chance)
     for cell in ("tp", "fp", "fn", "tn"):
         assert getattr(theirs.at(t), cell) == pytest.approx(getattr(made.at(t), cell), rel=1e-10, abs=1e-300)
     for name in ("f1", "accuracy"):

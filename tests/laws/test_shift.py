@@ -1,4 +1,4 @@
-"""Laws of known prevalence: masses change and scores do not, and chance is within classes."""
+"""Laws of known prevalence: weights change, scores do not, and only rows within classes are random."""
 
 from functools import partial
 from typing import Any
@@ -20,18 +20,18 @@ RATES = ("positive_likelihood_ratio", "negative_likelihood_ratio", "diagnostic_o
 CHEAP = [name for name in MEASURES if name not in ("pr_auc", "partial_auc")]
 
 
-def both(data: Rows) -> Tally:
+def make_tally(data: Rows) -> Tally:
     assume(data.truth.any() and not data.truth.all())
     return tally(*data, positive=True)
 
 
-def judged(name: str, data: Tally, **options: Any) -> Any:  # noqa: ANN401
+def estimate_measure(name: str, data: Tally, **options: Any) -> Any:  # noqa: ANN401
     return infer.estimate(name, data, threshold=0.5 if describe(MEASURES[name]).of is Counts else None, **options)
 
 
 @given(people, share)
 def test_reweighing_changes_masses_and_nothing_else(data: Rows, to: float) -> None:
-    sample = both(data)
+    sample = make_tally(data)
     result = shift.reweigh(sample, to=to)
     assert result.reweighed
     assert result.prevalence == near(to)
@@ -45,8 +45,8 @@ def test_reweighing_changes_masses_and_nothing_else(data: Rows, to: float) -> No
 
 
 @given(people, st.floats(0.01, 100))
-def test_gamma_and_back_restores(data: Rows, gamma: float) -> None:
-    sample = both(data)
+def test_reweighing_by_gamma_and_back_restores_masses(data: Rows, gamma: float) -> None:
+    sample = make_tally(data)
     there = shift.reweigh(sample, gamma=gamma)
     assert there.prevalence == near(shift.prevalence_of_gamma(gamma, at=sample.prevalence))
     back = shift.reweigh(there, gamma=1 / gamma)
@@ -57,8 +57,8 @@ def test_gamma_and_back_restores(data: Rows, gamma: float) -> None:
 
 
 @given(people, share)
-def test_what_is_within_classes_stays(data: Rows, to: float) -> None:
-    sample = both(data)
+def test_reweighing_keeps_measures_within_classes(data: Rows, to: float) -> None:
+    sample = make_tally(data)
     result = shift.reweigh(sample, to=to)
     for name in (*UNTOUCHED, *RATES):
         function = MEASURES[name]
@@ -93,7 +93,7 @@ def test_closed_forms(c: Counts[float], to: float) -> None:
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=9), share, share)
-def test_posteriors_come_back_and_keep_their_order(p: list[float], here: float, there: float) -> None:
+def test_repriored_posteriors_come_back_and_keep_their_order(p: list[float], here: float, there: float) -> None:
     scores = np.sort(p)
     moved = shift.reprior(scores, from_=here, to=there)
     assert (np.diff(moved) >= 0).all()
@@ -110,9 +110,9 @@ def test_posteriors_come_back_and_keep_their_order(p: list[float], here: float, 
 @SLOW
 @given(people, share)
 def test_intervals_hold_the_value_and_stay_in_the_span(data: Rows, to: float) -> None:
-    sample = shift.reweigh(both(data), to=to)
+    sample = shift.reweigh(make_tally(data), to=to)
     for name in CHEAP:
-        result = judged(name, sample)
+        result = estimate_measure(name, sample)
         if np.isnan(result.low):
             assert result.why, name
             continue
@@ -124,11 +124,11 @@ def test_intervals_hold_the_value_and_stay_in_the_span(data: Rows, to: float) ->
 @SLOW
 @given(people, share)
 def test_nested_levels_nest(data: Rows, to: float) -> None:
-    sample = shift.reweigh(both(data), to=to)
+    sample = shift.reweigh(make_tally(data), to=to)
     for name in CHEAP:
-        last = judged(name, sample, level=0.5)
+        last = estimate_measure(name, sample, level=0.5)
         for level in (0.8, 0.95):
-            result = judged(name, sample, level=level)
+            result = estimate_measure(name, sample, level=level)
             if not np.isnan(result.low):
                 assert result.low <= last.low + 1e-12, name
                 assert result.high >= last.high - 1e-12, name
@@ -137,27 +137,27 @@ def test_nested_levels_nest(data: Rows, to: float) -> None:
 
 @SLOW
 @given(people, share)
-def test_the_prevalence_and_the_areas_are_as_sure_as_they_were(data: Rows, to: float) -> None:
-    sample = both(data)
+def test_reweighing_keeps_intervals_of_areas_and_fixes_the_prevalence(data: Rows, to: float) -> None:
+    sample = make_tally(data)
     result = shift.reweigh(sample, to=to)
     for name in ("sensitivity", "specificity", "fpr", "fnr", "auc", "gini"):
-        before, after = judged(name, sample), judged(name, result)
+        before, after = estimate_measure(name, sample), estimate_measure(name, result)
         assert (after.value, after.low, after.high) == near((before.value, before.low, before.high)), name
         assert after.how == before.how
     for name in ("prevalence", "brier_uncertainty", "log_uncertainty"):
-        exact = judged(name, result)
+        exact = estimate_measure(name, result)
         assert exact.low == exact.value == exact.high
         assert exact.how == "known"
 
 
 @SLOW
 @given(people, share, st.sampled_from([2.0**-10, 8.0]))
-def test_how_much_there_was_does_not_matter(data: Rows, to: float, factor: float) -> None:
-    sample = both(data)
+def test_reweighed_intervals_do_not_depend_on_the_total_mass(data: Rows, to: float, factor: float) -> None:
+    sample = make_tally(data)
     once = shift.reweigh(sample, to=to)
     scaled = shift.reweigh(tally(*data, positive=True, weight=np.full(len(data.truth), factor)), to=to)
     for name in CHEAP:
-        result, other = judged(name, once), judged(name, scaled)
+        result, other = estimate_measure(name, once), estimate_measure(name, scaled)
         wanted = (result.value, result.low, result.high)
         assert (other.value, other.low, other.high) == pytest.approx(wanted, rel=1e-6, abs=1e-9, nan_ok=True), name
 
@@ -173,8 +173,8 @@ def test_a_curve_against_the_prevalence_is_made_of_reweighed_tables(c: Counts[fl
             assert row["why"] == alone.why
             continue
         assert row["value"] == near(alone.value)
-        drawn = row["measure"] in ("f1", "jaccard")
-        wanted = pytest.approx((alone.low, alone.high), abs=0.05 if drawn else 1e-9, rel=0.1 if drawn else 1e-9)
+        simulated = row["measure"] in ("f1", "jaccard")
+        wanted = pytest.approx((alone.low, alone.high), abs=0.05 if simulated else 1e-9, rel=0.1 if simulated else 1e-9)
         assert (row["low"], row["high"]) == wanted, row
 
 
@@ -199,7 +199,7 @@ def test_groups_share_gamma() -> None:
             assert result.models[model][group].mass[row].sum() / result.pooled(model).mass[row].sum() == near(before)
 
 
-def test_a_hull_and_its_curve_keep_the_mark() -> None:
+def test_hulls_of_reweighed_curves_stay_reweighed() -> None:
     curve = Curve(shift.reweigh(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]), to=0.1))
     assert isinstance(shift.reweigh(curve, to=0.2), Curve)
     assert curve.hull().tally.reweighed

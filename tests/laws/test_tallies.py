@@ -1,4 +1,4 @@
-"""Laws of the tally: it counts exactly, whatever the numbers look like, and merging is adding."""
+"""Laws of the tally: counts are exact for any numbers, and merging is addition."""
 
 from collections import Counter
 from random import Random
@@ -15,7 +15,7 @@ any_score = rows(score=few | real)
 single = rows(score=st.floats(allow_nan=False, allow_infinity=False, width=32))
 
 
-def counted_by_hand(data: Rows) -> dict[float, tuple[int, int]]:
+def count_by_hand(data: Rows) -> dict[float, tuple[int, int]]:
     pairs = Counter(zip(data.score.tolist(), data.truth.tolist(), strict=True))
     return {score: (pairs[score, True], pairs[score, False]) for score, _ in pairs}
 
@@ -24,7 +24,7 @@ def counted_by_hand(data: Rows) -> dict[float, tuple[int, int]]:
 def test_a_tally_counts_each_class_at_each_score(data: Rows) -> None:
     tally = baserate.tally(*data)
     result = dict(zip(tally.score.tolist(), zip(*tally.mass.tolist(), strict=True), strict=True))
-    assert result == counted_by_hand(data)
+    assert result == count_by_hand(data)
     assert (np.diff(tally.score) < 0).all()
     assert not np.signbit(tally.score[tally.score == 0]).any()
 
@@ -38,22 +38,25 @@ def test_float32_scores_are_counted_exactly(data: Rows) -> None:
 
 @given(st.data())
 def test_weights_and_counts_are_summed_at_each_score(data: st.DataObject) -> None:
-    drawn = data.draw(any_score)
-    weight, count = data.draw(like(drawn, st.just(0.0) | st.floats(0.01, 8))), data.draw(like(drawn, st.integers(0, 5)))
+    sample = data.draw(any_score)
+    weight, count = (
+        data.draw(like(sample, st.just(0.0) | st.floats(0.01, 8))),
+        data.draw(like(sample, st.integers(0, 5))),
+    )
     if not (weight * count).any():
         return
-    tally = baserate.tally(*drawn, weight=weight, count=count)
+    tally = baserate.tally(*sample, weight=weight, count=count)
     there = (weight > 0) & (count > 0)
     for row, truth in enumerate((True, False)):
         for column, score in enumerate(tally.score):
-            here = there & (drawn.truth == truth) & (drawn.score == score)
+            here = there & (sample.truth == truth) & (sample.score == score)
             result = [table[row, column] for table in (tally.mass, tally.squares, tally.rows)]
             wanted = [(weight * count)[here].sum(), (weight**2 * count)[here].sum(), count[here].sum()]
             assert result == pytest.approx(wanted)
 
 
 @given(any_score, st.randoms(), st.integers(1, 4))
-def test_the_digest_knows_neither_order_nor_partition(data: Rows, random: Random, parts: int) -> None:
+def test_the_digest_does_not_depend_on_order_or_partition(data: Rows, random: Random, parts: int) -> None:
     order = list(range(len(data.truth)))
     random.shuffle(order)
     pieces = [baserate.tally(data.truth[i], data.score[i]) for i in np.array_split(order, parts) if len(i)]
@@ -64,7 +67,7 @@ def test_the_digest_knows_neither_order_nor_partition(data: Rows, random: Random
 
 @given(any_score, any_score)
 def test_different_rows_have_different_digests(first: Rows, second: Rows) -> None:
-    equal = counted_by_hand(first) == counted_by_hand(second)
+    equal = count_by_hand(first) == count_by_hand(second)
     assert (baserate.tally(*first).digest == baserate.tally(*second).digest) == equal
 
 
@@ -107,10 +110,10 @@ def test_scores_just_below_an_edge_stay_below_it(resolution: float) -> None:
 
 
 @given(st.data())
-def test_the_file_form_keeps_every_bit(data: st.DataObject) -> None:
-    drawn = data.draw(any_score)
-    weight = data.draw(st.none() | like(drawn, st.floats(0.1, 8)))
-    tally = baserate.tally(*drawn, weight=weight)
+def test_saved_tallies_keep_every_bit(data: st.DataObject) -> None:
+    sample = data.draw(any_score)
+    weight = data.draw(st.none() | like(sample, st.floats(0.1, 8)))
+    tally = baserate.tally(*sample, weight=weight)
     read = Tally.from_json(tally.to_json())
     for name in ("score", "mass", "squares", "rows"):
         assert same(getattr(read, name), getattr(tally, name))

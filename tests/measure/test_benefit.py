@@ -1,4 +1,4 @@
-"""Net benefit: what it is worth to flag, to those who would act at a given probability."""
+"""Net benefit, net reduction in interventions, and standardized net benefit."""
 
 from math import nan
 

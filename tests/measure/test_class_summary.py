@@ -1,4 +1,4 @@
-"""Tidy numbers of many classes."""
+"""Tidy tables of measures of many classes."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ def key_values(*args: Any, **options: Any) -> dict[tuple[Any, ...], Any]:  # noq
     return keyed
 
 
-def test_every_value_is_that_of_its_function() -> None:
+def test_values_equal_those_of_the_measures() -> None:
     values = key_values(LABELS, measures="all", averages=("macro", "weighted", "micro"))
     for group, table in LABELS.walk():
         g = None if group is None else group[0]
@@ -111,14 +111,14 @@ def test_many_classes_have_fewer_rows() -> None:
 @pytest.mark.parametrize(
     ("given", "options", "error", "message"),
     [
-        (TABLE, {}, OptionError, "dict is not what read.confusions or read.class_rows gives"),
+        (TABLE, {}, OptionError, "dict is neither Confusions nor MulticlassRows"),
         (LABELS, {"measures": "some"}, OptionError, "expected 'usual', 'all', or a list of names"),
-        (LABELS, {"measures": ["hand_till"]}, OptionError, "hand_till cannot be had: labels have neither ranks"),
-        (LABELS, {"measures": ["brier"]}, OptionError, "brier cannot be had"),
+        (LABELS, {"measures": ["hand_till"]}, OptionError, "hand_till cannot be computed: labels have neither ranks"),
+        (LABELS, {"measures": ["brier"]}, OptionError, "brier cannot be computed"),
         (LABELS, {"measures": [len]}, OptionError, "is no measure"),
         (LABELS, {"measures": ["nothing at all"]}, UnknownNameError, "there is no measure 'nothing at all'"),
         (LABELS, {"averages": ["samples"]}, UnknownNameError, "no average of classes 'samples'"),
-        (SCORES, {"measures": ["exact_match"]}, OptionError, "exact_match cannot be had"),
+        (SCORES, {"measures": ["exact_match"]}, OptionError, "exact_match cannot be computed"),
     ],
 )
 def test_invalid_arguments_are_refused(
@@ -153,13 +153,14 @@ def test_averages_refuse_unsuitable_measures() -> None:
     )
 
 
-def test_scores_that_are_no_probabilities() -> None:
+def test_scores_that_are_not_probabilities_are_noted_or_raise() -> None:
     twice = baserate.class_scores([0, 1, 2], np.eye(3) * 2)
     summary = multiclass.summary(twice, measures="all")
     measured = {row["measure"] for row in summary.rows()}
     assert {"auc", "hand_till", "top_k_accuracy"} <= measured
     assert not measured & {"brier", "log_loss", "brier_skill", "log_loss_skill"}
     assert sum("is left out" in note for note in summary.data["notes"]) >= 4
+    assert all(note.endswith("not probabilities.") for note in summary.data["notes"] if "is left out" in note)
     for function in (multiclass.brier, multiclass.log_loss):
         with pytest.raises(NotAProbabilityError, match="in 3 of 3 rows the scores are outside"):
             function(twice)
@@ -200,7 +201,7 @@ def test_rounded_probabilities_are_accepted() -> None:
             brier(*score)
 
 
-def test_the_digest_is_of_rows_in_any_order() -> None:
+def test_the_digest_does_not_depend_on_row_order() -> None:
     def digest(table: dict[str, list[Any]], **more: Any) -> str:  # noqa: ANN401
         return read.class_rows(table, truth="is", score="p_*", **more).digest
 

@@ -56,7 +56,7 @@ def test_labels_of_the_page_are_distinct() -> None:
     assert len(labels) == len(set(labels)) == 22
 
 
-def test_percentages_are_those_of_the_page() -> None:
+def test_measures_shown_as_percentages() -> None:
     numbers = {
         name for name, function in MEASURES.items() if describe(function).page and not describe(function).percent
     }
@@ -236,7 +236,7 @@ def test_a_table_accepts_functions_names_and_aliases() -> None:
     assert columns["f1"][2] == measure.f1(CURVE.at(0.8))
 
 
-def test_a_table_invents_no_point() -> None:
+def test_a_table_adds_no_points() -> None:
     precision = measure.table(CURVE, "pr")["precision"]
     assert math.isnan(precision[0])
     assert precision[1] == 1

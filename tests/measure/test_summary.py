@@ -1,4 +1,4 @@
-"""Tidy numbers of tallies: what is measured where, and what is said of it."""
+"""Tidy tables of measures of tallies, their notes and their metadata."""
 
 import math
 from typing import Any
@@ -26,7 +26,7 @@ def select(result: baserate.Results, *names: str) -> list[tuple[Any, ...]]:
     return [tuple(row[name] for name in names) for row in result.rows()]
 
 
-def test_every_value_is_that_of_its_measure() -> None:
+def test_values_equal_those_of_the_measures() -> None:
     both = tallies(score=["p", "z"], group="g")
     any_score = [name for name, function in measure.MEASURES.items() if measure.describe(function).of is not Tally]
     result = measure.summary(both, measures=any_score, threshold=[0.5, 1.0])

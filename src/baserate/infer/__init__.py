@@ -5,7 +5,7 @@ Imports types and `measure`. Names are resolved on first use, so an interval doe
 Intervals
     `_estimate`: a measure with its interval; the table of methods.
     `_summary`: many measures with intervals.
-    `_binomial`: proportions (Wilson, Clopper–Pearson, Jeffreys, Agresti–Coull), also at a fixed prevalence.
+    `_binomial`: proportions (Wilson, Clopper–Pearson, Jeffreys, Agresti–Coull), also at a fixed prevalence; quantiles.
     `_auc_intervals`: AUC intervals (DeLong, Hanley–McNeil, score); two AUCs with their covariance.
     `_confusion_intervals`: measures of confusion matrices: linear in the cells, by the delta method, or simulated.
     `_multiclass`: intervals and comparisons of multi-class measures: class averages, Hand and Till's M, mean losses.
@@ -14,7 +14,7 @@ Intervals
 
 Methods
 -------
-    `_variances`: influence functions, bounds from a value and its variance, t quantiles, heavy tails.
+    `_variances`: influence functions, bounds from a value and its variance, heavy tails.
     `_bootstrap`: bootstrap samples of tables, tallies and rows in canonical order.
 Comparisons
     `_comparison`: the question, p-values and the result.
@@ -23,8 +23,8 @@ Comparisons
     `_unpaired_comparison`: independent samples.
 Calibration
     `_calibration_summary`: all calibration measures and tests; calibration curves as tables.
-    `_calibration_tests`: Cox, Spiegelhalter, Hosmer–Lemeshow and ECCE tests; null references; other prevalences.
-    `_calibration_intervals`: intervals of calibration measures.
+    `_calibration_tests`: Cox, Spiegelhalter, Hosmer–Lemeshow and ECCE tests; other prevalences.
+    `_calibration_intervals`: intervals of calibration measures; null references of distances from calibration.
 Sample size
     `_sample_size`: the answer, normal tests, and simulated sizes.
     `_sample_size_proportion`: size and power for proportions.
@@ -46,6 +46,11 @@ if TYPE_CHECKING:
         independent_pair as independent_pair,
         reported_pair as reported_pair,
     )
+    from baserate.infer._calibration_intervals import (
+        NullReference as NullReference,
+        null_reference as null_reference,
+        null_references as null_references,
+    )
     from baserate.infer._calibration_summary import (
         CalibratedData as CalibratedData,
         CalibrationOptions as CalibrationOptions,
@@ -58,15 +63,12 @@ if TYPE_CHECKING:
     from baserate.infer._calibration_tests import (
         CalibrationTest as CalibrationTest,
         IntrinsicCalibration as IntrinsicCalibration,
-        NullReference as NullReference,
         calibration_tests as calibration_tests,
         cox_test as cox_test,
         derived_prevalence as derived_prevalence,
         ecce_test as ecce_test,
         hosmer_lemeshow as hosmer_lemeshow,
         intrinsic_calibration as intrinsic_calibration,
-        null_reference as null_reference,
-        null_references as null_references,
         slope_test as slope_test,
         spiegelhalter as spiegelhalter,
     )
@@ -121,6 +123,7 @@ if TYPE_CHECKING:  # for other packages of baserate
         has_fixed_prevalence as has_fixed_prevalence,
         normal_quantile as normal_quantile,
         proportion_from_variance as proportion_from_variance,
+        t_widening as t_widening,
         wilson_or_exact as wilson_or_exact,
     )
     from baserate.infer._bootstrap import (
@@ -171,7 +174,6 @@ if TYPE_CHECKING:  # for other packages of baserate
         degrees_of_freedom as degrees_of_freedom,
         has_influence as has_influence,
         influence_slopes as influence_slopes,
-        t_widening as t_widening,
     )
 
 if not TYPE_CHECKING:  # or type checkers would accept every name

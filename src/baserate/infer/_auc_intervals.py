@@ -13,13 +13,12 @@ from baserate._arrays import Bools, Floats, ratio, round_if_close
 from baserate._domains import SHARE, Domain, check_domain
 from baserate._errors import EmptyDataError, OptionError, keyword
 from baserate._formatting import count_of, there_are
-from baserate._numeric.distinct import argsort_descending
-from baserate._rows import MulticlassRows, Rows
+from baserate._rows import Rows
 from baserate._tally import Tally
 from baserate.infer import _binomial
-from baserate.infer._binomial import normal_quantile
+from baserate.infer._binomial import normal_quantile, t_widening
 from baserate.infer._bootstrap import UniqueRows, rank_descending, sum_to_midpoints
-from baserate.infer._variances import influence_variance, t_widening, unseen_loss
+from baserate.infer._variances import influence_variance, unseen_loss
 from baserate.measure import auc
 
 Limits = tuple[float, float]
@@ -30,7 +29,7 @@ _CHANCE = 0.5
 
 
 class AucEstimate(NamedTuple):
-    """An AUC, and what its intervals need."""
+    """An AUC with the variance and the numbers of rows that its intervals require."""
 
     value: float
     variance: float
@@ -88,7 +87,7 @@ def hanley_mcneil_interval(estimate: AucEstimate, level: float) -> Limits:
 
 
 def score_interval(estimate: AucEstimate, level: float) -> Limits:
-    r"""Return the AUCs θ whose own standard error would explain the estimate, :math:`(A-θ)^2\le z^2\,r\,V(θ)`.
+    r"""Return the AUCs θ within z of their own standard errors of the estimate, :math:`(A-θ)^2\le z^2\,r\,V(θ)`.
 
     V is Hanley and McNeil's variance with both numbers of rows replaced by their mean where they multiply
     [@newcombe2006]. The factor r, never below 1, is the ratio of DeLong's variance to V where it exists: scores that
@@ -113,12 +112,14 @@ def auc_interval(estimate: AucEstimate, level: float) -> tuple[float, float, str
     for unseen rows, and neither bound exceeds Wilson's for a proportion of as many rows as the smaller class has: no
     distribution has a greater variance than A(1 − A)/r [@birnbaum1957].
     """
+    # Rounded, so that weights in another unit do not switch the method.
     if (
         round_if_close(min(estimate.positives, estimate.negatives) * min(estimate.value, 1 - estimate.value))
         < SCORE_BELOW
     ):
         (low, high), how = score_interval(estimate, level), METHODS["score"][1]
     else:
+        # The variance is estimated, so it counts with a t quantile in place of z.
         wider = estimate._replace(variance=estimate.variance * t_widening(estimate.freedom, level) ** 2)
         (low, high), how = logit_delong_interval(wider, level), f"{METHODS['logit-delong'][1]}, t quantiles"
     lowest, highest = unseen_limits(estimate, level)
@@ -132,7 +133,7 @@ def auc_interval(estimate: AucEstimate, level: float) -> tuple[float, float, str
 
 
 def unseen_limits(estimate: AucEstimate, level: float) -> Limits:
-    """Return the AUC closer to ½ if a subgroup of the smaller class exists of which the sample contains no row."""
+    """Return the AUC closer to ½ if the sample contains no row of some subgroup of the smaller class."""
     left = 1 - unseen_loss(min(estimate.positives, estimate.negatives), level)
     if estimate.value > _CHANCE:
         return estimate.value * left, estimate.value
@@ -159,6 +160,7 @@ def cap_area_interval(tally: Tally, level: float) -> Limits:
         *_binomial.effective_counts(tally.positives, tally.negatives, *squares.tolist()), level
     )
     # Both are independent, so their distances add in quadrature [@zou2008].
+    # The area falls with the prevalence if the AUC exceeds ½: then the higher prevalence gives the lower bound.
     tilt = estimate.value - 0.5
     down, up = ((share - few), (many - share)) if tilt < 0 else ((many - share), (share - few))
     value = share / 2 + (1 - share) * estimate.value
@@ -192,6 +194,7 @@ METHODS: dict[str, tuple[Callable[[AucEstimate, float], Limits], str]] = {
 
 
 def _exponential_spread(value: float, positives: float, negatives: float) -> float:
+    # Q₁, the probability that two positives score above one negative, and Q₂, one positive above two negatives.
     above, below = value / (2 - value), 2 * value * value / (1 + value)
     square = value * value
     return value * (1 - value) + (positives - 1) * (above - square) + (negatives - 1) * (below - square)
@@ -270,13 +273,6 @@ def _placement_slopes(truth: Bools, score: Floats, mass: Floats) -> Floats:
     return ratio(placed - area, np.where(truth, positives, negatives))
 
 
-def same_ranks(first: Floats, second: Floats) -> bool:
-    """Return whether two models rank all rows equally, ties included."""
-    order = argsort_descending(first)
-    one, other = np.diff(first[order]), np.diff(second[order])
-    return bool((np.sign(one) == np.sign(other)).all())
-
-
 def _covariance(influence: AucInfluence, first: Floats, second: Floats) -> float:
     times = influence.cells.times
     if influence.cells.cluster is not None:
@@ -292,17 +288,13 @@ def _covariance(influence: AucInfluence, first: Floats, second: Floats) -> float
 
 def _cluster_covariance(influence: AucInfluence, first: Floats, second: Floats) -> float:
     """Sum influence within clusters: Obuchowski's S₁₀, S₀₁ and S₁₁, each with its own factor I/(I − 1)."""
-    cluster, size = influence.cells.cluster, influence.cells.clusters
-    assert cluster is not None  # noqa: S101  (for the type checker)
-    sums = [
-        [np.bincount(cluster[members], each[members], minlength=size) for each in (first, second)]
-        for members in influence.classes
-    ]
-    present = [np.bincount(cluster[members], minlength=size) > 0 for members in influence.classes]
+    cells, classes = influence.cells, influence.classes
+    sums = [[cells.sum_by_cluster(np.where(members, each, 0.0)) for each in (first, second)] for members in classes]
+    present = [cells.sum_by_cluster(members) > 0 for members in classes]
     total = 0.0
     for i, (one, _) in enumerate(sums):
         for j, (_, other) in enumerate(sums):
-            clusters = np.count_nonzero(present[i]) if i == j else size
+            clusters = np.count_nonzero(present[i]) if i == j else cells.clusters
             total += _bessel_factor(int(clusters)) * float(np.sum(one * other))
     return total
 
@@ -310,31 +302,6 @@ def _cluster_covariance(influence: AucInfluence, first: Floats, second: Floats) 
 def _bessel_factor(rows: int) -> float:
     """Return n/(n − 1), the correction for one lost degree of freedom; NaN for a single row."""
     return rows / (rows - 1) if rows > 1 else nan
-
-
-def hand_till_slopes(rows: MulticlassRows) -> Floats:
-    r"""Compute the influence of each row on Hand and Till's M, the mean of :math:`\hat A(i|j)` over pairs of classes.
-
-    A row of class i shifts Â(i|j) by its placement among class j by the score for i, and Â(j|i) by its placement among
-    class j by the score for j, each less the area itself, times its share of the weight of its class.
-    """
-    amount = rows.amount
-    mass = np.ones(len(rows)) if amount is None else np.asarray(amount, dtype=np.float64)
-    weight = np.ones(len(rows)) if rows.weight is None else rows.weight
-    support = rows.support
-    present = np.flatnonzero(support > 0)
-    total = np.zeros(len(rows))
-    for i in present:
-        order, ends, runs = rank_descending(np.ascontiguousarray(rows.score[:, i], dtype=np.float64))
-        code, of_order = rows.truth[order], mass[order]
-        own = sum_to_midpoints(np.where(code == i, of_order, 0.0), ends)[runs] / support[i]
-        for j in present[present != i]:
-            below = 1 - sum_to_midpoints(np.where(code == j, of_order, 0.0), ends)[runs] / support[j]
-            placed = np.where(code == i, below, own)
-            area = float(np.sum((of_order * below)[code == i])) / support[i]
-            total[order] += np.where((code == i) | (code == j), placed - area, 0.0)
-    pairs = len(present) * (len(present) - 1)
-    return ratio(total * weight, pairs * support[rows.truth])
 
 
 Standard = Literal["first", "second"] | None
@@ -413,7 +380,7 @@ class AucPair:
 def binormal_spread(auc: float) -> ClassVariance:
     """Return the AUC variance of normal scores, :math:`0.0099e^{-a^2/2}[(5a^2+8)/P+(a^2+8)/N]`, a = 1.414 Φ⁻¹(AUC).
 
-    This is formula 3 of [@obuchowski2004], with the constants as printed there, on which pROC's numbers depend: 0.0099
+    This is formula 3 of [@obuchowski2004], with the constants as printed in the paper, which pROC uses, too: 0.0099
     for 1/(32π) and 1.414 for √2. It omits the covariance of the two curve parameters, which would make the variance
     smaller, so sizes are conservative.
 
@@ -469,6 +436,7 @@ def delong_pair(rows: Rows) -> AucPair:
     scores = [np.repeat(np.asarray(score, dtype=np.float64), many) for score in rows.score.values()]
     _check_pilot_size(float(truth.sum()), float((~truth).sum()))
     above = np.cov(np.array([_placements(score[truth], score[~truth]) for score in scores]))
+    # Negated: the placement of a negative is the share of positives above it.
     below = np.cov(np.array([_placements(-score[~truth], -score[truth]) for score in scores]))
     areas = [float(_placements(score[truth], score[~truth]).mean()) for score in scores]
     parts = [ClassVariance(float(above[place]), float(below[place])) for place in ((0, 0), (1, 1), (0, 1))]
@@ -612,6 +580,7 @@ def _auc_and_variance(tally: Tally) -> tuple[float, ClassVariance]:
     _check_unweighted(weighted=tally.weighted)
     positive, negative = (np.asarray(each, dtype=np.float64) for each in tally.mass)
     _check_pilot_size(positive.sum(), negative.sum())
+    # Scores fall, so cumulative sums count the rows above each score.
     below = 1 - (np.cumsum(negative) - negative / 2) / negative.sum()
     above = (np.cumsum(positive) - positive / 2) / positive.sum()
     auc = float(np.sum(positive * below) / positive.sum())

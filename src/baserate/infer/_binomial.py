@@ -9,7 +9,7 @@ precision of its proportions.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import erf, erfc, exp, log, log1p, nextafter, pi, sqrt
+from math import erf, erfc, exp, inf, log, log1p, nextafter, pi, sqrt
 from typing import Any, Generic, Literal, NamedTuple, Self, get_args
 
 import numpy as np
@@ -22,6 +22,9 @@ from baserate.measure import Measure, describe
 
 EXACT_BELOW = 13
 """Hits or misses below which only the exact interval covers at its level, as `python -m bench.coverage` shows."""
+
+LARGE_FREEDOM = 1000
+"""Degrees of freedom above which a series of two terms replaces the t distribution."""
 
 Limits = tuple[Value, Value]
 """Low and high."""
@@ -39,6 +42,13 @@ class Proportion(NamedTuple, Generic[Value]):
         return self.hits + self.misses
 
 
+def share_cells(measure: Measure) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the cells that are the hits and the misses of a measure that is a proportion."""
+    cells = describe(measure).share
+    assert cells is not None  # noqa: S101  (for the type checker)
+    return cells
+
+
 def effective_proportion(measure: Measure, table: Counts[Value] | Confusion) -> Proportion[Value]:
     r"""Compute the effective hits and misses of a measure that is a proportion.
 
@@ -47,8 +57,7 @@ def effective_proportion(measure: Measure, table: Counts[Value] | Confusion) -> 
     :math:`p(1-p)/v`; where v is 0, since all are hits or all misses, Kish's :math:`(\sum w)^2/\sum w^2` takes its place
     [@kish1965] [@korn1998].
     """
-    cells = describe(measure).share
-    assert cells is not None  # noqa: S101  (for the type checker)
+    cells = share_cells(measure)
     hits, misses = (_sum_cells(table, names) for names in cells)
     if table.moments is None:
         return Proportion(hits, misses)
@@ -119,6 +128,26 @@ def normal_quantile(level: float) -> float:
         if abs(step) < 1e-15 * z:
             break
     return z
+
+
+def t_widening(freedom: float, level: float) -> float:
+    """Return the ratio of a t quantile to the normal one: how much wider an interval is if its variance is estimated.
+
+    >>> round(t_widening(9, 0.95), 4)
+    1.1542
+    """
+    if freedom == inf:
+        return 1.0
+    z = normal_quantile(level)
+    if freedom > LARGE_FREEDOM and z < 3:
+        # Cornish and Fisher's series, with a remainder below 1e-7: importing SciPy would take longer.
+        return 1 + (z**2 + 1) / (4 * freedom) + (5 * z**4 + 16 * z**2 + 3) / (96 * freedom**2)
+    from scipy.special import stdtrit
+
+    # From the small tail: for such levels (1 + level)/2 rounds to 1.
+    if isinstance(level, NormalLevel):
+        return -float(stdtrit(max(freedom, 1.0), tail_probability(level) / 2)) / z
+    return float(stdtrit(max(freedom, 1.0), (1 + level) / 2)) / z
 
 
 def wilson(hits: Value, misses: Value, level: float) -> Limits[Value]:
@@ -263,7 +292,7 @@ def has_fixed_prevalence(data: object) -> bool:
 
 
 def classify_share(measure: Measure) -> ShareKind:
-    """Classify a measure of a table by the rows of which it is a proportion.
+    """Classify a measure of a table by the rows that are its denominator.
 
     >>> from baserate import measure
     >>> names = "sensitivity", "npv", "accuracy", "prevalence", "f1"
@@ -320,9 +349,7 @@ def predictive_interval(
     specificities from 0.5 to 0.99 and 30 to 1000 rows of each class that covers at least 94% at level 95%; the interval
     with z²/2 added falls to 65%, the plain one, which is undefined with an empty cell, to 22%.
     """
-    cells = describe(measure).share
-    assert cells is not None  # noqa: S101  (for the type checker)
-    hit, miss = (class_share(counts, cell) for (cell,) in cells)
+    hit, miss = (class_share(counts, cell) for (cell,) in share_cells(measure))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         if name is not None:
             low, high = _normal_log_odds(
@@ -331,6 +358,7 @@ def predictive_interval(
         else:
             few, many = _quadrature_log_odds(hit, miss, level), _normal_log_odds(hit, miss, level)
             low, high = (np.where(_has_few(hit, miss), *each) for each in zip(few, many, strict=True))
+        # Overflow gives the right limits, since 1/(1 + ∞) is 0.
         low, high = (1 / (1 + np.exp(-log_odds)) for log_odds in (low, high))
     # Without one of the classes, the value is certain.
     absent, certain = np.equal(hit.mass, 0) | np.equal(miss.mass, 0), np.equal(miss.mass, 0) * 1.0
@@ -339,9 +367,8 @@ def predictive_interval(
 
 def describe_predictive(counts: Counts[float], measure: Measure) -> str:
     """Describe the default method of `predictive_interval` for one table."""
-    cells = describe(measure).share
-    assert cells is not None  # noqa: S101  (for the type checker)
-    return QUADRATURE_METHOD if _has_few(*(class_share(counts, cell) for (cell,) in cells)) else LOGIT_LABELS["logit"]
+    few = _has_few(*(class_share(counts, cell) for (cell,) in share_cells(measure)))
+    return QUADRATURE_METHOD if few else LOGIT_LABELS["logit"]
 
 
 def _has_few(hit: ClassShare, miss: ClassShare) -> Bools:
@@ -393,18 +420,17 @@ def total_share_interval(table: Counts[Value] | Confusion, measure: Measure, lev
 
 def _class_shares(table: Counts[Any] | Confusion, measure: Measure) -> list[ClassShare]:
     """Return all classes, each with its hits."""
-    names = describe(measure).share
-    assert names is not None  # noqa: S101  (for the type checker)
+    names = share_cells(measure)
     if isinstance(table, Counts):
         return [class_share(table, cell) for cell in names[0]]
     off_diagonal = ~np.eye(len(table.labels), dtype=np.bool_)
     cells = [(each.correct, (each.mass * off_diagonal).sum(axis=-1)) for each in (table, table.squares)]
     if names[0] == ("disagreement",):
-        cells = [(misses_, right) for right, misses_ in cells]
+        cells = [(wrong, right) for right, wrong in cells]
     (hits, misses), squares = cells
     proportion = Proportion(hits, misses) if table.moments is None else effective_counts(hits, misses, *squares)
     columns = np.moveaxis(np.nan_to_num([hits + misses, *proportion]), -1, 0)
-    return [ClassShare(mass, Proportion(right, misses_)) for mass, right, misses_ in columns]
+    return [ClassShare(mass, Proportion(right, wrong)) for mass, right, wrong in columns]
 
 
 def bound_at_fixed_prevalence(
@@ -421,6 +447,4 @@ def bound_at_fixed_prevalence(
         return value, value, FIXED_METHOD
     if kind == "other":
         return None
-    cells = describe(measure).share
-    assert cells is not None  # noqa: S101  (for the type checker)
-    return *class_share(counts, cells[0][0]).bounds(level), WITHIN_METHOD
+    return *class_share(counts, share_cells(measure)[0][0]).bounds(level), WITHIN_METHOD

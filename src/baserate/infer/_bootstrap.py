@@ -1,4 +1,4 @@
-"""Bootstrap: random masses of tables, tallies and rows, Bayesian or by drawing rows with replacement.
+"""Bootstrap: random masses of tables, tallies and rows, Bayesian or of rows with replacement.
 
 A sum of weights w of independent rows, whose number is random, has mean Σw and variance Σw². So has a gamma variable of
 shape (Σw)²/Σw² and scale Σw²/Σw. For a single row that is its weight times an exponential variable, the Bayesian
@@ -57,6 +57,7 @@ def sample_in_blocks(sampler: Sampler, *, n_samples: int, seed: Seed, size: int)
     """
     each = min(max(_BLOCK // max(size, 1), 1), n_samples)
     sizes = [each] * (n_samples // each) + [n_samples % each] * bool(n_samples % each)
+    # spawn counts the generators it made, so a second call with the same generator object gives other samples.
     generators = make_generator(seed).spawn(len(sizes))
 
     def sample_block(at: int) -> Floats:
@@ -93,15 +94,17 @@ def check_n_samples(n_samples: int, name: str = "n_simulations") -> None:
     check_domain(name, n_samples, SAMPLES)
 
 
-def sample_masses(rng: np.random.Generator, draws: int, mass: Cells, squares: Cells, *, prior: float = 0.0) -> Floats:
-    """Sample masses of shape (draws, *mass.shape) with that mean and with variance `squares`.
+def sample_masses(
+    rng: np.random.Generator, n_samples: int, mass: Cells, squares: Cells, *, prior: float = 0.0
+) -> Floats:
+    """Sample masses of shape (n_samples, *mass.shape) with that mean and with variance `squares`.
 
     `prior` adds that many rows of the usual weight to each cell; without it, empty cells stay empty.
     """
     usual = float(ratio(float(squares.sum()), float(mass.sum()))) if prior else 1.0
     weight = np.where(mass > 0, ratio(np.asarray(squares, dtype=np.float64), np.asarray(mass, np.float64)), usual)
     shape = effective_rows(mass, weight) + prior
-    return rng.standard_gamma(shape, (draws, *np.shape(mass))) * weight
+    return rng.standard_gamma(shape, (n_samples, *np.shape(mass))) * weight
 
 
 def effective_rows(mass: Cells, weight: Floats) -> Floats:
@@ -110,10 +113,10 @@ def effective_rows(mass: Cells, weight: Floats) -> Floats:
     return np.round(mass / weight, _DIGITS)
 
 
-def percentiles(draws: Floats, level: float) -> tuple[float, float]:
+def percentiles(samples: Floats, level: float) -> tuple[float, float]:
     """Return the ends of the middle of the samples: samples themselves, since these may be infinite."""
     tail = (1 - level) / 2
-    return float(np.quantile(draws, tail, method="lower")), float(np.quantile(draws, 1 - tail, method="higher"))
+    return float(np.quantile(samples, tail, method="lower")), float(np.quantile(samples, 1 - tail, method="higher"))
 
 
 N_BUCKETS = 4096
@@ -154,7 +157,7 @@ def coarsen_smoother(measure: Measure) -> Measure:
     """Return a measure with fewer points of its local regression, which is enough for samples of a smooth curve."""
     if unwrap_options(measure) not in DISTANCE_MEASURES:
         return measure
-    return partial(measure, step=max(float(_options(measure)["step"]), _STEP))
+    return partial(measure, step=max(float(_read_options(measure)["step"]), _STEP))
 
 
 def measure_stack(measures: Sequence[Measure], stack: Stack) -> Floats:
@@ -163,14 +166,14 @@ def measure_stack(measures: Sequence[Measure], stack: Stack) -> Floats:
     rest = list(measures)
     for family, prepare in _FAMILIES:
         # With shared masses one smoothing matrix serves all samples; else chunks that fit the cache are quicker.
-        parts = [stack] if family is DISTANCE_MEASURES and stack.shared else list(_chunks(stack))
+        parts = [stack] if family is DISTANCE_MEASURES and stack.shared else list(_split_stack(stack))
         for members in _group_by_options(rest, family):
-            prepared = [prepare(part, _options(members[0])) for part in parts]
+            prepared = [prepare(part, _read_options(members[0])) for part in parts]
             columns |= {
                 each: np.concatenate([family[unwrap_options(each)](*ready) for ready in prepared]) for each in members
             }
         rest = [each for each in rest if each not in columns]
-    columns |= {each: np.concatenate([each(part) for part in _chunks(stack)]) for each in rest}
+    columns |= {each: np.concatenate([each(part) for part in _split_stack(stack)]) for each in rest}
     return np.stack([columns[measure] for measure in measures], axis=-1)
 
 
@@ -179,17 +182,17 @@ def _group_by_options(measures: Sequence[Measure], family: Mapping[Measure, Any]
     groups: dict[str, list[Measure]] = {}
     for measure in measures:
         if unwrap_options(measure) in family:
-            groups.setdefault(repr(_options(measure)), []).append(measure)
+            groups.setdefault(repr(_read_options(measure)), []).append(measure)
     return list(groups.values())
 
 
-def _options(measure: Measure) -> dict[str, Any]:
+def _read_options(measure: Measure) -> dict[str, Any]:
     """Return the options of a measure, including its defaults."""
     keywords = measure.keywords if isinstance(measure, partial) else {}
     return (unwrap_options(measure).__kwdefaults__ or {}) | keywords
 
 
-def _chunks(stack: Stack) -> Iterator[Stack]:
+def _split_stack(stack: Stack) -> Iterator[Stack]:
     step = max(_CHUNK // max(len(stack.score), 1), 1)
     for start in range(0, len(stack.positive), step):
         place = slice(start, start + step)
@@ -205,7 +208,7 @@ _FAMILIES: tuple[tuple[Mapping[Measure, Any], Callable[[Stack, dict[str, Any]], 
 
 
 BootstrapScheme = Literal["resample", "stratified", "bootstrap"]
-"""Bayesian bootstrap; the same with fixed class masses; or rows drawn with replacement."""
+"""Bayesian bootstrap; Bayesian bootstrap within each class; or bootstrap of rows with replacement."""
 
 N_BOOTSTRAP = 1000
 EXACT_ROWS = 100_000
@@ -284,6 +287,7 @@ def make_resampler(tally: Tally, way: BootstrapScheme) -> Callable[[np.random.Ge
     mass = tally.mass.ravel()[occupied].astype(np.float64)
     weight = tally.squares.ravel()[occupied] / mass
     shape = effective_rows(mass, weight)
+    # A gamma variable of shape 1 is exponential, which is sampled faster.
     single = bool((shape == 1).all())
     totals = np.array([tally.positives, tally.negatives])[:, None]
 
@@ -318,6 +322,7 @@ def _make_stack_resampler(
     def sample_distinct(rng: np.random.Generator, samples: int) -> tuple[Floats, Floats]:
         """Sample where every row has a distinct score, so that a row is a place and needs no lookup."""
         places = rng.integers(0, rows, (samples, rows))
+        # One bincount for all samples: adding multiples of the rows keeps their places apart.
         places += np.arange(samples)[:, None] * rows
         times = np.bincount(places.ravel(), minlength=samples * rows).reshape(samples, rows).astype(np.float64)
         positive = times * true
@@ -327,7 +332,7 @@ def _make_stack_resampler(
 
 
 def _make_row_resampler(tally: Tally, occupied: npt.NDArray[np.intp]) -> Callable[[np.random.Generator], Tally]:
-    """Return a function that draws rows with replacement."""
+    """Return a function that samples rows with replacement."""
     rows = int(tally.rows.sum(dtype=np.int64))
     if rows == len(tally.score):
         return _make_distinct_resampler(tally)
@@ -346,7 +351,7 @@ def _make_row_resampler(tally: Tally, occupied: npt.NDArray[np.intp]) -> Callabl
 def _make_multinomial_resampler(
     tally: Tally, occupied: npt.NDArray[np.intp], rows: int
 ) -> Callable[[np.random.Generator], Tally]:
-    """Return a resampler for many rows of each score: sample how many of them are drawn, not which."""
+    """Return a resampler for many rows of each score: sample the number of each kind, not each row."""
     share = tally.rows.ravel()[occupied] / rows
 
     def resample(rng: np.random.Generator) -> Tally:
@@ -405,17 +410,22 @@ class UniqueRows:
         """Return the number of clusters."""
         return 0 if self.cluster is None else int(self.cluster.max()) + 1
 
+    def sum_by_cluster(self, amount: Floats | Bools) -> Floats:
+        """Sum an amount of each kind within clusters."""
+        assert self.cluster is not None  # noqa: S101  (for the type checker)
+        return np.bincount(self.cluster, amount, minlength=self.clusters).astype(np.float64)
+
     def tally(self, model: str) -> Tally:
         """Return the tally of one model."""
         count = self.times if self.times.max(initial=1) > 1 else None
         return Tally.of_rows(self.truth, self.score[model], weight=self.weight, count=count)
 
-    def sample_masses(self, rng: np.random.Generator, draws: int) -> Floats:
+    def sample_masses(self, rng: np.random.Generator, n_samples: int) -> Floats:
         """Sample the mass of each kind: an exponential variable for each row, or for each cluster [@rubin1981]."""
         if self.cluster is not None:
-            return np.asarray(rng.standard_exponential((draws, self.clusters))[:, self.cluster] * self.mass)
+            return np.asarray(rng.standard_exponential((n_samples, self.clusters))[:, self.cluster] * self.mass)
         once = bool(self.times.max(initial=1) == 1)
-        size = (draws, len(self))
+        size = (n_samples, len(self))
         masses = rng.standard_exponential(size) if once else rng.standard_gamma(self.times, size)
         return masses if self.weight is None else masses * self.weight
 
@@ -456,9 +466,11 @@ def unique_rows(rows: Rows, models: Sequence[str], place: Place = slice(None)) -
 
 def _sort_rows(columns: Sequence[Column]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Return the order of the rows, and where in it each kind begins."""
+    # The sort need not be stable: without ties the order is unique, and ties are sorted again below.
     order = np.argsort(columns[0])
     new = np.diff(columns[0][order]) != 0
     if not new.all():  # sort by the other columns only where the first has ties
+        # np.lexsort takes the most significant column last.
         order = np.lexsort(columns[::-1])
         new = np.zeros(max(len(order) - 1, 0), dtype=np.bool_)
         for column in columns:
@@ -477,11 +489,13 @@ def _number_kinds(order: npt.NDArray[np.intp], first: npt.NDArray[np.intp]) -> n
 def _number_clusters(cluster: Column, kind: npt.NDArray[np.int64], times: npt.NDArray[np.int64]) -> Codes:
     """Number clusters by content, since their own numbers may depend on the order of rows."""
     _, code = np.unique(cluster, return_inverse=True)
+    # By cluster first: np.lexsort takes the most significant column last.
     order = np.lexsort([kind, code])
     new = (np.diff(code[order]) != 0) | (np.diff(kind[order]) != 0)
     first = np.concatenate([[0], np.flatnonzero(new) + 1])
     kinds_with_counts = np.column_stack([kind[order][first], np.add.reduceat(times[order], first)])
     contents = np.split(kinds_with_counts, np.flatnonzero(np.diff(code[order][first])) + 1)
+    # Any order that depends on the contents alone is good enough; that of their bytes is one.
     ranked = sorted(range(len(contents)), key=lambda at: contents[at].tobytes())
     number = np.empty(len(contents), dtype=np.int64)
     number[ranked] = np.arange(len(contents))
@@ -534,8 +548,8 @@ def bootstrap_models(measure: Measure, cells: UniqueRows, models: Sequence[str],
 
     evaluate = partial(evaluate_tally, measure)
 
-    def sample(rng: np.random.Generator, draws: int) -> Floats:
-        mass = cells.sample_masses(rng, draws)
+    def sample(rng: np.random.Generator, n_samples: int) -> Floats:
+        mass = cells.sample_masses(rng, n_samples)
         return np.array([[evaluate(tally) for tally in each.tallies(mass)] for each in ready]).T
 
     size = len(cells) * len(models)

@@ -1,31 +1,49 @@
-"""Calibration intervals: slope, intercept, O/E and mean probability; distances from calibration have none.
+"""Calibration intervals: slope, intercept, O/E and mean probability; null references of distances from calibration.
 
 Coefficients of the logistic recalibration have sandwich (Huber–White) variances, which are valid whether or not the
 recalibration line is the true one.
+
+Distances from calibration have no interval, since chance alone puts them above 0. Their null reference is the distance
+that a perfectly calibrated model of the same size would score, by simulated outcomes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from math import inf, nan, sqrt
-from typing import NamedTuple
+from math import inf, isnan, nan, sqrt
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
 from baserate._arrays import Cells, Floats, distances, ratio
+from baserate._domains import LEVEL, check_domain
+from baserate._errors import OptionError, UsageError
+from baserate._formatting import count_of
 from baserate._numeric.logistic import log_odds
-from baserate._tally import Tally
-from baserate.infer._binomial import normal_quantile, proportion_from_variance, wilson_or_exact
-from baserate.infer._variances import Bounds, VarianceComponent, degrees_of_freedom, t_widening
+from baserate._tally import Stack, Tally
+from baserate.infer._binomial import normal_quantile, proportion_from_variance, t_widening, wilson_or_exact
+from baserate.infer._bootstrap import (
+    Seed,
+    check_n_samples,
+    make_generator,
+    measure_stack,
+    pool_neighbors,
+    sample_in_blocks,
+)
+from baserate.infer._variances import Bounds, VarianceComponent, degrees_of_freedom
 from baserate.measure import (
     Measure,
+    as_measure,
     brier_discrimination,
     brier_uncertainty,
     calibration_in_the_large,
     calibration_intercept,
     calibration_offset,
     calibration_slope,
+    check_probabilities,
+    describe,
     expected_positives,
     fill_bins,
     find_measure,
@@ -89,7 +107,7 @@ def sandwich_variance(model: LogisticFit, contrast: tuple[float, float]) -> Sand
     direction = np.asarray(contrast) @ inverse
     means = _class_means(model, p, direction) if t.reweighed else (0.0, 0.0)
     sums = np.zeros((2, 2))
-    for place in _blocks(len(p)):
+    for place in _split_scores(len(p)):
         z, share = model.z[place], p[place]
         tilt = direction[0] + direction[1] * z
         leverage = share * (1 - share) * (inverse[0, 0] + 2 * inverse[0, 1] * z + inverse[1, 1] * z * z)
@@ -138,7 +156,7 @@ def _power_sums(t: Tally, where: tuple[int, slice], slope: Floats, leverage: Flo
     return float(second.sum()), float(np.nan_to_num(ratio(second**2, rows)).sum())
 
 
-def _blocks(size: int) -> list[slice]:
+def _split_scores(size: int) -> list[slice]:
     return [slice(start, start + _BLOCK) for start in range(0, size, _BLOCK)]
 
 
@@ -186,7 +204,7 @@ def calibration_interval(inputs: CalibrationInput) -> Bounds:
     return _INTERVALS[unwrap_options(inputs.measure)](inputs)
 
 
-def plug_in(measure: Measure) -> Bounds | None:
+def plug_in_bounds(measure: Measure) -> Bounds | None:
     """Return the undefined bounds of a measure that chance or fitting biases to one side; None for others."""
     return _PLUG_IN.get(_INTERVALS.get(unwrap_options(measure)))
 
@@ -230,6 +248,7 @@ def _observed_expected_interval(inputs: CalibrationInput) -> Bounds:
 
 def _trial_factor(tally: Tally, slope: Floats, level: float) -> float:
     """Return the factor on effective trials that allows for an estimated variance; 1 for equal weights."""
+    # By Cauchy and Schwarz n·Σw² ≥ (Σw)², with equality for equal weights, whose variance needs no allowance.
     rows = float(tally.rows.sum(dtype=np.int64))
     if not tally.weighted or rows * float(tally.squares.sum()) <= (1 + _ROUNDING) * tally.total**2:
         return 1.0
@@ -245,7 +264,7 @@ def _mean_interval(inputs: CalibrationInput) -> Bounds:
     mean: float | Floats = inputs.value
     how = "Wilson, with the variance of the probabilities"
     if tally.reweighed:  # fixed class shares: only differences within a class are random
-        mean = np.nan_to_num(ratio((tally.mass * tally.score).sum(axis=1, keepdims=True), _sum_by_class(tally.mass)))
+        mean = np.nan_to_num(ratio((tally.mass * tally.score).sum(axis=1, keepdims=True), _sum_classes(tally.mass)))
         how = f"{how} within each class"
     noise = float(np.sum(tally.squares * distances(tally.score, mean) ** 2)) / tally.total**2
     share = proportion_from_variance(inputs.value, noise, tally.total**2 / float(tally.squares.sum(dtype=np.float64)))
@@ -253,7 +272,7 @@ def _mean_interval(inputs: CalibrationInput) -> Bounds:
     return Bounds(*wilson_or_exact(share.hits * shrunk, share.misses * shrunk, inputs.level), how)
 
 
-def _sum_by_class(cells: Cells) -> Floats:
+def _sum_classes(cells: Cells) -> Floats:
     return np.asarray(cells.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
@@ -293,12 +312,12 @@ def _rmsce_interval(inputs: CalibrationInput) -> Bounds:
     # The excess of the squared gaps over chance adds to the variance; the larger of both scales is conservative.
     real = noise + 2 * gap**2 * max(1 - chance / observed, 0.0) if observed else noise
     scale = max(float(np.sum(share**2 * noise * each) / np.sum(share * each)) for each in (noise, real))
-    bounds = _noncentral(observed / scale, chance / scale, inputs.level)
+    bounds = _bound_noncentrality(observed / scale, chance / scale, inputs.level)
     low, high = (sqrt(scale * bound) for bound in bounds)
     return Bounds(low, high, how)
 
 
-def _noncentral(value: float, freedom: float, level: float) -> tuple[float, float]:
+def _bound_noncentrality(value: float, freedom: float, level: float) -> tuple[float, float]:
     """Return the noncentralities for which a value of a χ² variable is in neither tail."""
     from scipy.optimize import brentq
     from scipy.special import chndtr
@@ -307,19 +326,21 @@ def _noncentral(value: float, freedom: float, level: float) -> tuple[float, floa
         def surplus(noncentrality: float) -> float:
             return float(chndtr(value, freedom, noncentrality)) - below
 
+        # Even a central variable is seldom this low, so no noncentrality fits better than 0.
         if surplus(0.0) <= 0:
             return 0.0
+        # So far above the value that the surplus is negative there, as brentq requires.
         most = 2 * value + 100 * sqrt(value + freedom) + 100
         return float(brentq(surplus, 0.0, most))
 
     if value > _NORMAL_ABOVE:
         z = normal_quantile(level)
-        return _normal_noncentrality(value, freedom, z), _normal_noncentrality(value, freedom, -z)
+        return _normal_limit_noncentrality(value, freedom, z), _normal_limit_noncentrality(value, freedom, -z)
     tail = (1 - level) / 2
     return bound(1 - tail), bound(tail)
 
 
-def _normal_noncentrality(value: float, freedom: float, z: float) -> float:
+def _normal_limit_noncentrality(value: float, freedom: float, z: float) -> float:
     r"""Return the noncentrality λ for which a value lies z standard deviations above its mean, in the normal limit.
 
     The mean is k + λ and the variance 2k + 4λ; with :math:`s=\sqrt{2k+4λ}` the condition is :math:`s^2/4+zs=x-k/2`.
@@ -366,3 +387,207 @@ _INTERVALS: Mapping[Measure, Callable[[CalibrationInput], Bounds]] = {
     log_discrimination: _discrimination_interval,
     rmsce_debiased: _rmsce_interval,
 }
+
+
+def simulate_outcomes(tally: Tally, chance: Floats, *, n_simulations: int, seed: Seed) -> Stack:
+    """Simulate outcomes: each row is positive with the probability of its score.
+
+    Rows of different weights at one score are simulated as the effective number of rows of equal weight.
+    """
+    check_n_samples(n_simulations)
+    if tally.reweighed:
+        return _simulate_outcomes_by_class(tally, chance, n_simulations=n_simulations, seed=seed)
+    mass = tally.mass.sum(axis=0, dtype=np.float64)
+    trials = np.maximum(np.rint(mass**2 / tally.squares.sum(axis=0, dtype=np.float64)), 1).astype(np.int64)
+    single = bool((trials == 1).all())
+
+    def sample(rng: np.random.Generator, many: int) -> Floats:
+        shape = (many, len(mass))
+        hits = rng.random(shape) < chance if single else rng.binomial(trials, chance, shape)
+        return np.asarray(hits * (mass / trials))
+
+    positive = sample_in_blocks(sample, n_samples=n_simulations, seed=seed, size=len(mass))
+    return Stack(tally.score, positive, mass - positive, shared=True)
+
+
+def _simulate_outcomes_by_class(tally: Tally, chance: Floats, *, n_simulations: int, seed: Seed) -> Stack:
+    """Simulate outcomes where rows have the weight of their class, and fix the class masses.
+
+    A row that is positive with odds o among the masses is positive with odds o·w₀/w₁ among the rows, where positives
+    weigh w₁ and negatives w₀. The masses of the classes are then rescaled to their fixed values.
+    """
+    mass, squares = (np.asarray(each, dtype=np.float64) for each in (tally.mass, tally.squares))
+    totals = mass.sum(axis=1, keepdims=True)
+    usual = np.where(totals > 0, ratio(squares.sum(axis=1, keepdims=True), totals), 1.0)
+    one, other = np.where(mass > 0, ratio(squares, mass), usual)
+    trials = np.maximum(np.rint(ratio(mass, np.stack([one, other])).sum(axis=0)), 1).astype(np.int64)
+    odds = ratio(chance * other, chance * other + (1 - chance) * one)
+
+    def sample(rng: np.random.Generator, many: int) -> Floats:
+        return rng.binomial(trials, odds, (many, len(trials))).astype(np.float64)
+
+    hits = sample_in_blocks(sample, n_samples=n_simulations, seed=seed, size=len(trials))
+    masses = [hits * one, (trials - hits) * other]
+    rescaled = [
+        each * np.nan_to_num(ratio(whole, each.sum(axis=1, keepdims=True)), posinf=0.0)
+        for each, whole in zip(masses, totals, strict=True)
+    ]
+    return Stack(tally.score, *rescaled)
+
+
+def simulation_p(value: float, simulated: Floats) -> float:
+    """Return the share of simulations that reach a value, which counts as one more simulation, so that p is never 0."""
+    # A tolerance, since equal distances may be sums in another order, and differ in the last digits.
+    return (1 + int(np.count_nonzero(simulated >= value - 1e-12 * abs(value)))) / (1 + len(simulated))
+
+
+def is_smallest_p(p: float, simulated: Floats) -> bool:
+    """Return whether a p-value is the smallest that this many simulations can show, and so only an upper bound."""
+    return p <= 1 / (1 + len(simulated))
+
+
+N_SIMULATIONS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class NullReference:
+    """Null reference of a distance from calibration.
+
+    Outcomes are simulated many times from the probabilities, as if these were true. `typical` is the median of the
+    simulated distances; `low` and `high` are the quantiles 1 − level and level. A value above `high` is more than
+    chance; `p` is the share of simulations that reach it.
+    """
+
+    value: float
+    typical: float
+    low: float
+    high: float
+    level: float
+    p: float
+    how: str
+    why: str | None = None
+    p_is_bound: bool = False
+    """Whether no simulation reached the value: p is then the smallest that this many simulations can show."""
+
+    def __bool__(self) -> NoReturn:
+        # Every object is true by default, so `assert result` would pass for any result.
+        raise UsageError(
+            "a NullReference is neither true nor false",
+            remedy="check whether chance explains the value: reference.within.",
+        )
+
+    @property
+    def within(self) -> bool:
+        """Return whether chance alone explains the value."""
+        return self.value <= self.high
+
+
+def null_reference(
+    measure: str | Measure, tally: Tally, *, level: float = 0.95, seed: Seed = 0, n_simulations: int = N_SIMULATIONS
+) -> NullReference:
+    """Compare a distance from calibration with what a perfectly calibrated model of this size would score.
+
+    Parameters
+    ----------
+    measure
+        Name or function of a distance from calibration, such as "ece".
+    tally
+        Tally of probabilities.
+    level
+        Level of the quantiles `low` and `high`.
+    seed
+        Seed or NumPy generator.
+    n_simulations
+        Number of simulations.
+
+    Returns
+    -------
+    NullReference
+        Value, median and quantiles of the simulations, and a p-value.
+
+    Raises
+    ------
+    OptionError
+        The measure is no distance from calibration.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from baserate import infer, tally
+    >>> rng = np.random.default_rng(1)
+    >>> risk = rng.beta(0.5, 0.5, 100)
+    >>> reference = infer.null_reference("ece", tally(rng.random(100) < risk, risk))
+    >>> f"{reference.value:.2f}; a perfect model: {reference.typical:.2f}, up to {reference.high:.2f}"
+    '0.10; a perfect model: 0.09, up to 0.12'
+    """
+    (reference,) = null_references([as_measure(measure)], tally, level=level, seed=seed, n_simulations=n_simulations)
+    return reference
+
+
+def null_references(
+    measures: Sequence[Measure],
+    tally: Tally,
+    *,
+    level: float = 0.95,
+    seed: Seed = 0,
+    n_simulations: int = N_SIMULATIONS,
+) -> list[NullReference]:
+    """Compute the null references of several measures from the same simulations.
+
+    Parameters
+    ----------
+    measures
+        Functions of distances from calibration.
+    tally, level, seed, n_simulations
+        Options of `null_reference`.
+
+    Returns
+    -------
+    list of NullReference
+        One for each measure, in the same order.
+    """
+    check_domain("level", level, LEVEL)
+    make_generator(seed)  # raises for an invalid seed before any work
+    check_probabilities(tally)
+    for measure in measures:
+        _check_distance(measure)
+    if not measures or not tally.total:
+        return [NullReference(nan, nan, nan, nan, level, nan, "simulations", "there are no rows") for _ in measures]
+    values = _measure_tally(measures, tally)
+    pooled = pool_neighbors(tally)
+    simulated = measure_stack(measures, simulate_outcomes(pooled, pooled.score, n_simulations=n_simulations, seed=seed))
+    if pooled is not tally:
+        # Pooling lowers the simulated distances as much as the value: add the difference back.
+        with np.errstate(invalid="ignore"):  # infinite values differ by NaN
+            pooling_loss = values - _measure_tally(measures, pooled)
+        simulated += np.where(np.isfinite(pooling_loss), pooling_loss, 0.0)
+    how = f"{count_of(n_simulations, 'simulation')} of a calibrated model"
+    return [_make_reference(value, simulated[:, at], level, how) for at, value in enumerate(values.tolist())]
+
+
+def _measure_tally(measures: Sequence[Measure], tally: Tally) -> Floats:
+    """Measure a tally as a stack of one, so that shared preparations are made once."""
+    values: Floats = measure_stack(
+        measures, Stack(tally.score, tally.positive[None], tally.negative[None], shared=True)
+    )[0]
+    return values
+
+
+def _make_reference(value: float, simulated: Floats, level: float, how: str) -> NullReference:
+    defined = simulated[~np.isnan(simulated)]
+    if isnan(value) or not len(defined):
+        reason = "it is undefined" if isnan(value) else "no simulation is defined"
+        return NullReference(value, nan, nan, nan, level, nan, how, reason)
+    # Samples themselves, since infinite distances cannot be interpolated.
+    low, typical, high = np.quantile(defined, [1 - level, 0.5, level], method="higher").tolist()
+    p = simulation_p(value, defined)
+    return NullReference(value, typical, low, high, level, p, how, p_is_bound=is_smallest_p(p, defined))
+
+
+def _check_distance(measure: Measure) -> None:
+    if unwrap_options(measure) not in DISTANCES:
+        names = ", ".join(describe(each).name for each in DISTANCES)
+        raise OptionError(
+            f"{describe(measure).name} is no distance from calibration, so it has no null reference",
+            remedy=f"choose one of: {names}.",
+        )

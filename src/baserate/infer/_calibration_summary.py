@@ -15,22 +15,28 @@ from baserate._calibrator import Calibrator, MulticlassCalibrator, shift_log_odd
 from baserate._curve import Curve
 from baserate._domains import PREVALENCE, SAMPLES, check_domain
 from baserate._errors import OptionError, keyword, unknown_name
+from baserate._formatting import count_of
 from baserate._numeric.logistic import PROBABILITY_CLIP
 from baserate._results import Estimate, Results
 from baserate._rows import MulticlassRows
 from baserate._tally import Tallies, Tally
-from baserate.infer._binomial import normal_quantile, wilson
+from baserate.infer._binomial import wilson
 from baserate.infer._bootstrap import Seed, pool_neighbors
-from baserate.infer._calibration_intervals import DISTANCES, NULL_REFERENCE_HINT
+from baserate.infer._calibration_intervals import (
+    DISTANCES,
+    NULL_REFERENCE_HINT,
+    NullReference,
+    null_references,
+    simulate_outcomes,
+)
 from baserate.infer._calibration_tests import (
     SMALLEST_P,
     CalibrationTest,
-    NullReference,
     calibration_tests,
     derived_prevalence,
     intrinsic_calibration,
-    null_references,
-    simulate_outcomes as drawn_from,
+    likelihood_ratio_curve,
+    usual_weight,
 )
 from baserate.infer._estimate import EstimateRequest, estimate
 from baserate.measure import (
@@ -270,7 +276,7 @@ class CalibrationOptions:
         Confidence level.
     seed
         Seed or NumPy generator.
-    draws
+    n_simulations
         Number of simulations of the null references; 0 omits them.
     smoother
         Curve of ICI, E50, E90 and Emax: "lowess" or "isotonic".
@@ -286,6 +292,7 @@ class CalibrationOptions:
 
     def __post_init__(self) -> None:
         EstimateRequest(self.level, None, self.seed)
+        # False equals 0, but is no number of simulations.
         if self.n_simulations != 0 or isinstance(self.n_simulations, bool):
             check_domain("n_simulations", self.n_simulations, SAMPLES.or_none)
 
@@ -334,8 +341,8 @@ def calibration_summary(
     --------
     >>> from baserate import infer, read
     >>> table = {"sick": [1, 0, 1, 0, 1, 0, 0, 1], "risk": [0.9, 0.6, 0.4, 0.1, 0.7, 0.2, 0.8, 0.6]}
-    >>> found = infer.calibration_summary(read.tallies(table, truth="sick", score="risk"))
-    >>> [round(row["value"], 3) for row in found.rows() if row["measure"] == "ece"]  # and that of the likelier class
+    >>> results = infer.calibration_summary(read.tallies(table, truth="sick", score="risk"))
+    >>> [round(row["value"], 3) for row in results.rows() if row["measure"] == "ece"]  # and that of the likelier class
     [0.288, 0.237]
     """
     if isinstance(after, Calibrator | MulticlassCalibrator):
@@ -367,6 +374,7 @@ def _summarize_part(part: CalibrationPart, options: CalibrationOptions) -> Itera
 
 def _summarize_tally(tally: Tally, options: CalibrationOptions, *, original: bool) -> Iterator[dict[str, Any]]:
     """Summarize one tally with all measures and tests."""
+    # Any threshold gives the same prevalence.
     share = estimate("prevalence", Curve(tally).at(0.5), level=options.level)
     yield {"measure": "prevalence"} | tidy_columns(share)
     names = [*MEAN_MEASURES, *LINE_MEASURES, *(name for names in SCORE_PARTS.values() for name in names)]
@@ -419,12 +427,12 @@ def _make_notes(parts: Sequence[CalibrationPart], prevalence: float | str | None
     for part in parts:
         rows = int(part.tally.rows.sum(dtype=np.int64))
         if rows < FEW_ROWS and part.is_original:
-            yield f"{part.title} has {_count_rows(rows)}, too few to evaluate probabilities."
+            yield f"{part.title} has {count_of(rows, 'row')}, too few to evaluate probabilities."
         rows_at_ends = count_clipped(part.tally)
         if rows_at_ends and part.is_original and not part.labels["top"]:
-            verb = "has" if rows_at_ends == 1 else "have"
+            rows_with = count_of(rows_at_ends, f"row of {part.title} has", f"rows of {part.title} have")
             yield (
-                f"{_count_rows(rows_at_ends)} of {part.title} {verb} a probability at or next to 0 or 1, without "
+                f"{rows_with} a probability at or next to 0 or 1, without "
                 f"finite log-odds; the recalibration line clips it at {PROBABILITY_CLIP:g}."
             )
     if not any(part.is_original for part in parts):
@@ -435,10 +443,6 @@ def _make_notes(parts: Sequence[CalibrationPart], prevalence: float | str | None
             yield f"{part.title} is not adjusted: {reason}."
     if prevalence == "derived" and any(part.labels["adjusted"] is not None for part in parts):
         yield "the adjustment was fitted to the same rows, so results after it are optimistic."
-
-
-def _count_rows(rows: int) -> str:
-    return f"{rows} row{'s' * (rows != 1)}"
 
 
 N_BAND_SIMULATIONS = 1000
@@ -480,7 +484,7 @@ def calibration_curve(tally: Tally, what: str = "binned", *, options: CurveOptio
     tally
         Tally of probabilities.
     what
-        `fill_bins`, `isotonic`, `lowess` or `likelihood_ratio`. A `lowess` fit and its band are clipped to [0, 1].
+        `binned`, `isotonic`, `lowess` or `likelihood_ratio`. A `lowess` fit and its band are clipped to [0, 1].
     options
         Options: bins, kind of band, level and seed.
 
@@ -524,16 +528,10 @@ def _bin_limits(tally: Tally, bins: Bins, level: float) -> tuple[Floats, Floats]
     if not tally.reweighed:
         return wilson(bins.rate * bins.rows, (1 - bins.rate) * bins.rows, level)
     # Wilson's bounds hold for rows; each class has its own weight, which converts odds of rows to odds of mass.
-    one, other = _usual_weight(tally, 0), _usual_weight(tally, 1)
+    one, other = usual_weight(tally, 0), usual_weight(tally, 1)
     bounds = wilson(bins.positive / one, np.maximum(bins.mass - bins.positive, 0.0) / other, level)
     low, high = (ratio(bound * one, bound * one + (1 - bound) * other) for bound in bounds)
     return low, high
-
-
-def _usual_weight(tally: Tally, row: int) -> float:
-    """Return the usual weight of a row of a class."""
-    mass = float(tally.mass[row].sum())
-    return float(tally.squares[row].sum()) / mass if mass else 1.0
 
 
 def smooth_curve(tally: Tally, options: CurveOptions, *, smoother: Smoother) -> Columns:
@@ -547,7 +545,7 @@ def smooth_curve(tally: Tally, options: CurveOptions, *, smoother: Smoother) -> 
         raise OptionError(
             f"band is {options.band!r}; expected 'consistency' or 'confidence'.", option="band", value=options.band
         )
-    fit = _clip(fit_calibration_curve(tally, smoother))
+    fit = _clip_probabilities(fit_calibration_curve(tally, smoother))
     if not len(fit):
         return dict.fromkeys(("probability", "share", "low", "high", "mass"), fit)
     pooled = pool_neighbors(tally)
@@ -556,75 +554,39 @@ def smooth_curve(tally: Tally, options: CurveOptions, *, smoother: Smoother) -> 
         if options.band == "consistency"
         else _avoid_certainty(pooled, fit_calibration_curve(pooled, smoother))
     )
-    draws = fit_calibration_curve(
-        drawn_from(pooled, right, n_simulations=N_BAND_SIMULATIONS, seed=options.seed), smoother
+    simulated = fit_calibration_curve(
+        simulate_outcomes(pooled, right, n_simulations=N_BAND_SIMULATIONS, seed=options.seed), smoother
     )
     tail = (1 - options.level) / 2
-    bounds = np.quantile(draws, [tail, 1 - tail], axis=0)
-    low, high = (np.interp(tally.score[::-1], pooled.score[::-1], _clip(bound)[::-1]) for bound in bounds)
+    bounds = np.quantile(simulated, [tail, 1 - tail], axis=0)
+    # Reversed, since np.interp requires rising scores.
+    low, high = (np.interp(tally.score[::-1], pooled.score[::-1], _clip_probabilities(bound)[::-1]) for bound in bounds)
     if options.band == "confidence":
+        # Refits to simulated outcomes are biased where the curve bends, so their percentiles may exclude the curve.
         low, high = np.minimum(low, fit[::-1]), np.maximum(high, fit[::-1])
     mass = tally.mass.sum(axis=0, dtype=np.float64)[::-1]
     return {"probability": tally.score[::-1], "share": fit[::-1], "low": low, "high": high, "mass": mass}
 
 
-def _clip(fit: Floats) -> Floats:
+def _clip_probabilities(fit: Floats) -> Floats:
     """Clip fitted values to probabilities; `measure.ici` and its kin use the fit before clipping, as other tools do."""
     return np.clip(fit, 0.0, 1.0)
 
 
 def _avoid_certainty(tally: Tally, fit: Floats) -> Floats:
-    """Return a curve to simulate from whose shares of 0 and 1 are moved inside, as half a row more of each would do."""
+    """Move shares of 0 and 1 of a curve inside, as half a row more of each class would do, to simulate from it."""
     rows = tally.mass.sum(axis=0, dtype=np.float64) ** 2 / tally.squares.sum(axis=0, dtype=np.float64)
     never, always = (0.5 / (float(rows[at].sum()) + 1) for at in (fit <= 0, fit >= 1))
     return np.where(fit <= 0, never, np.where(fit >= 1, 1 - always, fit))
-
-
-def likelihood_ratio_curve(tally: Tally, options: CurveOptions) -> Columns:
-    r"""Tabulate the likelihood ratio in bins, which no prevalence changes, and the one that the probabilities imply.
-
-    The observed ratio is :math:`\frac{O_b/P}{(n_b-O_b)/N}`, with the bounds of a ratio of proportions on a logarithmic
-    scale [@simel1991]. The implied ratio is the odds of the mean probability over the prior odds at the derived
-    prevalence.
-    """
-    bins = fill_bins(tally, bins=options.bins, by=options.by)
-    negative = bins.mass - bins.positive
-    observed = ratio(ratio(bins.positive, tally.positives), ratio(negative, tally.negatives))
-    weight = bins.squares / bins.mass
-    one, other = (_usual_weight(tally, 0), _usual_weight(tally, 1)) if tally.reweighed else (weight, weight)
-    # Where a class is missing from a bin, the bounds use half a row more of each class.
-    missing = (bins.positive == 0) | (negative == 0)
-    hits, misses = bins.positive + one / 2 * missing, negative + other / 2 * missing
-    centre = ratio(ratio(hits, tally.positives), ratio(misses, tally.negatives))
-    noise = one / hits + other / misses - _kish(tally, 0) - _kish(tally, 1)
-    reach = np.exp(normal_quantile(options.level) * np.sqrt(np.maximum(noise, 0.0)))
-    low, high = np.where(bins.positive > 0, centre / reach, 0.0), np.where(negative > 0, centre * reach, np.inf)
-    mean = bins.expected / bins.mass
-    prior = derived_prevalence(tally).value
-    lower, upper = bin_edges(tally, bins=options.bins, by=options.by)
-    implied = ratio(mean, 1 - mean) * (1 - prior) / prior
-    return {
-        "lower": lower,
-        "upper": upper,
-        "probability": mean,
-        "ratio": observed,
-        "low": low,
-        "high": high,
-        "implied": implied,
-        "mass": bins.mass,
-    }
-
-
-def _kish(tally: Tally, row: int) -> float:
-    """Return one over the effective number of rows of a class."""
-    return ratio(float(tally.squares[row].sum()), float(tally.mass[row].sum()) ** 2)
 
 
 CURVES: dict[str, Callable[[Tally, CurveOptions], Columns]] = {
     "binned": bin_curve,
     "isotonic": partial(smooth_curve, smoother="isotonic"),
     "lowess": partial(smooth_curve, smoother="lowess"),
-    "likelihood_ratio": likelihood_ratio_curve,
+    "likelihood_ratio": lambda tally, options: likelihood_ratio_curve(
+        tally, bins=options.bins, by=options.by, level=options.level
+    ),
 }
 
 
@@ -642,7 +604,7 @@ def calibration_curves(
     data
         Tallies of models and groups, or rows with a probability for each class.
     what
-        `fill_bins`, `isotonic`, `lowess` or `likelihood_ratio`.
+        `binned`, `isotonic`, `lowess` or `likelihood_ratio`.
     options
         Options: bins, kind of band, level and seed.
     points

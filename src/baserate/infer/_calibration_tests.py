@@ -1,7 +1,4 @@
-"""Calibration tests (Cox, Spiegelhalter, Hosmer–Lemeshow, ECCE), null references, and calibration at other prevalences.
-
-A null reference is the distance from calibration that a perfectly calibrated model of the same size would score, by
-simulated outcomes.
+"""Calibration tests (Cox, Spiegelhalter, Hosmer–Lemeshow, ECCE), and calibration at other prevalences.
 
 A posterior is a likelihood ratio times prior odds. If a model's probabilities are off by one factor in all odds, its
 likelihood ratio is correct: the model was made for another prevalence, and is intrinsically calibrated [@gu2011].
@@ -17,234 +14,29 @@ from typing import NoReturn
 import numpy as np
 
 from baserate._arrays import Bools, Floats, as_float, ratio
-from baserate._errors import OptionError, UsageError
+from baserate._errors import UsageError
 from baserate._formatting import count_of
 from baserate._numeric.logistic import log_odds, logistic_probability
 from baserate._results import Estimate
-from baserate._tally import Forecasts, Stack, Tally
-from baserate.infer._bootstrap import Seed, check_n_samples, measure_stack, pool_neighbors, sample_in_blocks
-from baserate.infer._calibration_intervals import DISTANCES
+from baserate._tally import Forecasts, Tally
+from baserate.infer._binomial import normal_quantile
+from baserate.infer._bootstrap import Seed, pool_neighbors
+from baserate.infer._calibration_intervals import is_smallest_p, simulate_outcomes, simulation_p
 from baserate.infer._estimate import EstimateRequest, estimate
 from baserate.measure import (
     Bins,
     By,
-    Measure,
-    as_measure,
+    bin_edges,
     calibration_in_the_large,
     calibration_offset,
     calibration_slope,
     check_probabilities,
-    describe,
     ecce,
     fill_bins,
     fit_isotonic,
     fit_recalibration,
     undefined_reason,
-    unwrap_options,
 )
-
-
-def simulate_outcomes(tally: Tally, chance: Floats, *, n_simulations: int, seed: Seed) -> Stack:
-    """Simulate outcomes: each row is positive with the probability of its score.
-
-    Rows of different weights at one score are simulated as the effective number of rows of equal weight.
-    """
-    check_n_samples(n_simulations)
-    if tally.reweighed:
-        return _simulate_outcomes_by_class(tally, chance, n_simulations=n_simulations, seed=seed)
-    mass = tally.mass.sum(axis=0, dtype=np.float64)
-    trials = np.maximum(np.rint(mass**2 / tally.squares.sum(axis=0, dtype=np.float64)), 1).astype(np.int64)
-    single = bool((trials == 1).all())
-
-    def sample(rng: np.random.Generator, many: int) -> Floats:
-        shape = (many, len(mass))
-        hits = rng.random(shape) < chance if single else rng.binomial(trials, chance, shape)
-        return np.asarray(hits * (mass / trials))
-
-    positive = sample_in_blocks(sample, n_samples=n_simulations, seed=seed, size=len(mass))
-    return Stack(tally.score, positive, mass - positive, shared=True)
-
-
-def _simulate_outcomes_by_class(tally: Tally, chance: Floats, *, n_simulations: int, seed: Seed) -> Stack:
-    """Simulate outcomes where rows have the weight of their class, and fix the class masses.
-
-    A row that is positive with odds o among the masses is positive with odds o·w₀/w₁ among the rows, where positives
-    weigh w₁ and negatives w₀. The masses of the classes are then rescaled to their fixed values.
-    """
-    mass, squares = (np.asarray(each, dtype=np.float64) for each in (tally.mass, tally.squares))
-    totals = mass.sum(axis=1, keepdims=True)
-    usual = np.where(totals > 0, ratio(squares.sum(axis=1, keepdims=True), totals), 1.0)
-    one, other = np.where(mass > 0, ratio(squares, mass), usual)
-    trials = np.maximum(np.rint(ratio(mass, np.stack([one, other])).sum(axis=0)), 1).astype(np.int64)
-    odds = ratio(chance * other, chance * other + (1 - chance) * one)
-
-    def sample(rng: np.random.Generator, many: int) -> Floats:
-        return rng.binomial(trials, odds, (many, len(trials))).astype(np.float64)
-
-    hits = sample_in_blocks(sample, n_samples=n_simulations, seed=seed, size=len(trials))
-    masses = [hits * one, (trials - hits) * other]
-    rescaled = [
-        each * np.nan_to_num(ratio(whole, each.sum(axis=1, keepdims=True)), posinf=0.0)
-        for each, whole in zip(masses, totals, strict=True)
-    ]
-    return Stack(tally.score, *rescaled)
-
-
-def simulation_p(value: float, draws: Floats) -> float:
-    """Return the share of simulations that reach a value, which counts as one more simulation, so that p is never 0."""
-    # A tolerance, since equal distances may be sums in another order, and differ in the last digits.
-    return (1 + int(np.count_nonzero(draws >= value - 1e-12 * abs(value)))) / (1 + len(draws))
-
-
-def is_smallest_p(p: float, draws: Floats) -> bool:
-    """Return whether a p-value is the smallest that this many simulations can show, and so only an upper bound."""
-    return p <= 1 / (1 + len(draws))
-
-
-N_SIMULATIONS = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class NullReference:
-    """Null reference of a distance from calibration.
-
-    Outcomes are simulated many times from the probabilities, as if these were true. `typical` is the median of the
-    simulated distances; `low` and `high` are the quantiles 1 − level and level. A value above `high` is more than
-    chance; `p` is the share of simulations that reach it.
-    """
-
-    value: float
-    typical: float
-    low: float
-    high: float
-    level: float
-    p: float
-    how: str
-    why: str | None = None
-    p_is_bound: bool = False
-    """Whether no simulation reached the value: p is then the smallest that this many simulations can show."""
-
-    def __bool__(self) -> NoReturn:
-        # Every object is true by default, so `assert result` would pass for any result.
-        raise UsageError(
-            "a NullReference is neither true nor false",
-            remedy="check whether chance explains the value: reference.within.",
-        )
-
-    @property
-    def within(self) -> bool:
-        """Return whether chance alone explains the value."""
-        return self.value <= self.high
-
-
-def null_reference(
-    measure: str | Measure, tally: Tally, *, level: float = 0.95, seed: Seed = 0, n_simulations: int = N_SIMULATIONS
-) -> NullReference:
-    """Compare a distance from calibration with what a perfectly calibrated model of this size would score.
-
-    Parameters
-    ----------
-    measure
-        Name or function of a distance from calibration, such as "ece".
-    tally
-        Tally of probabilities.
-    level
-        Level of the quantiles `low` and `high`.
-    seed
-        Seed or NumPy generator.
-    n_simulations
-        Number of simulations.
-
-    Returns
-    -------
-    NullReference
-        Value, median and quantiles of the simulations, and a p-value.
-
-    Raises
-    ------
-    OptionError
-        The measure is no distance from calibration.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from baserate import infer, tally
-    >>> rng = np.random.default_rng(1)
-    >>> risk = rng.beta(0.5, 0.5, 100)
-    >>> reference = infer.null_reference("ece", tally(rng.random(100) < risk, risk))
-    >>> f"{reference.value:.2f}; a perfect model: {reference.typical:.2f}, up to {reference.high:.2f}"
-    '0.10; a perfect model: 0.09, up to 0.12'
-    """
-    (reference,) = null_references([as_measure(measure)], tally, level=level, seed=seed, n_simulations=n_simulations)
-    return reference
-
-
-def null_references(
-    measures: Sequence[Measure],
-    tally: Tally,
-    *,
-    level: float = 0.95,
-    seed: Seed = 0,
-    n_simulations: int = N_SIMULATIONS,
-) -> list[NullReference]:
-    """Compute the null references of several measures from the same simulations.
-
-    Parameters
-    ----------
-    measures
-        Functions of distances from calibration.
-    tally, level, seed, n_simulations
-        Options of `null_reference`.
-
-    Returns
-    -------
-    list of NullReference
-        One for each measure, in the same order.
-    """
-    EstimateRequest(level, None, seed)
-    check_probabilities(tally)
-    for measure in measures:
-        _check_distance(measure)
-    if not measures or not tally.total:
-        return [NullReference(nan, nan, nan, nan, level, nan, "simulations", "there are no rows") for _ in measures]
-    values = _measure_tally(measures, tally)
-    pooled = pool_neighbors(tally)
-    simulated = measure_stack(measures, simulate_outcomes(pooled, pooled.score, n_simulations=n_simulations, seed=seed))
-    if pooled is not tally:
-        # Pooling lowers the simulated distances as much as the value: add the difference back.
-        with np.errstate(invalid="ignore"):  # infinite values differ by NaN
-            pooling_loss = values - _measure_tally(measures, pooled)
-        simulated += np.where(np.isfinite(pooling_loss), pooling_loss, 0.0)
-    how = f"{count_of(n_simulations, 'simulation')} of a calibrated model"
-    return [_make_reference(value, simulated[:, at], level, how) for at, value in enumerate(values.tolist())]
-
-
-def _measure_tally(measures: Sequence[Measure], tally: Tally) -> Floats:
-    """Measure a tally as a stack of one, so that shared preparations are made once."""
-    values: Floats = measure_stack(
-        measures, Stack(tally.score, tally.positive[None], tally.negative[None], shared=True)
-    )[0]
-    return values
-
-
-def _make_reference(value: float, simulated: Floats, level: float, how: str) -> NullReference:
-    defined = simulated[~np.isnan(simulated)]
-    if isnan(value) or not len(defined):
-        reason = "it is undefined" if isnan(value) else "no simulation is defined"
-        return NullReference(value, nan, nan, nan, level, nan, how, reason)
-    low, typical, high = np.quantile(defined, [1 - level, 0.5, level], method="higher").tolist()
-    p = simulation_p(value, defined)
-    return NullReference(value, typical, low, high, level, p, how, p_is_bound=is_smallest_p(p, defined))
-
-
-def _check_distance(measure: Measure) -> None:
-    if unwrap_options(measure) not in DISTANCES:
-        names = ", ".join(describe(each).name for each in DISTANCES)
-        raise OptionError(
-            f"{describe(measure).name} is no distance from calibration, so it has no null reference",
-            remedy=f"choose one of: {names}.",
-        )
-
 
 SMALLEST_P = 5e-324
 """Smallest positive float, subnormal unlike that of comparisons: no p-value is 0."""
@@ -285,7 +77,7 @@ class CalibrationTest:
 
 
 def spiegelhalter(t: Tally) -> CalibrationTest:
-    r"""Test whether the Brier score is what the probabilities imply (Spiegelhalter's z).
+    r"""Test whether the Brier score agrees with the probabilities (Spiegelhalter's z).
 
     :math:`z=\sum(y-p)(1-2p)/\sqrt{\sum(1-2p)^2p(1-p)}` is standard normal if they are calibrated. The test cannot
     detect an error that is symmetric about ½, so never use it alone [@spiegelhalter1986].
@@ -315,6 +107,7 @@ def spiegelhalter(t: Tally) -> CalibrationTest:
         why = "all probabilities are 0, ½ or 1, where the statistic has no variance" if t.total else "there are no rows"
         return CalibrationTest("spiegelhalter_z", nan, nan, how, why=why)
     z = surplus / sqrt(noise)
+    # erfc keeps the far tail; 1 − Φ(z) is 0 from 8.3 standard errors on.
     return CalibrationTest("spiegelhalter_z", z, max(erfc(abs(z) / sqrt(2)), SMALLEST_P), how)
 
 
@@ -384,10 +177,10 @@ def hosmer_lemeshow(
     statistic = inf if impossible else float(bin_statistic(table))
     if statistic == inf or not _has_small_counts(table, by_chance):
         return CalibrationTest("hosmer_lemeshow", statistic, _chi_squared_tail(freedom, statistic), how, freedom)
-    draws = _simulate_statistics(t, bins, by, parameters=parameters, seed=seed)
-    p = simulation_p(statistic, draws)
-    how = f"{len(draws)} simulated outcomes, {_FITTED[parameters] if fitted else _HELD_OUT}"
-    return CalibrationTest("hosmer_lemeshow", statistic, p, how, freedom, p_is_bound=is_smallest_p(p, draws))
+    simulated = _simulate_statistics(t, bins, by, parameters=parameters, seed=seed)
+    p = simulation_p(statistic, simulated)
+    how = f"{len(simulated)} simulated outcomes, {_FITTED[parameters] if fitted else _HELD_OUT}"
+    return CalibrationTest("hosmer_lemeshow", statistic, p, how, freedom, p_is_bound=is_smallest_p(p, simulated))
 
 
 def bin_statistic(bins: Bins) -> Floats:
@@ -405,6 +198,7 @@ def _count_fitted_parameters(t: Tally) -> int:
     if cox_test(t).statistic < _FITTED_STATISTIC:
         return 2
     shift = calibration_offset(t)
+    # An intercept that was not fitted is this close to 0 in 2.5% of samples.
     return int(shift.value**2 < _FITTED_STATISTIC / 20 * shift.variance)
 
 
@@ -495,6 +289,7 @@ def brownian_range_tail(x: float) -> float:
         return 1.0
     k = np.arange(1, int(40 / x) + 2)  # beyond 40 standard deviations the normal tail underflows to 0
     signs = np.where(k % 2 == 1, 1.0, -1.0)
+    # Rounding of the alternating series may leave [0, 1] where x is small.
     return float(np.clip(8 * np.sum(signs * k * ndtr(-k * x)), SMALLEST_P, 1.0))
 
 
@@ -534,6 +329,7 @@ def _test_line(t: Tally, name: str, freedom: int) -> CalibrationTest:
     else:
         x = log_odds(t.score)
         null = x if freedom == 2 else x + calibration_offset(t).value
+        # The best line cannot fit worse; only rounding or the last step of the fit makes the difference negative.
         statistic = max(2 * (log_likelihood(t, fit.intercept + fit.slope * x) - log_likelihood(t, null)), 0.0)
     kind = "Wald" if t.weighted else "likelihood ratio"
     return CalibrationTest(name, statistic, _chi_squared_tail(freedom, statistic), f"{kind}, {how}", freedom)
@@ -543,6 +339,7 @@ def log_likelihood(t: Forecasts, line: Floats) -> float:
     """Return the log-likelihood of the outcomes, given log-odds; for a stack, an array."""
     from scipy.special import log_expit
 
+    # log_expit is finite even where the probability rounds to 0 or 1.
     return as_float((t.positive * log_expit(line) + t.negative * log_expit(-line)).sum(axis=-1))
 
 
@@ -573,10 +370,9 @@ N_ISOTONIC_SIMULATIONS = 500
 class IntrinsicCalibration:
     """Whether another prevalence would calibrate the probabilities, and which.
 
-    `prevalence` is the one for which they are calibrated on average. `calibration_offset` is what the sample
-    prevalence adds to
-    their log-odds. `against_slope` tests the shift against any line of log-odds, `against_free` against any monotone
-    curve.
+    `prevalence` is the one for which they are calibrated on average. `offset` is the number that the sample prevalence
+    adds to their log-odds. `against_slope` tests the shift against any line of log-odds, `against_free` against any
+    monotone curve.
     """
 
     prevalence: Estimate
@@ -687,6 +483,7 @@ def derived_prevalence(tally: Tally, *, level: float = 0.95) -> Estimate:
 
         return float(expit(log(tally.positives / tally.negatives) - added))
 
+    # The prevalence falls with the offset, so the bounds change places.
     return Estimate(prior(shift.value), prior(shift.high), prior(shift.low), level, shift.how)
 
 
@@ -716,3 +513,49 @@ def _isotonic_gain(t: Forecasts) -> Floats:
     free = (xlogy(t.positive, p) + xlog1py(t.negative, -p)).sum(axis=-1)
     gain: Floats = np.maximum(2 * (free - shifted), 0.0)
     return gain
+
+
+def likelihood_ratio_curve(tally: Tally, *, bins: int | Sequence[float], by: By, level: float) -> dict[str, Floats]:
+    r"""Tabulate the likelihood ratio in bins, which no prevalence changes, and the one that the probabilities imply.
+
+    The observed ratio is :math:`\frac{O_b/P}{(n_b-O_b)/N}`, with the bounds of a ratio of proportions on a logarithmic
+    scale [@simel1991]. The implied ratio is the odds of the mean probability over the prior odds at the derived
+    prevalence.
+    """
+    table = fill_bins(tally, bins=bins, by=by)
+    negative = table.mass - table.positive
+    observed = ratio(ratio(table.positive, tally.positives), ratio(negative, tally.negatives))
+    weight = table.squares / table.mass
+    one, other = (usual_weight(tally, 0), usual_weight(tally, 1)) if tally.reweighed else (weight, weight)
+    # Where a class is missing from a bin, the bounds use half a row more of each class.
+    missing = (table.positive == 0) | (negative == 0)
+    hits, misses = table.positive + one / 2 * missing, negative + other / 2 * missing
+    center = ratio(ratio(hits, tally.positives), ratio(misses, tally.negatives))
+    noise = one / hits + other / misses - _inverse_size(tally, 0) - _inverse_size(tally, 1)
+    reach = np.exp(normal_quantile(level) * np.sqrt(np.maximum(noise, 0.0)))
+    low, high = np.where(table.positive > 0, center / reach, 0.0), np.where(negative > 0, center * reach, np.inf)
+    mean = table.expected / table.mass
+    prior = derived_prevalence(tally).value
+    lower, upper = bin_edges(tally, bins=bins, by=by)
+    implied = ratio(mean, 1 - mean) * (1 - prior) / prior
+    return {
+        "lower": lower,
+        "upper": upper,
+        "probability": mean,
+        "ratio": observed,
+        "low": low,
+        "high": high,
+        "implied": implied,
+        "mass": table.mass,
+    }
+
+
+def usual_weight(tally: Tally, row: int) -> float:
+    """Return the usual weight of a row of a class."""
+    mass = float(tally.mass[row].sum())
+    return float(tally.squares[row].sum()) / mass if mass else 1.0
+
+
+def _inverse_size(tally: Tally, row: int) -> float:
+    """Return one over the effective number of rows of a class."""
+    return ratio(float(tally.squares[row].sum()), float(tally.mass[row].sum()) ** 2)

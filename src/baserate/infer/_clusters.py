@@ -16,7 +16,7 @@ from baserate._formatting import count_of
 from baserate._rows import Rows
 from baserate.infer import _auc_intervals, _binomial, _confidence_bands
 from baserate.infer._auc_intervals import auc_influence
-from baserate.infer._binomial import NormalLevel, normal_quantile, wilson
+from baserate.infer._binomial import NormalLevel, normal_quantile, t_widening, wilson
 from baserate.infer._bootstrap import (
     Seed,
     SortedScores,
@@ -35,7 +35,6 @@ from baserate.infer._variances import (
     explain_heavy_tail,
     find_scale,
     stretch_percentiles,
-    t_widening,
 )
 from baserate.measure import Measure, accuracy_ratio, auc, describe, gini, ks
 
@@ -81,6 +80,7 @@ def find_cluster_variance(deviations: Floats, variance: float) -> ClusterVarianc
     if n < 4 or not 0 < second < inf:
         return ClusterVariance(variance, n - 1.0)
     excess = n * float(np.sum(deviations**4)) / second**2 - 3
+    # The usual unbiased estimate, which requires four clusters.
     kurtosis = (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * excess + 6)
     return ClusterVariance(variance, max(min(n - 1.0, 2 * n / (kurtosis + 2) - 1), 1.0) if kurtosis > -2 else n - 1.0)
 
@@ -117,9 +117,9 @@ def _score_interval(measure: Measure, cells: UniqueRows, model: str, *, level: f
         )
     if limits is not None:
         return Bounds(*limits, _describe_method(cells))
-    draws, how = bootstrap_models(measure, cells, [model], seed)
-    bounds = _percentiles(draws[:, 0], value, Units(cells.clusters), level)
-    return Bounds(*bounds, f"{how}, {count_of(len(draws), 'sample')}")
+    samples, how = bootstrap_models(measure, cells, [model], seed)
+    bounds = _bound_by_percentiles(samples[:, 0], value, Units(cells.clusters), level)
+    return Bounds(*bounds, f"{how}, {count_of(len(samples), 'sample')}")
 
 
 def _describe_method(cells: UniqueRows) -> str:
@@ -149,7 +149,7 @@ def _ks_limits(cells: UniqueRows, model: str, value: float, level: float) -> tup
     tally = cells.tally(model)
     flagged = cells.score[model] >= _confidence_bands.ks_threshold(tally)
     true, false = (
-        [_sum_by_cluster(cells, np.where((cells.truth == of) & mask, cells.mass, 0.0)) for mask in (flagged, True)]
+        [cells.sum_by_cluster(np.where((cells.truth == of) & mask, cells.mass, 0.0)) for mask in (flagged, True)]
         for of in (True, False)
     )
     rates = [ratio(hit.sum() - hit, whole.sum() - whole) for hit, whole in (true, false)]
@@ -177,6 +177,7 @@ def _jackknife_limits(
     if not (spread.is_positive and isfinite(middle)):
         return None
     reach = normal_quantile(level) * t_widening(spread.freedom, level) * sqrt(spread.variance)
+    # Sorted, since the scale of skills, log(1 − value), falls.
     low, high = sorted(float(inverse(middle + side * reach)) for side in (-1, 1))
     return low, high
 
@@ -184,7 +185,7 @@ def _jackknife_limits(
 def _share_interval(measure: Measure, cells: UniqueRows, flagged: Bools, level: float) -> Bounds:
     """Bound a proportion with the effective trials of its jackknife variance [@korn1998]."""
     hit, miss = (
-        _sum_by_cluster(cells, np.where(_in_cells(cells, flagged, names), cells.mass, 0.0))
+        cells.sum_by_cluster(np.where(_in_cells(cells, flagged, names), cells.mass, 0.0))
         for names in describe(measure).share or ()
     )
     nonempty = hit + miss > 0
@@ -207,7 +208,7 @@ def _table_interval(measure: Measure, cells: UniqueRows, flagged: Bools, *, leve
     """Bound a measure of a 2×2 table by the jackknife; where cells are empty, by random weights of clusters."""
     names = ("tp", "fp", "fn", "tn")
     tables = np.stack(
-        [_sum_by_cluster(cells, np.where(_in_cells(cells, flagged, (name,)), cells.mass, 0.0)) for name in names]
+        [cells.sum_by_cluster(np.where(_in_cells(cells, flagged, (name,)), cells.mass, 0.0)) for name in names]
     )
     whole = tables.sum(axis=1)
     value = float(measure(Counts(*whole.tolist())))
@@ -229,17 +230,19 @@ def _bootstrap_table_interval(measure: Measure, tables: Floats, *, level: float,
     usual = float(np.sum(tables**2)) / float(tables.sum())
     cells, clusters = tables.shape
 
-    def sample(rng: np.random.Generator, draws: int) -> Floats:
-        weight = rng.standard_exponential((draws, clusters))
+    def sample(rng: np.random.Generator, n_samples: int) -> Floats:
+        weight = rng.standard_exponential((n_samples, clusters))
         # Not by BLAS, whose sums depend on the number of threads.
-        masses = np.einsum("dc,kc->kd", weight, tables) + rng.standard_gamma(_PRIOR, (cells, draws)) * usual
+        masses = np.einsum("dc,kc->kd", weight, tables) + rng.standard_gamma(_PRIOR, (cells, n_samples)) * usual
         return np.asarray(measure(Counts(*masses)))
 
-    draws = max(min(_MAX_WORK // clusters, N_BOOTSTRAP), _MIN_SAMPLES)
-    values = sample_in_blocks(sample, n_samples=draws, seed=seed, size=clusters)
+    n_samples = max(min(_MAX_WORK // clusters, N_BOOTSTRAP), _MIN_SAMPLES)
+    values = sample_in_blocks(sample, n_samples=n_samples, seed=seed, size=clusters)
     value = float(measure(Counts(*tables.sum(axis=1).tolist())))
     units = Units(clusters, cells * _PRIOR)
-    return Bounds(*_percentiles(values, value, units, level), f"resampled clusters, {count_of(draws, 'sample')}")
+    return Bounds(
+        *_bound_by_percentiles(values, value, units, level), f"resampled clusters, {count_of(n_samples, 'sample')}"
+    )
 
 
 def _auc_interval(measure: Measure, cells: UniqueRows, model: str, *, level: float, seed: Seed) -> Bounds:
@@ -249,8 +252,7 @@ def _auc_interval(measure: Measure, cells: UniqueRows, model: str, *, level: flo
     """
     estimate = _auc_intervals.estimate_auc(cells.tally(model))
     effective = [
-        _effective_size(_sum_by_cluster(cells, np.where(cells.truth == true, cells.mass, 0.0)))
-        for true in (True, False)
+        _effective_size(cells.sum_by_cluster(np.where(cells.truth == true, cells.mass, 0.0))) for true in (True, False)
     ]
     if cells.clusters < _INFLUENCE_CLUSTERS:
         spread, kind = jackknife(_leave_out_clusters(auc, cells, model, seed)), "jackknife variance"
@@ -270,7 +272,7 @@ def _auc_interval(measure: Measure, cells: UniqueRows, model: str, *, level: flo
 def _influence_variance(cells: UniqueRows, model: str) -> ClusterVariance:
     """Return the variance of an AUC by sums of influences in each cluster, and its degrees of freedom."""
     influence = auc_influence(cells, [model])
-    return find_cluster_variance(_sum_by_cluster(cells, influence.slopes[0] * cells.times), influence.covariance(0, 0))
+    return find_cluster_variance(cells.sum_by_cluster(influence.slopes[0] * cells.times), influence.covariance(0, 0))
 
 
 def _in_cells(cells: UniqueRows, flagged: Bools, names: tuple[str, ...]) -> Bools:
@@ -285,17 +287,12 @@ def _in_cells(cells: UniqueRows, flagged: Bools, names: tuple[str, ...]) -> Bool
     return mask
 
 
-def _sum_by_cluster(cells: UniqueRows, amount: Floats) -> Floats:
-    assert cells.cluster is not None  # noqa: S101  (for the type checker)
-    return np.bincount(cells.cluster, amount, minlength=cells.clusters).astype(np.float64)
-
-
 def _effective_size(mass: Floats) -> float:
     return ratio(float(mass.sum()) ** 2, float(np.sum(mass**2)))
 
 
-def _percentiles(draws: Floats, value: float, units: Units, level: float) -> tuple[float, float]:
-    defined = draws[~np.isnan(draws)]
+def _bound_by_percentiles(samples: Floats, value: float, units: Units, level: float) -> tuple[float, float]:
+    defined = samples[~np.isnan(samples)]
     if not len(defined):
         return nan, nan
     return stretch_percentiles(percentiles(defined, level), value, units, level)

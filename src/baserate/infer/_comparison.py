@@ -16,9 +16,9 @@ from baserate._errors import OptionError, UsageError, keyword, unknown_name
 from baserate._formatting import SMALLEST_SHOWN, count_of
 from baserate._results import Estimate, Results
 from baserate.infer._auc_intervals import AucEstimate, score_interval
-from baserate.infer._binomial import NormalLevel, normal_quantile, wilson
+from baserate.infer._binomial import NormalLevel, normal_quantile, t_widening, wilson
 from baserate.infer._bootstrap import percentiles
-from baserate.infer._variances import Units, VarianceComponent, degrees_of_freedom, stretch_percentiles, t_widening
+from baserate.infer._variances import Units, VarianceComponent, degrees_of_freedom, stretch_percentiles
 from baserate.measure import Measure, MeasureInfo, describe
 
 Alternative = Literal["two-sided", "greater", "less", "better"]
@@ -99,9 +99,8 @@ class Question:
 
     def bound(self, info: MeasureInfo) -> float:
         """Return the difference to test against."""
-        return (
-            self.margin if self.side(info) == "less" else 0.0 - self.margin
-        )  # 0.0 − margin, since −margin would be −0.0
+        # 0.0 − margin, since the negative of a margin of 0 would be −0.0.
+        return self.margin if self.side(info) == "less" else 0.0 - self.margin
 
 
 def normal_p(z: float, side: Side) -> float:
@@ -122,7 +121,7 @@ def student_p(t: float, freedom: float, side: Side) -> float:
     return _tail_p(lambda value: float(stdtr(freedom, value)), t, side)
 
 
-def bootstrap_p(draws: Floats, side: Side, bound: float) -> float:
+def bootstrap_p(samples: Floats, side: Side, bound: float) -> float:
     """Return the p-value of bootstrap differences: the share beyond the bound, counting the sample itself.
 
     Counting the sample itself keeps the p-value above 0, however few bootstrap samples there are [@davison1997].
@@ -130,10 +129,10 @@ def bootstrap_p(draws: Floats, side: Side, bound: float) -> float:
     >>> bootstrap_p(np.array([0.1, 0.2, 0.3]), "two-sided", 0.0)
     0.5
     """
-    below, above = (float(np.count_nonzero(beyond)) + 1 for beyond in (draws <= bound, draws >= bound))
+    below, above = (float(np.count_nonzero(beyond)) + 1 for beyond in (samples <= bound, samples >= bound))
     if side == "two-sided":
-        return min(2 * min(below, above) / (len(draws) + 1), 1.0)
-    return (below if side == "greater" else above) / (len(draws) + 1)
+        return min(2 * min(below, above) / (len(samples) + 1), 1.0)
+    return (below if side == "greater" else above) / (len(samples) + 1)
 
 
 def interval_p(interval: Callable[[float], tuple[float, float]], value: float, side: Side, bound: float) -> float:
@@ -177,6 +176,7 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def _tail_p(below: Callable[[float], float], value: float, side: Side) -> float:
+    # Always the lower tail: 1 − Φ(z) rounds to 0 from 8.3 standard errors on.
     tails = {
         "greater": lambda: below(-value),
         "less": lambda: below(value),
@@ -211,7 +211,7 @@ class Comparison:
     """Result of comparing two models A and B by a measure.
 
     `p` is the probability of a difference at least as far on the side of the `alternative` if there were none (or if A
-    were `margin` worse); it is never 0. `adjust_p_values` is the Holm-adjusted p over all comparisons made at once; the
+    were `margin` worse); it is never 0. `p_adjusted` is the Holm-adjusted p over all comparisons made at once; the
     interval is not adjusted. `p_is_bound` says that both are upper bounds: the method can show no smaller value.
 
     >>> Comparison("auc", ("new", "old"), (0.8, 0.7), Estimate(0.1, 0.02, 0.18, 0.95, "DeLong"), statistic=2.5, p=0.01)
@@ -293,6 +293,7 @@ class ComparisonRequest:
 
     def conclude_identical(self, values: Limits, how: str = SAME_PREDICTIONS, **more: Any) -> Comparison:  # noqa: ANN401
         """Conclude that identical models do not differ, and that neither is worse."""
+        # Identical models are within a positive margin with certainty; otherwise nothing speaks for a difference.
         p = SMALLEST_P if self.question.margin > 0 else 1.0
         return self.conclude(values, (0.0, 0.0), how, statistic=0.0, p=p, test=how, **more)
 
@@ -316,7 +317,7 @@ class ComparisonRequest:
         return self.conclude(values, bootstrap.interval(value, self.question.level), how, **test, test=how, **more)
 
     def conclude_as_shares(self, values: Limits, units: Units, **more: Any) -> Comparison:  # noqa: ANN401
-        """Make a comparison of numbers whose samples do not vary, as of two independent proportions."""
+        """Compare numbers whose samples do not vary, as if they were two independent proportions."""
 
         def interval(level: float) -> Limits:
             return newcombe_hybrid(values, *(share_limits(self.measure, value, units, level) for value in values))
@@ -446,15 +447,15 @@ _ROUNDING = 1e-12
 class BootstrapDifference(NamedTuple):
     """Bootstrap samples of a difference, and how they were made."""
 
-    draws: Floats
+    samples: Floats
     how: str
     units: Units = Units()
     """Units with random weights; infinitely many where their number does not matter."""
 
     def interval(self, value: float, level: float) -> tuple[float, float]:
         """Return percentiles of the samples; of few samples, a normal interval with their standard deviation."""
-        if len(self.draws) >= _PERCENTILE_SAMPLES:
-            return stretch_percentiles(percentiles(self.draws, level), value, self.units, level)
+        if len(self.samples) >= _PERCENTILE_SAMPLES:
+            return stretch_percentiles(percentiles(self.samples, level), value, self.units, level)
         half = normal_quantile(level) * self._deviation
         return stretch_percentiles((value - half, value + half), value, self.units, level)
 
@@ -463,37 +464,37 @@ class BootstrapDifference(NamedTuple):
 
         A p-value that counts bootstrap samples cannot fall below one in their number. There it is an upper bound.
         """
-        counted = len(self.draws) >= _PERCENTILE_SAMPLES or not self._deviation > 0
+        counted = len(self.samples) >= _PERCENTILE_SAMPLES or not self._deviation > 0
         if self.units.is_few and isfinite(value):
-            ordered = self._replace(draws=np.sort(self.draws))
+            ordered = self._replace(samples=np.sort(self.samples))
             p = interval_p(lambda level: ordered.interval(value, level), value, side, bound)
             # Samples carry no information beyond their own range.
             p, counted = max(p, self.smallest_p(side)), True
         elif counted:
-            p = bootstrap_p(self.draws, side, bound)
+            p = bootstrap_p(self.samples, side, bound)
         else:
             p = normal_p((value - bound) / self._deviation, side)
         return {"p": p, "p_is_bound": counted and p <= self.smallest_p(side)}
 
     def smallest_p(self, side: Side) -> float:
         """Return the smallest p-value that this many samples can show."""
-        return (2 if side == "two-sided" else 1) / (len(self.draws) + 1)
+        return (2 if side == "two-sided" else 1) / (len(self.samples) + 1)
 
     def is_constant(self, value: float) -> bool:
         """Return whether the samples do not vary, beyond rounding, so that they carry no information."""
         with np.errstate(invalid="ignore"):  # samples may be infinite
-            return bool(np.ptp(self.draws) <= _ROUNDING * abs(value))
+            return bool(np.ptp(self.samples) <= _ROUNDING * abs(value))
 
     @property
     def description(self) -> str:
         """Describe how the interval was made."""
-        normal = "" if len(self.draws) >= _PERCENTILE_SAMPLES else ", normal with their standard deviation"
-        return f"{self.how}, {count_of(len(self.draws), 'sample')}{normal}"
+        normal = "" if len(self.samples) >= _PERCENTILE_SAMPLES else ", normal with their standard deviation"
+        return f"{self.how}, {count_of(len(self.samples), 'sample')}{normal}"
 
     @property
     def _deviation(self) -> float:
         with np.errstate(invalid="ignore"):  # samples may be infinite
-            return sqrt(float(np.var(self.draws, ddof=1)))
+            return sqrt(float(np.var(self.samples, ddof=1)))
 
 
 def share_limits(measure: Measure, value: float, units: Units, level: float) -> Limits:

@@ -34,8 +34,8 @@ from baserate.infer._binomial import (
     wilson,
     wilson_or_exact,
 )
-from baserate.infer._bootstrap import Seed, make_generator, sample_in_blocks, sample_masses
-from baserate.infer._confusion_intervals import in_class_units
+from baserate.infer._bootstrap import Seed, make_generator
+from baserate.infer._confusion_intervals import N_LIMIT_SAMPLES, simulate_limits
 from baserate.measure import (
     TABLES,
     Measure,
@@ -130,6 +130,7 @@ class RocPath:
         if self.squares is self.mass:
             return hits, total - hits
         squares, all_squares = self.squares[row, at], self.squares[row, -1]
+        # The difference of two cumulative sums may round below 0.
         counts = effective_counts(hits, total - hits, squares, np.maximum(all_squares - squares, 0.0))
         return np.asarray(counts.hits), np.asarray(counts.misses)
 
@@ -223,6 +224,7 @@ def bound_roc_simultaneously(path: RocPath, places: Places, level: float) -> Ban
     """
     rows = log(max(path.rows(0) + path.rows(1), _MIN_ROWS))
     tail = -log(level) / (2 * rows * log(rows))
+    # 1 − η may round to 1, where quantiles are infinite.
     return bound_roc(path, places, min(1 - min(tail, 1 - level), _MAX_LEVEL))
 
 
@@ -367,17 +369,14 @@ def _newcombe_difference(first: Proportion[Value], second: Proportion[Value], z:
 N_POINTS = 200
 """Default number of points, more than a figure can resolve."""
 
-_N_SAMPLES = 2000
 _BLOCK_THRESHOLDS = 256
 """Thresholds whose samples are in memory at a time."""
-_PRIOR = 0.5
-"""Rows added to each cell of a 2×2 table before sampling, so that empty cells are not taken for impossible."""
 
 _QUADRATURE = "Wilson along the curve, Wilson or Clopper–Pearson across it, added in quadrature"
 _LOCAL = f"{_QUADRATURE}, at equal local levels"
 _KOLMOGOROV = "Kolmogorov–Smirnov for each class"
 _SHARE = "Wilson, or Clopper–Pearson where there are few hits or misses"
-_DIRICHLET = f"percentiles of {_N_SAMPLES} Dirichlet samples of the 2×2 table, half a row added to each cell"
+_DIRICHLET = f"percentiles of {N_LIMIT_SAMPLES} Dirichlet samples of the 2×2 table, half a row added to each cell"
 _BY_CLASS = f"{_DIRICHLET}, within each class"
 
 
@@ -430,8 +429,8 @@ def confidence_band(
 
     Examples
     --------
-    >>> found = confidence_band(Tally.from_counts(score=[0.9, 0.1], rows=[[20, 30], [10, 30]]), "roc")
-    >>> {name: column.round(3).tolist()[1] for name, column in found.columns.items()}
+    >>> band = confidence_band(Tally.from_counts(score=[0.9, 0.1], rows=[[20, 30], [10, 30]]), "roc")
+    >>> {name: column.round(3).tolist()[1] for name, column in band.columns.items()}
     {'threshold': 0.9, 'fpr': 0.25, 'sensitivity': 0.4, 'low': 0.187, 'high': 0.584}
     """
     _check_band(what, level, simultaneous=simultaneous)
@@ -562,69 +561,11 @@ def _bound_measure(counts: Counts[Floats], measure: Measure, level: float, seed:
     parts = range(0, len(counts.tp), _BLOCK_THRESHOLDS)
     generators = make_generator(seed).spawn(len(parts))
     limits = (
-        _simulate_limits(counts[start : start + _BLOCK_THRESHOLDS], measure, level, rng)
+        simulate_limits(counts[start : start + _BLOCK_THRESHOLDS], measure, level, rng)
         for start, rng in zip(parts, generators, strict=True)
     )
     low, high = np.concatenate(list(limits), axis=1)
     return low, high, how
-
-
-def _simulate_limits(counts: Counts[Floats], measure: Measure, level: float, rng: np.random.Generator) -> Floats:
-    """Return percentiles of a measure of simulated tables: low in row 0, high in row 1."""
-    mass, squares = (np.stack([each.tp, each.fp, each.fn, each.tn]) for each in (counts, counts.squares))
-    if counts.reweighed:
-        measure = _fix_class_masses(measure, mass[:, :1])  # class masses are equal at all thresholds
-        mass, squares = (
-            _join_classes(each) for each in in_class_units(_split_classes(mass), _split_classes(squares), axis=0)
-        )
-    own, others = rng.spawn(2)
-    low, high = _percentiles(mass, squares, measure, level, own)
-    hollow = np.flatnonzero((mass == 0).any(axis=0))
-    if len(hollow):
-        # With a prior of half a row an empty cell can occur; without it, the cell is impossible. Cover both.
-        bare = _percentiles(mass[:, hollow], squares[:, hollow], measure, level, others, filled=False)
-        low[hollow], high[hollow] = np.fmin(low[hollow], bare[0]), np.fmax(high[hollow], bare[1])
-    return np.stack([low, high])
-
-
-def _fix_class_masses(measure: Measure, mass: Floats) -> Measure:
-    """Return a measure of tables whose classes are first rescaled to their own masses."""
-    whole = _split_classes(mass).sum(axis=0, keepdims=True)
-
-    def evaluate(counts: Counts[Floats]) -> Floats:
-        masses = _split_classes(np.stack([counts.tp, counts.fp, counts.fn, counts.tn], axis=-2))
-        masses *= np.nan_to_num(ratio(whole, masses.sum(axis=-3, keepdims=True)))
-        values: Floats = measure(Counts(*np.moveaxis(_join_classes(masses), -2, 0)))
-        return values
-
-    return evaluate
-
-
-def _split_classes(cells: Floats) -> Floats:
-    """Reshape cells tp, fp, fn, tn to two decisions of two classes, with the classes along the second axis."""
-    return cells.reshape(*cells.shape[:-2], 2, 2, cells.shape[-1])
-
-
-def _join_classes(pairs: Floats) -> Floats:
-    """Reshape two decisions of two classes to cells tp, fp, fn, tn."""
-    return pairs.reshape(*pairs.shape[:-3], 4, pairs.shape[-1])
-
-
-def _percentiles(
-    mass: Floats, squares: Floats, measure: Measure, level: float, rng: np.random.Generator, *, filled: bool = True
-) -> tuple[Floats, Floats]:
-    def sample(rng: np.random.Generator, draws: int) -> Floats:
-        masses = sample_masses(rng, draws, mass, squares, prior=_PRIOR)
-        if not filled:
-            masses *= mass > 0
-        block: Floats = measure(Counts(*np.moveaxis(masses, 1, 0)))
-        return block
-
-    values = sample_in_blocks(sample, n_samples=_N_SAMPLES, seed=rng, size=mass.size)
-    tail = (1 - level) / 2
-    # Samples themselves, without interpolation, which would be NaN between infinite ones.
-    low = np.quantile(values, tail, axis=0, method="lower")
-    return low, np.quantile(values, 1 - tail, axis=0, method="higher")
 
 
 def _find_reasons(curve: Curve, what: str | Measure, columns: Mapping[str, Floats]) -> list[str | None]:

@@ -20,9 +20,17 @@ from baserate._arrays import Floats, Value, as_python, make_read_only, ratio
 from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate.infer import _binomial
-from baserate.infer._binomial import EXACT_BELOW, Limits, effective_counts, normal_quantile, wilson, wilson_or_exact
-from baserate.infer._bootstrap import Seed, make_generator, sample_masses
-from baserate.infer._variances import Bounds, VarianceComponent, degrees_of_freedom, t_widening
+from baserate.infer._binomial import (
+    EXACT_BELOW,
+    Limits,
+    effective_counts,
+    normal_quantile,
+    t_widening,
+    wilson,
+    wilson_or_exact,
+)
+from baserate.infer._bootstrap import Seed, make_generator, sample_in_blocks, sample_masses
+from baserate.infer._variances import Bounds, VarianceComponent, degrees_of_freedom
 from baserate.measure import (
     Measure,
     describe,
@@ -63,13 +71,13 @@ class CellSample(NamedTuple):
 
 
 def has_linear_interval(measure: Measure, *, reweighed: bool) -> bool:
-    """Return whether a measure has an interval here; standardized net benefit only at a fixed prevalence."""
+    """Return whether a measure has a closed-form interval; standardized net benefit only at a fixed prevalence."""
     return unwrap_options(measure) in _CELLS and (reweighed or unwrap_options(measure) is not standardized_net_benefit)
 
 
 def linear_interval(counts: Counts[Value], measure: Measure, level: float) -> Limits[Value]:
     """Bound a measure that is linear in the cells, with the options that `functools.partial` set."""
-    function, at = unwrap_options(measure), _threshold_probability(measure)
+    function, at = unwrap_options(measure), _find_threshold_probability(measure)
     weight = 1 / threshold_odds(at) if function is net_reduction else threshold_odds(at)
     low, high = bound_linear_cells(counts, _CELLS[function], weight, level)
     if function is not standardized_net_benefit:
@@ -103,7 +111,7 @@ def bound_weighted_cells(
     """Bound a linear combination of cells' shares of all rows; `everybody` may hold more rows than the cells."""
     population = counts if everybody is None else everybody
     if not counts.reweighed:
-        cells = [_cell(counts, name, factor) for name, factor in factors.items()]
+        cells = [_make_cell(counts, name, factor) for name, factor in factors.items()]
         return combine_cell_bounds([CellSample(population.total, population.squares.total, cells)], level)
     shares = {side: ratio(getattr(population, side), population.total) for side in set(_SIDES.values())}
     return bound_weighted_rates(
@@ -118,7 +126,7 @@ def bound_weighted_rates(
     population = counts if everybody is None else everybody
     samples = []
     for side in dict.fromkeys(_SIDES[name] for name in factors):
-        cells = [_cell(counts, name, each) for name, each in factors.items() if _SIDES[name] == side]
+        cells = [_make_cell(counts, name, each) for name, each in factors.items() if _SIDES[name] == side]
         samples.append(CellSample(getattr(population, side), getattr(population.squares, side), cells))
     return combine_cell_bounds(samples, level)
 
@@ -141,7 +149,7 @@ def combine_cell_bounds(samples: Sequence[CellSample], level: float) -> Limits[A
     return as_python(value - np.sqrt(down)), as_python(value + np.sqrt(up))
 
 
-def _threshold_probability(measure: Measure) -> Any:  # noqa: ANN401  (a number, or many)
+def _find_threshold_probability(measure: Measure) -> Any:  # noqa: ANN401  (a number, or many)
     """Return the threshold probability set by `functools.partial`, or the default."""
     while isinstance(measure, partial):
         if "at" in measure.keywords:
@@ -150,7 +158,7 @@ def _threshold_probability(measure: Measure) -> Any:  # noqa: ANN401  (a number,
     return _DEFAULT_THRESHOLD
 
 
-def _cell(counts: Counts[Any], name: str, factor: Any) -> LinearCell:  # noqa: ANN401  (a number, or many)
+def _make_cell(counts: Counts[Any], name: str, factor: Any) -> LinearCell:  # noqa: ANN401  (a number, or many)
     return LinearCell(getattr(counts, name), getattr(counts.squares, name), factor)
 
 
@@ -186,7 +194,7 @@ _CELL_STEP = 1e-5
 
 
 def stabilize_weights(counts: Counts[float]) -> Counts[float]:
-    """Return the table with squared weights of sparse cells raised to what is usual for their class.
+    """Return the table with squared weights of sparse cells raised to the usual weight of their class.
 
     The few rows of a cell may weigh little by chance; their squared weights then understate the variance.
     """
@@ -249,6 +257,8 @@ TableScheme = Literal["draws", "stratified", "bootstrap"]
 """Dirichlet samples with a prior of half a row in each cell; the same within each class; or the bootstrap."""
 
 N_TABLES = 10_000
+N_LIMIT_SAMPLES = 2000
+"""Simulated tables at each threshold of a curve."""
 _MAX_NUMBERS = 4_000_000
 """Numbers sampled for one table; with many classes, fewer tables are simulated."""
 _MIN_TABLES = 1000
@@ -266,8 +276,8 @@ class TableKey(NamedTuple):
     @staticmethod
     def of(table: Counts[float] | Confusion) -> TableKey:
         if isinstance(table, Confusion):
-            return TableKey(_flatten(table.mass), _flatten(table.squares.mass), len(table.labels))
-        mass, squares = (_flatten([[c.tp, c.fn], [c.fp, c.tn]]) for c in (table, table.squares))
+            return TableKey(_flatten_cells(table.mass), _flatten_cells(table.squares.mass), len(table.labels))
+        mass, squares = (_flatten_cells([[c.tp, c.fn], [c.fp, c.tn]]) for c in (table, table.squares))
         return TableKey(mass, squares, 2)
 
 
@@ -280,7 +290,7 @@ def simulate_values(
 
 
 def simulate_tables(table: Counts[float] | Confusion, *, way: TableScheme, seed: Seed, filled: bool = True) -> Floats:
-    """Simulate tables of shape (draws, K, K), with the true class in rows."""
+    """Simulate tables of shape (n_samples, K, K), with the true class in rows."""
     cells = TableKey.of(table)
     # Cached, since many measures of the same table are estimated one after the other.
     return (
@@ -302,22 +312,22 @@ def describe_simulation(way: TableScheme) -> str:
     }[way]
 
 
-def _flatten(cells: Any) -> tuple[float, ...]:  # noqa: ANN401  (whatever an array takes)
+def _flatten_cells(cells: Any) -> tuple[float, ...]:  # noqa: ANN401  (whatever an array takes)
     return tuple(np.ravel(cells).tolist())
 
 
-def _sample_tables(cells: TableKey, way: TableScheme, seed: Seed, filled: bool) -> Floats:  # noqa: FBT001  (remembered by place)
-    """Sample tables of shape (draws, K, K), with the true class in rows and the total mass of the sample."""
+def _sample_tables(cells: TableKey, way: TableScheme, seed: Seed, filled: bool) -> Floats:  # noqa: FBT001  (the cache takes positions)
+    """Sample tables of shape (n_samples, K, K), with the true class in rows and the total mass of the sample."""
     rng = make_generator(seed)
     size = (cells.classes, cells.classes)
     mass, squares = (np.reshape(each, size) for each in (cells.mass, cells.squares))
-    draws = max(min(N_TABLES, _MAX_NUMBERS // mass.size), _MIN_TABLES)
+    n_samples = max(min(N_TABLES, _MAX_NUMBERS // mass.size), _MIN_TABLES)
     if way == "bootstrap":
-        return make_read_only(_bootstrap_tables(rng, draws, mass, squares))
+        return make_read_only(_bootstrap_tables(rng, n_samples, mass, squares))
     if way == "stratified":
         # In units of each class's usual weight: half a row of a heavy class could outweigh a light class.
         mass, squares = in_class_units(mass, squares)
-    tables = sample_masses(rng, draws, mass, squares, prior=_PRIOR_ROWS / mass.size)
+    tables = sample_masses(rng, n_samples, mass, squares, prior=_PRIOR_ROWS / mass.size)
     if not filled:
         tables *= mass > 0
     # A trace of mass counts as none: ratios to it would be arbitrarily large.
@@ -326,6 +336,7 @@ def _sample_tables(cells: TableKey, way: TableScheme, seed: Seed, filled: bool) 
     # An empty class stays empty.
     whole = np.reshape(cells.mass, size).sum(axis=axes, keepdims=True)
     tables *= np.nan_to_num(ratio(whole, tables.sum(axis=axes, keepdims=True)))
+    # Read-only, since the cache returns the same array to every caller.
     return make_read_only(tables)
 
 
@@ -339,12 +350,13 @@ def in_class_units(mass: Floats, squares: Floats, *, axis: int = -1) -> tuple[Fl
 _cached_tables: Callable[[TableKey, TableScheme, int, bool], Floats] = lru_cache(maxsize=4)(_sample_tables)
 
 
-def _bootstrap_tables(rng: np.random.Generator, draws: int, mass: Floats, squares: Floats) -> Floats:
+def _bootstrap_tables(rng: np.random.Generator, n_samples: int, mass: Floats, squares: Floats) -> Floats:
     """Draw rows with replacement; for weighted rows, sample masses of that mean and variance."""
+    # Whole masses that equal their squared weights are plain counts.
     if (mass == squares).all() and (mass == np.trunc(mass)).all():
-        tables = rng.multinomial(int(mass.sum()), mass.ravel() / mass.sum(), size=draws)
-        return tables.reshape(draws, *mass.shape).astype(np.float64)
-    return sample_masses(rng, draws, mass, squares)
+        tables = rng.multinomial(int(mass.sum()), mass.ravel() / mass.sum(), size=n_samples)
+        return tables.reshape(n_samples, *mass.shape).astype(np.float64)
+    return sample_masses(rng, n_samples, mass, squares)
 
 
 def _as_tables(table: Counts[float] | Confusion, tables: Floats) -> Counts[Floats] | Confusion:
@@ -353,13 +365,71 @@ def _as_tables(table: Counts[float] | Confusion, tables: Floats) -> Counts[Float
     return Counts(*(make_read_only(tables[:, at, to].copy()) for at, to in ((0, 0), (1, 0), (0, 1), (1, 1))))
 
 
+def simulate_limits(counts: Counts[Floats], measure: Measure, level: float, rng: np.random.Generator) -> Floats:
+    """Return percentiles of a measure of simulated tables: low in row 0, high in row 1."""
+    mass, squares = (np.stack([each.tp, each.fp, each.fn, each.tn]) for each in (counts, counts.squares))
+    if counts.reweighed:
+        measure = _fix_class_masses(measure, mass[:, :1])  # class masses are equal at all thresholds
+        mass, squares = (
+            _join_classes(each) for each in in_class_units(_split_classes(mass), _split_classes(squares), axis=0)
+        )
+    own, others = rng.spawn(2)
+    low, high = _sample_limits(mass, squares, measure, level, own)
+    hollow = np.flatnonzero((mass == 0).any(axis=0))
+    if len(hollow):
+        # With a prior of half a row an empty cell can occur; without it, the cell is impossible. Cover both.
+        bare = _sample_limits(mass[:, hollow], squares[:, hollow], measure, level, others, filled=False)
+        low[hollow], high[hollow] = np.fmin(low[hollow], bare[0]), np.fmax(high[hollow], bare[1])
+    return np.stack([low, high])
+
+
+def _fix_class_masses(measure: Measure, mass: Floats) -> Measure:
+    """Return a measure of tables whose classes are first rescaled to their own masses."""
+    whole = _split_classes(mass).sum(axis=0, keepdims=True)
+
+    def evaluate(counts: Counts[Floats]) -> Floats:
+        masses = _split_classes(np.stack([counts.tp, counts.fp, counts.fn, counts.tn], axis=-2))
+        masses *= np.nan_to_num(ratio(whole, masses.sum(axis=-3, keepdims=True)))
+        values: Floats = measure(Counts(*np.moveaxis(_join_classes(masses), -2, 0)))
+        return values
+
+    return evaluate
+
+
+def _split_classes(cells: Floats) -> Floats:
+    """Reshape cells tp, fp, fn, tn to two decisions of two classes, with the classes along the second axis."""
+    return cells.reshape(*cells.shape[:-2], 2, 2, cells.shape[-1])
+
+
+def _join_classes(pairs: Floats) -> Floats:
+    """Reshape two decisions of two classes to cells tp, fp, fn, tn."""
+    return pairs.reshape(*pairs.shape[:-3], 4, pairs.shape[-1])
+
+
+def _sample_limits(
+    mass: Floats, squares: Floats, measure: Measure, level: float, rng: np.random.Generator, *, filled: bool = True
+) -> tuple[Floats, Floats]:
+    def sample(rng: np.random.Generator, n_samples: int) -> Floats:
+        masses = sample_masses(rng, n_samples, mass, squares, prior=_PRIOR_ROWS / len(mass))
+        if not filled:
+            masses *= mass > 0
+        block: Floats = measure(Counts(*np.moveaxis(masses, 1, 0)))
+        return block
+
+    values = sample_in_blocks(sample, n_samples=N_LIMIT_SAMPLES, seed=rng, size=mass.size)
+    tail = (1 - level) / 2
+    # Samples themselves, without interpolation, which would be NaN between infinite ones.
+    low = np.quantile(values, tail, axis=0, method="lower")
+    return low, np.quantile(values, 1 - tail, axis=0, method="higher")
+
+
 MOST_CLASSES = 32
 """Classes up to which every cell is changed in turn; the cost grows with the fourth power of their number."""
 DELTA_METHOD = "delta method over the cells, t quantiles"
 _PRIOR_PER_CLASS = 0.5
 """Rows added to each true class before differentiating: that many correct, that many errors [@jeffreys1946]."""
 _STEP = 1e-3
-"""Step of numerical derivatives, as a share of the cell's mass."""
+"""Step of numerical derivatives, as a share of the cell's mass: a smaller one would cost second derivatives digits."""
 _BLOCK = 1 << 18
 """Numbers in the tables measured at once."""
 _MAX_LOG = 700.0
@@ -415,8 +485,8 @@ def confusion_interval(measure: Measure, confusion: Confusion, value: float, lev
     """
     if len(confusion.labels) > MOST_CLASSES or isinf(value) or confusion.rows.total < 2:
         return None
-    cells = _smooth(confusion)
-    near = _expand(measure, cells.mass, confusion.labels)
+    cells = _smooth_table(confusion)
+    near = _expand_measure(measure, cells.mass, confusion.labels)
     if not (isfinite(near.value) and np.isfinite(near.first).all()):
         return None
     biased = unwrap_options(measure) in _BIASED
@@ -429,7 +499,7 @@ def confusion_interval(measure: Measure, confusion: Confusion, value: float, lev
     return bounds and Bounds(*bounds, DELTA_METHOD)
 
 
-def _smooth(confusion: Confusion) -> Cells:
+def _smooth_table(confusion: Confusion) -> Cells:
     """Add half a row to each true class, in units of its usual weight; classes that never occur stay empty."""
     mass, squares, rows = confusion.mass, confusion.squares.mass, confusion.rows.mass
     present = (confusion.truth > 0) | (confusion.predicted > 0)
@@ -443,7 +513,7 @@ def _smooth(confusion: Confusion) -> Cells:
     return Cells(mass + share * usual, squares + share * usual**2, rows + share)
 
 
-def _expand(measure: Measure, mass: Floats, labels: tuple[object, ...]) -> Expansion:
+def _expand_measure(measure: Measure, mass: Floats, labels: tuple[object, ...]) -> Expansion:
     """Differentiate by central differences; tables keep their total, since the number of rows is not random."""
     flat, total = mass.ravel(), float(mass.sum())
     steps = _STEP * flat

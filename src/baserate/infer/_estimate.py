@@ -23,7 +23,7 @@ from baserate.infer import (
     _auc_intervals,
     _binomial,
     _bootstrap,
-    _calibration_intervals as reliability,
+    _calibration_intervals,
     _clusters,
     _confidence_bands,
     _confusion_intervals,
@@ -135,8 +135,8 @@ def estimate(
     Examples
     --------
     >>> from baserate import Counts, infer, tally
-    >>> found = infer.estimate("sensitivity", Counts(tp=81, fp=20, fn=182, tn=300))
-    >>> round(found.value, 4), round(found.low, 4), round(found.high, 4), found.how
+    >>> share = infer.estimate("sensitivity", Counts(tp=81, fp=20, fn=182, tn=300))
+    >>> round(share.value, 4), round(share.low, 4), round(share.high, 4), share.how
     (0.308, 0.2553, 0.3662, 'Wilson')
     >>> perfect = infer.estimate("auc", tally([1] * 10 + [0] * 90, range(100, 0, -1)))
     >>> perfect.value, round(perfect.low, 3), perfect.high
@@ -175,7 +175,7 @@ def methods(measure: str | Measure, data: Data) -> tuple[str, ...]:
 
 
 def estimate_input(measure: Measure, data: MeasureInput, request: EstimateRequest) -> Estimate:
-    """Estimate a measure of data in the very form that the measure takes."""
+    """Estimate a measure of data in the form that the measure takes."""
     if isinstance(data, Counts | Confusion) and data.shape:
         raise ShapeError(f"these are {data.shape} tables", remedy="take an interval of one, for example counts[0].")
     value = float(measure(data))
@@ -212,6 +212,7 @@ def make_estimate(value: float, bounds: Bounds, measure: Measure, request: Estim
     if isnan(bounds.low) or isnan(bounds.high):
         return Estimate(value, level=request.level, how=bounds.how, why=bounds.why or "the interval is undefined")
     least, most = describe(measure).span
+    # Rounding must not leave the value outside of its own interval.
     low, high = min(max(bounds.low, least), value), max(min(bounds.high, most), value)
     return Estimate(value, low, high, request.level, bounds.how)
 
@@ -225,6 +226,7 @@ def interval_methods(measure: Measure, *, reweighed: bool = False) -> Mapping[st
     if info.of in (Counts, Confusion):
         return _table_methods(measure, reweighed=reweighed)
     if reweighed:
+        # Other schemes would let the class shares vary.
         stratified = {
             name: way for name, way in interval_methods(measure).items() if name not in ("resample", "bootstrap")
         }
@@ -235,7 +237,7 @@ def interval_methods(measure: Measure, *, reweighed: bool = False) -> Mapping[st
         )
     if info.of in (MulticlassRows, LabelSets):
         return _ROW_METHODS
-    if reliability.is_calibration_measure(measure):
+    if _calibration_intervals.is_calibration_measure(measure):
         return {"": _calibration_bounds} | _BOOTSTRAP_METHODS
     return _RANK_METHODS.get(measure, {"": _bootstrap_moment_bounds}) | _BOOTSTRAP_METHODS
 
@@ -336,7 +338,7 @@ def _simulated_table_bounds(inputs: IntervalInput, *, way: _confusion_intervals.
 
 def _widen_for_weights(inputs: IntervalInput, bounds: Bounds) -> Bounds:
     """Widen an interval of weighted rows as a t quantile does, since their variance is estimated."""
-    factor = _variances.t_widening(
+    factor = _binomial.t_widening(
         _confusion_intervals.weighted_freedom(inputs.measure, inputs.data), inputs.request.level
     )
     low, high = _variances.scale_interval(
@@ -373,23 +375,25 @@ def _exact_bounds(inputs: IntervalInput) -> Bounds:
     return Bounds(inputs.value, inputs.value, _binomial.FIXED_METHOD)
 
 
-def percentile_bounds(draws: Floats, level: float, how: str) -> Bounds:
+def percentile_bounds(samples: Floats, level: float, how: str) -> Bounds:
     """Return the middle of the bootstrap samples that are defined."""
-    defined = draws[~np.isnan(draws)]
+    defined = samples[~np.isnan(samples)]
     if not len(defined):
         return Bounds(nan, nan, how, "no sample is defined")
-    left_out = len(draws) - len(defined)
-    method = f"{len(draws)} {how}" + (f", of which {left_out} undefined" if left_out else "")
+    left_out = len(samples) - len(defined)
+    method = f"{len(samples)} {how}" + (f", of which {left_out} undefined" if left_out else "")
     return Bounds(*percentiles(defined, level), method)
 
 
 def _auc_bounds(inputs: IntervalInput, *, name: str | None = None) -> Bounds:
     plain = inputs.measure is auc
+    # Gini and the accuracy ratio are 2·AUC − 1, and so are their bounds.
     estimate = _auc_intervals.estimate_auc(inputs.tally, inputs.value if plain else (inputs.value + 1) / 2)
     if name is None:
         low, high, how = _auc_intervals.auc_interval(estimate, inputs.request.level)
     else:
         make, how = _auc_intervals.METHODS[name]
+        # The other methods need no variance of the placements, and so no second row.
         if "delong" in name and isnan(estimate.variance):
             return Bounds(nan, nan, how, "a class has a single row")
         low, high = make(estimate, inputs.request.level)
@@ -416,8 +420,8 @@ def _influence_bounds(inputs: IntervalInput) -> Bounds:
 def _calibration_bounds(inputs: IntervalInput) -> Bounds:
     if isinf(inputs.value):
         return Bounds(nan, nan, "plug-in", "the value is infinite")
-    task = reliability.CalibrationInput(inputs.measure, inputs.tally, inputs.value, inputs.request.level)
-    return reliability.calibration_interval(task)
+    task = _calibration_intervals.CalibrationInput(inputs.measure, inputs.tally, inputs.value, inputs.request.level)
+    return _calibration_intervals.calibration_interval(task)
 
 
 def _cap_area_bounds(inputs: IntervalInput) -> Bounds:
@@ -432,14 +436,15 @@ def _cap_area_bounds(inputs: IntervalInput) -> Bounds:
 def _bootstrap_moment_bounds(inputs: IntervalInput, *, way: _bootstrap.BootstrapScheme = "resample") -> Bounds:
     """Bound a number between 0 and its value for a perfect ranking, by mean and variance of bootstrap samples."""
     measure, tally, request = inputs.measure, inputs.tally, inputs.request
-    draws = _bootstrap.bootstrap_values(
+    samples = _bootstrap.bootstrap_values(
         measure, tally, way=way, seed=request.seed, n_samples=_bootstrap.N_MOMENT_SAMPLES
     )
     rows = tally.rows.sum(axis=1, dtype=np.int64)
+    # The greatest value depends on the prevalence, so it is that of a perfect ranking of the same classes.
     perfect = Tally(np.array([1.0, 0.0]), np.diag([tally.positives, tally.negatives]), np.eye(2), np.eye(2))
     span = describe(measure).span[0], float(measure(Curve(perfect)))
     freedom = _variances.bootstrap_freedom(measure, tally)
-    moments = _variances.moments_of_samples(inputs.value, draws, span, float(rows.min()), freedom)
+    moments = _variances.moments_of_samples(inputs.value, samples, span, float(rows.min()), freedom)
     low, high = (span[0] + (span[1] - span[0]) * bound for bound in _variances.bound_fraction(moments, request.level))
     if measure is pr_auc and tally.negatives:
         low = min(low, _variances.unseen_area(measure, tally, inputs.value, request.level))
@@ -451,8 +456,8 @@ def _bootstrap_moment_bounds(inputs: IntervalInput, *, way: _bootstrap.Bootstrap
 
 
 def _bootstrap_bounds(inputs: IntervalInput, *, way: _bootstrap.BootstrapScheme) -> Bounds:
-    draws = _bootstrap.bootstrap_values(inputs.measure, inputs.tally, way=way, seed=inputs.request.seed)
-    return percentile_bounds(draws, inputs.request.level, _bootstrap.describe_bootstrap(inputs.tally, way))
+    samples = _bootstrap.bootstrap_values(inputs.measure, inputs.tally, way=way, seed=inputs.request.seed)
+    return percentile_bounds(samples, inputs.request.level, _bootstrap.describe_bootstrap(inputs.tally, way))
 
 
 def _multiclass_bounds(inputs: IntervalInput) -> Bounds:
@@ -467,9 +472,9 @@ def _estimate_clustered(measure: Measure, rows: Rows, threshold: float | None, r
     value = float(measure(data))
     if isnan(value):
         return Estimate(nan, why=undefined_reason(measure, data) or "it is undefined")
-    plug_in = reliability.plug_in(measure)
-    if plug_in:  # resampling would add a second upward bias, with or without clusters
-        return make_estimate(value, plug_in, measure, request)
+    undefined = _calibration_intervals.plug_in_bounds(measure)
+    if undefined:  # resampling would add a second upward bias, with or without clusters
+        return make_estimate(value, undefined, measure, request)
     bounds = _clusters.cluster_interval(measure, rows, threshold=threshold, level=request.level, seed=request.seed)
     return make_estimate(value, bounds, measure, request)
 
@@ -585,11 +590,13 @@ def bootstrap(
     return [_summarize_samples(measure, tally, samples[:, at], level) for at, measure in enumerate(functions)]
 
 
-def _summarize_samples(measure: Measure, tally: Tally, draws: Floats, level: float) -> Estimate:
+def _summarize_samples(measure: Measure, tally: Tally, samples: Floats, level: float) -> Estimate:
     value = float(measure(tally))
     if isnan(value):
         return Estimate(nan, why=undefined_reason(measure, tally) or "it is undefined")
     bounds = percentile_bounds(
-        draws, level, "bootstrap samples of rows within each class" if tally.reweighed else "bootstrap samples of rows"
+        samples,
+        level,
+        "bootstrap samples of rows within each class" if tally.reweighed else "bootstrap samples of rows",
     )
     return Estimate(value, bounds.low, bounds.high, level, bounds.how, bounds.why)

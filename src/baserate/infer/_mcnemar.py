@@ -10,14 +10,25 @@ from math import copysign, nan, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from baserate._arrays import Bools, Floats
+from baserate._confusion import Confusion
 from baserate._counts import Counts
-from baserate.infer._binomial import tail_probability
-from baserate.infer._bootstrap import MAX_WORK, MIN_SAMPLES, Seed, UniqueRows, sample_in_blocks, sample_masses
+from baserate._rows import MulticlassRows
+from baserate.infer._binomial import share_cells, tail_probability
+from baserate.infer._bootstrap import (
+    MAX_WORK,
+    MIN_SAMPLES,
+    Seed,
+    UniqueRows,
+    choose_n_samples,
+    sample_in_blocks,
+    sample_masses,
+)
 from baserate.infer._comparison import SMALLEST_P, BootstrapDifference, Limits, Side, normal_p
 from baserate.infer._variances import Units
-from baserate.measure import Measure, describe
+from baserate.measure import Measure
 
 
 class TestResult(NamedTuple):
@@ -80,7 +91,7 @@ def corrected_test(first: int, second: int, side: Side) -> TestResult:
     return TestResult(z, normal_p(z, side))
 
 
-class Discordant(NamedTuple):
+class DiscordantCounts(NamedTuple):
     """Rows that only the first model hits, rows that only the second hits, and all rows of the proportion."""
 
     first: int
@@ -88,12 +99,12 @@ class Discordant(NamedTuple):
     rows: int
 
     @property
-    def mirror(self) -> Discordant:
+    def mirror(self) -> DiscordantCounts:
         """Return the counts with the models in the other order."""
-        return Discordant(self.second, self.first, self.rows)
+        return DiscordantCounts(self.second, self.first, self.rows)
 
 
-Tail = Callable[[Discordant, Floats], Floats]
+Tail = Callable[[DiscordantCounts, Floats], Floats]
 """Function to p-values of at least the observed hits of the first model, for each θ in (0, 1)."""
 
 
@@ -105,7 +116,7 @@ class McNemar(NamedTuple):
     name: str
 
 
-def mcnemar_interval(test: McNemar, counts: Discordant, level: float) -> Limits:
+def mcnemar_interval(test: McNemar, counts: DiscordantCounts, level: float) -> Limits:
     r"""Bound a difference of paired proportions so that 0 is excluded exactly where the two-sided test rejects.
 
     The difference is :math:`Δ=δ(2θ-1)`, where δ is the share of discordant rows and θ that of the first model's hits
@@ -114,33 +125,35 @@ def mcnemar_interval(test: McNemar, counts: Discordant, level: float) -> Limits:
     [@xie2013] [@clopper1934]. At x = 0 it is that of the test for every δ, so interval and test agree. Where no row is
     discordant the mid-p interval is about ±3/n.
 
-    >>> [round(bound, 3) for bound in mcnemar_interval(TESTS["mcnemar-mid-p"], Discordant(8, 2, 50), 0.95)]
+    >>> [round(bound, 3) for bound in mcnemar_interval(TESTS["mcnemar-mid-p"], DiscordantCounts(8, 2, 50), 0.95)]
     [-0.008, 0.25]
     >>> round(mid_p_test(8, 2, "two-sided").p, 3)
     0.065
     """
     low = _find_limit(test.tail, counts, tail_probability(level) / 2)
+    # 0.0 less the limit, since −0.0 would print a sign.
     high = 0.0 - _find_limit(test.tail, counts.mirror, tail_probability(level) / 2)
     return low, high
 
 
-def margin_p(test: McNemar, counts: Discordant, bound: float, side: Side) -> float:
+def margin_p(test: McNemar, counts: DiscordantCounts, bound: float, side: Side) -> float:
     """Return the one-sided p-value of a difference beyond a bound."""
     pair, at = (counts, bound) if side == "greater" else (counts.mirror, -bound)
     return max(_difference_p(test.tail, pair, _discordance_nodes(pair), at), SMALLEST_P)
 
 
-def _find_limit(tail: Tail, counts: Discordant, alpha: float) -> float:
+def _find_limit(tail: Tail, counts: DiscordantCounts, alpha: float) -> float:
     """Find the smallest difference that is not rejected; bisection meets 0 first, so the sign agrees with the test."""
     shares, low, high = _discordance_nodes(counts), -1.0, 1.0
     for _ in range(40):
         middle = (low + high) / 2
         rejected = _difference_p(tail, counts, shares, middle) <= alpha
         low, high = (middle, high) if rejected else (low, middle)
+    # Where nothing above −1 is rejected, the limit is −1 itself, not the last midpoint.
     return low if low == -1 else (low + high) / 2
 
 
-def _discordance_nodes(counts: Discordant) -> Floats:
+def _discordance_nodes(counts: DiscordantCounts) -> Floats:
     """Return equally probable shares of discordant rows."""
     from scipy.special import betaincinv
 
@@ -150,7 +163,7 @@ def _discordance_nodes(counts: Discordant) -> Floats:
     return np.asarray(betaincinv(discordant + 1, counts.rows - discordant, nodes))
 
 
-def _difference_p(tail: Tail, counts: Discordant, shares: Floats, difference: float) -> float:
+def _difference_p(tail: Tail, counts: DiscordantCounts, shares: Floats, difference: float) -> float:
     """Return the p-value of a difference of at most that much."""
     theta = (1 + difference / shares) / 2
     # A difference outside of ±δ: rejected with certainty below, never above.
@@ -160,20 +173,20 @@ def _difference_p(tail: Tail, counts: Discordant, shares: Floats, difference: fl
     return float(p.mean())
 
 
-def _exact_tail(counts: Discordant, theta: Floats) -> Floats:
+def _exact_tail(counts: DiscordantCounts, theta: Floats) -> Floats:
     from scipy.special import betainc
 
     return np.asarray(betainc(counts.first, counts.second + 1, theta)) if counts.first else np.ones_like(theta)
 
 
-def _mid_tail(counts: Discordant, theta: Floats) -> Floats:
+def _mid_tail(counts: DiscordantCounts, theta: Floats) -> Floats:
     from scipy.special import betainc
 
     more = betainc(counts.first + 1, counts.second, theta) if counts.second else np.zeros_like(theta)
     return np.asarray((_exact_tail(counts, theta) + more) / 2)
 
 
-def _normal_tail(counts: Discordant, theta: Floats, correction: float = 0.0) -> Floats:
+def _normal_tail(counts: DiscordantCounts, theta: Floats, correction: float = 0.0) -> Floats:
     from scipy.special import ndtr
 
     rows = counts.first + counts.second
@@ -182,7 +195,7 @@ def _normal_tail(counts: Discordant, theta: Floats, correction: float = 0.0) -> 
     return np.asarray(ndtr((rows * theta - counts.first + correction) / np.sqrt(rows * theta * (1 - theta))))
 
 
-def _continuity_tail(counts: Discordant, theta: Floats) -> Floats:
+def _continuity_tail(counts: DiscordantCounts, theta: Floats) -> Floats:
     return _normal_tail(counts, theta, 0.5)
 
 
@@ -238,21 +251,21 @@ class JointTable(NamedTuple):
         """Return the 2×2 table of one model."""
         return _model_counts(self.mass, which)
 
-    def discordant(self, measure: Measure) -> Discordant:
+    def discordant(self, measure: Measure) -> DiscordantCounts:
         """Count rows that only one of the models hits, and all rows of the proportion."""
-        share = describe(measure).share
-        assert share is not None  # noqa: S101  (for the type checker)
+        share = share_cells(measure)
         hits = [[_cell_name(at, which) in share[0] for at in range(8)] for which in (0, 1)]
         within = [_cell_name(at, 0) in share[0] + share[1] for at in range(8)]
         first, second = (
             sum(int(self.rows[at]) for at in range(8) if within[at] and mine[at] and not other[at])
             for mine, other in (hits, hits[::-1])
         )
-        return Discordant(first, second, sum(int(self.rows[at]) for at in range(8) if within[at]))
+        return DiscordantCounts(first, second, sum(int(self.rows[at]) for at in range(8) if within[at]))
 
     @property
     def mirror(self) -> JointTable:
         """Return the table with the models in the other order."""
+        # Bit 0 is the label; bits 1 and 2, the decisions of both models, change places.
         other = [at & 1 | at >> 1 & 2 | at << 1 & 4 for at in range(8)]
         by_cluster = None if self.by_cluster is None else self.by_cluster[:, other]
         return JointTable(self.mass[other], self.squares[other], self.rows[other], by_cluster)
@@ -265,6 +278,7 @@ class JointTable(NamedTuple):
 
 def count_joint_table(cells: UniqueRows, first: Bools, second: Bools) -> JointTable:
     """Count rows by label and both decisions."""
+    # Bit 0 is the label, bit 1 the first decision, bit 2 the second.
     place = cells.truth + 2 * first.astype(np.intp) + 4 * second
     mass, squares, rows = (
         np.bincount(place, each, minlength=8).astype(np.float64) for each in (cells.mass, cells.squares, cells.times)
@@ -287,15 +301,17 @@ def simulate_differences(
     """
     if swapped:
         reverse = simulate_differences(measure, table.mirror, seed)
-        return reverse._replace(draws=-reverse.draws)
+        return reverse._replace(samples=-reverse.samples)
 
-    def sample(rng: np.random.Generator, draws: int) -> Floats:
+    def sample(rng: np.random.Generator, n_samples: int) -> Floats:
         if table.by_cluster is None:
-            masses = sample_masses(rng, draws, table.mass, table.squares, prior=_PRIOR_ROWS)
+            masses = sample_masses(rng, n_samples, table.mass, table.squares, prior=_PRIOR_ROWS)
         else:
             # Not by BLAS, whose sums depend on the number of threads.
-            masses = np.einsum("ij,jk->ik", rng.standard_exponential((draws, len(table.by_cluster))), table.by_cluster)
-            masses += rng.standard_gamma(_PRIOR_ROWS, (draws, 8)) * usual
+            masses = np.einsum(
+                "ij,jk->ik", rng.standard_exponential((n_samples, len(table.by_cluster))), table.by_cluster
+            )
+            masses += rng.standard_gamma(_PRIOR_ROWS, (n_samples, 8)) * usual
         with np.errstate(invalid="ignore"):  # samples may be infinite
             return np.asarray(measure(_model_counts(masses, 0)) - measure(_model_counts(masses, 1)))
 
@@ -305,16 +321,16 @@ def simulate_differences(
             sample_in_blocks(sample, n_samples=N_TABLES, seed=seed, size=8), "Dirichlet samples of the joint table"
         )
     size = len(table.by_cluster)
-    draws = max(min(MAX_WORK // size, N_TABLES), MIN_SAMPLES)
+    n_samples = max(min(MAX_WORK // size, N_TABLES), MIN_SAMPLES)
     return BootstrapDifference(
-        sample_in_blocks(sample, n_samples=draws, seed=seed, size=size),
+        sample_in_blocks(sample, n_samples=n_samples, seed=seed, size=size),
         "resampled clusters",
         Units(size, 8 * _PRIOR_ROWS),
     )
 
 
 def _cell_name(at: int, which: int) -> str:
-    """Return what one of the eight cells is to a model: tp, fp, fn or tn."""
+    """Return the cell of one model, tp, fp, fn or tn, that one of the eight cells belongs to."""
     truth, flagged = at & 1, at >> (1 + which) & 1
     return _CELLS[truth + 2 * flagged]
 
@@ -327,3 +343,45 @@ def _model_counts(cells: Floats, which: int) -> Counts[Any]:
         return cells[..., cells_of_name[0]] + cells[..., cells_of_name[1]]
 
     return Counts(tp=sum_cells("tp"), fp=sum_cells("fp"), fn=sum_cells("fn"), tn=sum_cells("tn"))
+
+
+def simulate_class_differences(measure: Measure, a: MulticlassRows, b: MulticlassRows, seed: Seed) -> Floats:
+    """Sample differences with a random mass for each combination of the label and both decisions.
+
+    A few prior rows are spread over all combinations in which a model is correct or both agree, so that unobserved ones
+    are not taken for impossible; with two classes that is half a row in each of the eight cells.
+    """
+    width = len(a.labels)
+    truth, first, second = (each.astype(np.intp) for each in (a.truth, a.decision(), b.decision()))
+    observed = (truth * width + first) * width + second
+    ways, which = np.unique(np.concatenate([_prior_cells(width), observed]), return_inverse=True)
+    weight = np.ones(len(a)) if a.weight is None else a.weight
+    times = np.ones(len(a)) if a.count is None else a.count
+    mass, squares = (
+        np.bincount(which[-len(a) :], times * weight**power, minlength=len(ways)).astype(np.float64) for power in (1, 2)
+    )
+    true = ways // width**2
+    tables = [true * width + ways // width % width, true * width + ways % width]
+
+    def sample(rng: np.random.Generator, n_samples: int) -> Floats:
+        masses = sample_masses(rng, n_samples, mass, squares, prior=8 * _PRIOR_ROWS / len(ways))
+        one, other = (measure(Confusion(_sum_tables(masses, at, width), a.labels)) for at in tables)
+        return np.asarray(one - other)
+
+    size = max(len(ways), width**2)
+    return sample_in_blocks(sample, n_samples=choose_n_samples(size), seed=seed, size=size)
+
+
+def _prior_cells(width: int) -> npt.NDArray[np.intp]:
+    """Return the codes of label and both decisions where a model is correct or both agree."""
+    truth, other = (each.ravel() for each in np.indices((width, width)))
+    decisions = ((truth, other), (other, truth), (other, other))
+    return np.unique(np.concatenate([(truth * width + first) * width + second for first, second in decisions]))
+
+
+def _sum_tables(masses: Floats, at: npt.NDArray[np.intp], width: int) -> Floats:
+    """Sum masses to tables of label and one decision."""
+    tables = np.zeros((len(masses), width * width))
+    for column, cell in enumerate(at.tolist()):
+        tables[:, cell] += masses[:, column]
+    return tables.reshape(-1, width, width)

@@ -13,17 +13,22 @@ from math import inf, isinf, isnan, nan, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from baserate._arrays import Floats
+from baserate._arrays import Floats, ratio
 from baserate._confusion import Confusion
 from baserate._errors import EmptyDataError, OptionError, ShapeError, keyword
 from baserate._rows import LabelSets, MulticlassRows
 from baserate._tally import Tally
 from baserate.infer import _auc_intervals, _binomial, _variances
-from baserate.infer._auc_intervals import hand_till_slopes
-from baserate.infer._binomial import clopper_pearson, wilson
-from baserate.infer._bootstrap import Seed, choose_n_samples, percentiles, sample_in_blocks, sample_masses
+from baserate.infer._binomial import clopper_pearson, t_widening, wilson
+from baserate.infer._bootstrap import (
+    Seed,
+    choose_n_samples,
+    percentiles,
+    rank_descending,
+    sample_in_blocks,
+    sum_to_midpoints,
+)
 from baserate.infer._comparison import (
     NO_VARIANCE,
     BootstrapDifference,
@@ -32,7 +37,8 @@ from baserate.infer._comparison import (
     Question,
     StudentizedDifference,
 )
-from baserate.infer._variances import Bounds, Units, explain_heavy_tail, t_widening
+from baserate.infer._mcnemar import simulate_class_differences
+from baserate.infer._variances import Bounds, Units, explain_heavy_tail
 from baserate.measure import (
     Measure,
     auc,
@@ -98,6 +104,7 @@ def row_influence(measure: Measure, rows: MulticlassRows, value: float) -> RowIn
     for at, (tally, share) in enumerate(zip(tallies, shares, strict=True)):
         own, true, false = _variances.influence_slopes(inner, tally)
         is_own_class = rows.truth == at
+        # Negated, since searchsorted requires rising numbers and scores of a tally fall.
         place = np.searchsorted(-tally.score, -np.asarray(rows.score[:, at], dtype=np.float64))
         slopes = np.where(is_own_class, true[place], false[place])
         total += share * slopes
@@ -108,11 +115,37 @@ def row_influence(measure: Measure, rows: MulticlassRows, value: float) -> RowIn
     return RowInfluence(inner, total * _row_weights(rows), bias)
 
 
+def hand_till_slopes(rows: MulticlassRows) -> Floats:
+    r"""Compute the influence of each row on Hand and Till's M, the mean of :math:`\hat A(i|j)` over pairs of classes.
+
+    A row of class i shifts Â(i|j) by its placement among class j by the score for i, and Â(j|i) by its placement among
+    class j by the score for j, each less the area itself, times its share of the weight of its class.
+    """
+    amount = rows.amount
+    mass = np.ones(len(rows)) if amount is None else np.asarray(amount, dtype=np.float64)
+    weight = np.ones(len(rows)) if rows.weight is None else rows.weight
+    support = rows.support
+    present = np.flatnonzero(support > 0)
+    total = np.zeros(len(rows))
+    for i in present:
+        # Sorting needs contiguous memory; a column of rows is not.
+        order, ends, runs = rank_descending(np.ascontiguousarray(rows.score[:, i], dtype=np.float64))
+        code, of_order = rows.truth[order], mass[order]
+        own = sum_to_midpoints(np.where(code == i, of_order, 0.0), ends)[runs] / support[i]
+        for j in present[present != i]:
+            below = 1 - sum_to_midpoints(np.where(code == j, of_order, 0.0), ends)[runs] / support[j]
+            placed = np.where(code == i, below, own)
+            area = float(np.sum((of_order * below)[code == i])) / support[i]
+            total[order] += np.where((code == i) | (code == j), placed - area, 0.0)
+    pairs = len(present) * (len(present) - 1)
+    return ratio(total * weight, pairs * support[rows.truth])
+
+
 def average_interval(influence: RowInfluence, rows: MulticlassRows, value: float, level: float) -> Bounds:
     """Bound an average over classes, or Hand and Till's M."""
     times, weight = _row_counts(rows), _row_weights(rows)
     class_masks = [rows.truth == at for at in np.unique(rows.truth)]
-    parts = [_variance_component(influence.slopes[of], times[of]) for of in class_masks]
+    parts = [_variances.VarianceComponent.of_rows(influence.slopes[of], times[of]) for of in class_masks]
     if min(part.rows for part in parts) < 2:
         return Bounds(nan, nan, SHARE_METHOD, "a class has a single row")
     kish = [float(np.sum((times * weight)[of])) ** 2 / float(np.sum((times * weight**2)[of])) for of in class_masks]
@@ -206,12 +239,6 @@ def _reverse_cumsum(values: Floats) -> Floats:
     return np.asarray(np.cumsum(values[::-1])[::-1])
 
 
-def _variance_component(slopes: Floats, times: Floats) -> _variances.VarianceComponent:
-    """Sum row contributions to a variance, each with its count."""
-    second, fourth = (float(np.sum(times * slopes**power)) for power in (2, 4))
-    return _variances.VarianceComponent.of(second, fourth, float(times.sum()))
-
-
 N_BOOTSTRAP = 500
 FEW_FREEDOM = 25
 """Degrees of freedom of an observed variance below which a few rows dominate it."""
@@ -262,9 +289,9 @@ def _loss_interval(measure: Measure, rows: MulticlassRows, value: float, level: 
     score = np.asarray(rows.score, dtype=np.float64)
     losses = LOSSES[measure](score)
     slopes = weight * (losses[np.arange(len(rows)), rows.truth] - value) / rows.total
-    part = _variance_component(slopes, times)
+    part = _variances.VarianceComponent.of_rows(slopes, times)
     freedom = _variances.degrees_of_freedom([part])
-    variance = part.variance * _variances.t_widening(freedom, level) ** 2
+    variance = part.variance * t_widening(freedom, level) ** 2
     if not variance > 0 or freedom < FEW_FREEDOM:
         variance = max(variance, _model_variance(score, losses, times * weight, weight, value, always=not variance > 0))
     if measure is log_loss:
@@ -274,6 +301,7 @@ def _loss_interval(measure: Measure, rows: MulticlassRows, value: float, level: 
             if heavy
             else Bounds(*_variances.bound_positive_mean(value, variance, level), how)
         )
+    # The Brier score of several classes lies in [0, 2]; half of it is bounded as a proportion.
     share = _binomial.proportion_from_variance(value / 2, variance / 4, float(np.sum(times)))
     low, high = _binomial.wilson(share.hits, share.misses, level)
     return Bounds(2 * low, 2 * high, how)
@@ -303,18 +331,20 @@ def _model_variance(
 
 def _bootstrap_interval(measure: Measure, data: RowData, value: float, level: float, seed: Seed) -> Bounds:
     """Bound a measure by percentiles with random weights of rows, sorted by content first."""
-    data_ = _sort_rows(data)
-    times, weight = _row_counts(data_), _row_weights(data_)
-    changes: dict[str, Any] = {"count": None} if isinstance(data_, MulticlassRows) else {}
+    # Sorted, since the weights are sampled row by row: the order of rows must not change the result.
+    ordered = _sort_rows(data)
+    times, weight = _row_counts(ordered), _row_weights(ordered)
+    # The random weights include the counts, which must not be applied again.
+    changes: dict[str, Any] = {"count": None} if isinstance(ordered, MulticlassRows) else {}
 
-    def sample(rng: np.random.Generator, draws: int) -> Floats:
-        values = np.empty(draws)
-        for at in range(draws):
-            values[at] = measure(replace(data_, weight=rng.standard_gamma(times) * weight, **changes))
+    def sample(rng: np.random.Generator, n_samples: int) -> Floats:
+        values = np.empty(n_samples)
+        for at in range(n_samples):
+            values[at] = measure(replace(ordered, weight=rng.standard_gamma(times) * weight, **changes))
         return values
 
-    draws = sample_in_blocks(sample, n_samples=N_BOOTSTRAP, seed=seed, size=data_.truth.size * len(data_.labels))
-    defined = draws[~np.isnan(draws)]
+    samples = sample_in_blocks(sample, n_samples=N_BOOTSTRAP, seed=seed, size=ordered.truth.size * len(ordered.labels))
+    defined = samples[~np.isnan(samples)]
     if not len(defined):
         return Bounds(nan, nan, "Bayesian bootstrap", "no sample is defined")
     low, high = percentiles(defined, level)
@@ -380,8 +410,6 @@ LOSSES: Mapping[Measure, Callable[[Floats], Floats]] = {brier: _squared_losses, 
 """Measures that are mean losses, and the loss for each possible true class."""
 
 
-_PRIOR_ROWS = 4.0
-"""Prior rows of a joint table."""
 _ROUNDING = 1e-12
 
 
@@ -396,9 +424,9 @@ def compare_classes(
     """Compare two models that give a score for each of several classes to the same rows.
 
     Hand and Till's multi-class AUC, averages of AUC, average precision and Brier score over classes, Brier score and
-    log loss have a t interval and t test of the mean difference between what each row adds for both models, as in
-    DeLong's test for two classes. Degrees of freedom follow from fourth moments [@satterthwaite1946]. Other measures of
-    scores or decisions use random weights of rows, equal for both models.
+    log loss have a t interval and t test of the mean difference between the contributions of each row for both models,
+    as in DeLong's test for two classes. Degrees of freedom follow from fourth moments [@satterthwaite1946]. Other
+    measures of scores or decisions use random weights of rows, equal for both models.
 
     Parameters
     ----------
@@ -485,7 +513,7 @@ def _compare_by_influence(
     times = _row_counts(a)
     # Losses are means over all rows; areas are built from means within each class.
     of = np.zeros(len(a), dtype=np.intp) if request.measure in LOSSES else a.truth
-    parts = [_variance_component(difference[of == at], times[of == at]) for at in np.unique(of)]
+    parts = [_variances.VarianceComponent.of_rows(difference[of == at], times[of == at]) for at in np.unique(of)]
     error, smallest = sqrt(sum(part.variance for part in parts)), min(part.rows for part in parts)
     areas = request.measure is hand_till
     name, value = "placements, as DeLong's" if areas else "influence function", values[0] - values[1]
@@ -502,7 +530,7 @@ def _compare_by_influence(
 
 
 def _find_influence(measure: Measure, rows: MulticlassRows, value: float) -> RowInfluence | None:
-    """Return what each row adds to a measure; None where there is no closed form."""
+    """Return the contribution of each row to a measure; None where there is no closed form."""
     if describe(measure).of is not MulticlassRows:
         return None
     if measure in LOSSES:
@@ -516,17 +544,17 @@ def _compare_by_bootstrap(
 ) -> Comparison:
     """Compare by random weights of rows, or by simulated joint tables of decisions."""
     info = describe(request.measure)
-    make = _simulate_joint_tables if info.of is Confusion else _bootstrap_rows
+    make = simulate_class_differences if info.of is Confusion else _bootstrap_differences
     # Order by content, so that swapping the models only changes the sign.
     if (values[0], np.sort(a.score, axis=0).tobytes()) > (values[1], np.sort(b.score, axis=0).tobytes()):
-        draws = -make(request.measure, *_merge_rows(b, a), seed)
+        samples = -make(request.measure, *_merge_rows(b, a), seed)
     else:
-        draws = make(request.measure, a, b, seed)
+        samples = make(request.measure, a, b, seed)
     if info.of is Confusion:
-        bootstrap = BootstrapDifference(draws, "Dirichlet samples of the joint table")
+        bootstrap = BootstrapDifference(samples, "Dirichlet samples of the joint table")
     else:
         rows = np.bincount(a.truth, a.count)
-        bootstrap = BootstrapDifference(draws, "Bayesian bootstrap", Units(float(rows[rows > 0].min())))
+        bootstrap = BootstrapDifference(samples, "Bayesian bootstrap", Units(float(rows[rows > 0].min())))
     value = values[0] - values[1]
     if info.of is MulticlassRows and bootstrap.is_constant(max(map(abs, values))) and (value or values[0] in info.span):
         return request.conclude_as_shares(values, bootstrap.units)
@@ -534,12 +562,12 @@ def _compare_by_bootstrap(
     return request.conclude_by_bootstrap(values, bootstrap, same=same)
 
 
-def _bootstrap_rows(measure: Measure, a: MulticlassRows, b: MulticlassRows, seed: Seed) -> Floats:
+def _bootstrap_differences(measure: Measure, a: MulticlassRows, b: MulticlassRows, seed: Seed) -> Floats:
     """Sample differences with a random weight for each row."""
 
-    def sample(rng: np.random.Generator, draws: int) -> Floats:
-        differences = np.empty(draws)
-        for at in range(draws):
+    def sample(rng: np.random.Generator, n_samples: int) -> Floats:
+        differences = np.empty(n_samples)
+        for at in range(n_samples):
             multiplier = rng.standard_exponential(len(a)) if a.count is None else rng.standard_gamma(a.count)
             weight = multiplier if a.weight is None else multiplier * a.weight
             one, other = (_evaluate(measure, replace(each, weight=weight, count=None)) for each in (a, b))
@@ -548,48 +576,6 @@ def _bootstrap_rows(measure: Measure, a: MulticlassRows, b: MulticlassRows, seed
 
     size = 2 * a.score.size
     return sample_in_blocks(sample, n_samples=choose_n_samples(size), seed=seed, size=size)
-
-
-def _simulate_joint_tables(measure: Measure, a: MulticlassRows, b: MulticlassRows, seed: Seed) -> Floats:
-    """Sample differences with a random mass for each combination of the label and both decisions.
-
-    A few prior rows are spread over all combinations in which a model is correct or both agree, so that unobserved ones
-    are not taken for impossible; with two classes that is half a row in each of the eight cells.
-    """
-    width = len(a.labels)
-    truth, first, second = (each.astype(np.intp) for each in (a.truth, a.decision(), b.decision()))
-    observed = (truth * width + first) * width + second
-    ways, which = np.unique(np.concatenate([_prior_cells(width), observed]), return_inverse=True)
-    weight = np.ones(len(a)) if a.weight is None else a.weight
-    times = np.ones(len(a)) if a.count is None else a.count
-    mass, squares = (
-        np.bincount(which[-len(a) :], times * weight**power, minlength=len(ways)).astype(np.float64) for power in (1, 2)
-    )
-    true = ways // width**2
-    tables = [true * width + ways // width % width, true * width + ways % width]
-
-    def sample(rng: np.random.Generator, draws: int) -> Floats:
-        masses = sample_masses(rng, draws, mass, squares, prior=_PRIOR_ROWS / len(ways))
-        one, other = (measure(Confusion(_sum_tables(masses, at, width), a.labels)) for at in tables)
-        return np.asarray(one - other)
-
-    size = max(len(ways), width**2)
-    return sample_in_blocks(sample, n_samples=choose_n_samples(size), seed=seed, size=size)
-
-
-def _prior_cells(width: int) -> npt.NDArray[np.intp]:
-    """Return the codes of label and both decisions where a model is correct or both agree."""
-    truth, other = (each.ravel() for each in np.indices((width, width)))
-    decisions = ((truth, other), (other, truth), (other, other))
-    return np.unique(np.concatenate([(truth * width + first) * width + second for first, second in decisions]))
-
-
-def _sum_tables(masses: Floats, at: npt.NDArray[np.intp], width: int) -> Floats:
-    """Sum masses to tables of label and one decision."""
-    tables = np.zeros((len(masses), width * width))
-    for column, cell in enumerate(at.tolist()):
-        tables[:, cell] += masses[:, column]
-    return tables.reshape(-1, width, width)
 
 
 def _evaluate(measure: Measure, rows: MulticlassRows) -> float:
@@ -640,5 +626,5 @@ def _merge_rows(a: MulticlassRows, b: MulticlassRows) -> tuple[MulticlassRows, M
     count = None if times.max(initial=1) == 1 else times
     changes: dict[str, Any] = {"truth": a.truth[representatives], "weight": weight, "count": count}
     changes |= {"group": a.group[:0], "groups": ((),), "attributes": ()}
-    first_, second = (replace(each, score=each.score[representatives], **changes) for each in (a, b))
-    return first_, second
+    merged_a, merged_b = (replace(each, score=each.score[representatives], **changes) for each in (a, b))
+    return merged_a, merged_b

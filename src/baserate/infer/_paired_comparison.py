@@ -10,7 +10,6 @@ from math import inf, isfinite, isinf, isnan, nan, sqrt
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from baserate._arrays import Bools, Floats, ratio
 from baserate._costs import Costs
@@ -18,11 +17,12 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import EmptyDataError, OptionError, keyword, unknown_name
 from baserate._formatting import count_of
+from baserate._numeric.distinct import argsort_descending
 from baserate._rows import Rows
 from baserate._tally import Tally
 from baserate.infer import _auc_intervals, _confidence_bands
-from baserate.infer._auc_intervals import AucInfluence, auc_influence, same_ranks
-from baserate.infer._binomial import normal_quantile
+from baserate.infer._auc_intervals import AucInfluence, auc_influence
+from baserate.infer._binomial import normal_quantile, t_widening
 from baserate.infer._bootstrap import Place, Seed, UniqueRows, bootstrap_models, unique_rows
 from baserate.infer._comparison import (
     NO_VARIANCE,
@@ -41,7 +41,7 @@ from baserate.infer._comparison import (
 )
 from baserate.infer._mcnemar import (
     TESTS,
-    Discordant,
+    DiscordantCounts,
     McNemar,
     count_joint_table,
     margin_p,
@@ -53,7 +53,6 @@ from baserate.infer._variances import (
     VarianceComponent,
     has_influence,
     influence_slopes,
-    t_widening,
 )
 from baserate.measure import Measure, MeasureInfo, Settings, as_measure, describe, ks, require_options, undefined_reason
 
@@ -72,7 +71,7 @@ def has_closed_form(measure: Measure) -> bool:
 def studentize_difference(
     measure: Measure, cells: UniqueRows, pair: tuple[str, str], values: Limits
 ) -> StudentizedDifference:
-    r"""Compute the difference of a smooth measure with the variance of what each row adds to it.
+    r"""Compute the difference of a smooth measure with the variance of its row contributions.
 
     Row i adds :math:`ψ_i=w_i(∂A/∂w_i-∂B/∂w_i)`. For a mean loss that is :math:`w_i(d_i-\bar d)/\sum w` with the
     difference d of the row's losses: without weights, this is the paired t-test but for its degrees of freedom. The
@@ -91,12 +90,14 @@ def studentize_difference(
         )
     classes = [cells.truth, ~cells.truth] if describe(measure).of is Curve else [np.ones(len(cells), dtype=np.bool_)]
     return StudentizedDifference.of(
-        value, [_component(difference[members], cells.times[members]) for members in classes], INFLUENCE_METHOD
+        value,
+        [VarianceComponent.of_rows(difference[members], cells.times[members]) for members in classes],
+        INFLUENCE_METHOD,
     )
 
 
 def _row_influence(measure: Measure, cells: UniqueRows, tally: Tally, score: Floats) -> Floats:
-    """Return what one row of each kind adds to a measure."""
+    """Return the contribution of one row of each kind to a measure."""
     _, true, false = influence_slopes(measure, tally)
     # Scores of a tally descend, and searchsorted needs ascending ones.
     place = len(tally.score) - 1 - np.searchsorted(tally.score[::-1], score)
@@ -104,16 +105,10 @@ def _row_influence(measure: Measure, cells: UniqueRows, tally: Tally, score: Flo
     return added if cells.weight is None else added * cells.weight
 
 
-def _component(added: Floats, times: npt.NDArray[Any]) -> VarianceComponent:
-    return VarianceComponent.of(float(np.sum(times * added**2)), float(np.sum(times * added**4)), float(times.sum()))
-
-
 def _cluster_component(cells: UniqueRows, added: Floats) -> VarianceComponent:
     if cells.clusters < 2:
         return VarianceComponent(inf, inf, 1.0)
-    assert cells.cluster is not None  # noqa: S101  (for the type checker)
-    sums = np.bincount(cells.cluster, added * cells.times, minlength=cells.clusters).astype(np.float64)
-    return _component(sums, np.ones(cells.clusters))
+    return VarianceComponent.of_rows(cells.sum_by_cluster(added * cells.times), np.ones(cells.clusters))
 
 
 def _ks_components(cells: UniqueRows, pair: tuple[str, str]) -> Iterator[VarianceComponent]:
@@ -128,6 +123,7 @@ def _ks_components(cells: UniqueRows, pair: tuple[str, str]) -> Iterator[Varianc
     difference = signs[0] * flagged[0].astype(np.float64) - signs[1] * flagged[1]
     prior = [signs[0] * one - signs[1] * other for one, other in product((0, 1), repeat=2)]
     if cells.cluster is not None:
+        # A cluster may contain both classes, so its contributions are added before they are squared.
         yield _cluster_component(
             cells,
             _center_within_class(cells, difference, cells.truth)
@@ -142,7 +138,7 @@ def _ks_components(cells: UniqueRows, pair: tuple[str, str]) -> Iterator[Varianc
         values = np.append(difference[members], prior)
         mass = float(np.sum(times * weights))
         mean = float(np.sum(times * weights * values)) / mass
-        yield _component(weights * (values - mean) / mass, times)
+        yield VarianceComponent.of_rows(weights * (values - mean) / mass, times)
 
 
 def _ks_sign(cells: UniqueRows, flagged: Bools) -> float:
@@ -153,7 +149,7 @@ def _ks_sign(cells: UniqueRows, flagged: Bools) -> float:
 
 
 def _center_within_class(cells: UniqueRows, values: Floats, members: Bools) -> Floats:
-    """Return what one row of each kind of a class adds to the class mean; 0 for the other class."""
+    """Return the contribution of one row of each kind to the mean of its class; 0 for the other class."""
     mass = np.where(members, cells.mass, 0.0)
     total = float(mass.sum())
     weight = 1.0 if cells.weight is None else cells.weight
@@ -234,6 +230,7 @@ def compare(  # noqa: PLR0913  (each is a part of the question)
     """
     if not isinstance(rows, Rows):
         raise OptionError(f"{type(rows).__name__} is not Rows", remedy="read them first, with baserate.read.rows(…).")
+    # Without repetition: Holm's adjustment must count a measure once, even if it is named twice.
     functions = list(dict.fromkeys(Settings(costs=costs).apply(as_measure(each)) for each in _as_list(measure)))
     if not functions:
         raise OptionError(
@@ -244,9 +241,10 @@ def compare(  # noqa: PLR0913  (each is a part of the question)
         raise OptionError(
             f"{keyword('costs')} has no effect on these measures", remedy="compare by expected_cost, or leave them out."
         )
-    pairs = {at: _pairs(rows, models, each) for at, each in enumerate(functions)}
+    pairs = {at: _list_pairs(rows, models, each) for at, each in enumerate(functions)}
     names = list(dict.fromkeys(name for each in pairs.values() for pair in each for name in pair))
     needs_thresholds = any(describe(each).of is Counts for each in functions)
+    # From all rows, so that every group is compared at the same thresholds.
     thresholds = _find_thresholds(rows, names, threshold) if needs_thresholds else {}
     comparisons: list[Comparison] = []
     for group, place in _iterate_groups(rows):
@@ -277,6 +275,7 @@ class _PairedComparison:
         """Compare each pair by the requested or fitting method."""
         info = describe(self.request.measure)
         method = _choose_method(self.request, self.cells)
+        # Sorting, influences and samples are shared by all pairs that need them.
         left = [pair for pair in pairs if not self._has_same_scores(*pair)]
         names = list(dict.fromkeys(name for pair in left for name in pair))
         by: Any = None
@@ -294,18 +293,18 @@ class _PairedComparison:
             yield by(pair) if pair in left else self._conclude_identical(pair)
 
     def _conclude(self, pair: Pair, bounds: Limits, how: str, **more: Any) -> Comparison:  # noqa: ANN401
-        values = self._values(pair)
+        values = self._evaluate_pair(pair)
         if isnan(values[0] - values[1]):
-            more["why"] = self._why(pair)
-        return self.request.conclude(values, bounds, how, **self._context(pair), **more)
+            more["why"] = self._explain_undefined(pair)
+        return self.request.conclude(values, bounds, how, **self._describe_pair(pair), **more)
 
-    def _context(self, pair: Pair) -> dict[str, Any]:
-        """Return what is compared: models, group and thresholds."""
+    def _describe_pair(self, pair: Pair) -> dict[str, Any]:
+        """Return the models, group and thresholds of a comparison."""
         at = (self.thresholds.get(pair[0]), self.thresholds.get(pair[1])) if self._needs_threshold else (None, None)
         return {"models": pair, "group": self.group, "thresholds": at}
 
     @property
-    def _units(self) -> float:
+    def _n_units(self) -> float:
         """Return the number of independent units: clusters, rows, or for ranks the rows of the smaller class."""
         cells = self.cells
         if cells.cluster is not None:
@@ -333,11 +332,11 @@ class _PairedComparison:
         cut = self.thresholds[model]
         return _DEFAULT_THRESHOLD if cut is None else cut
 
-    def _values(self, pair: Pair) -> tuple[float, float]:
+    def _evaluate_pair(self, pair: Pair) -> tuple[float, float]:
         first, second = (float(self.request.measure(self._make_input(model))) for model in pair)
         return first, second
 
-    def _why(self, pair: Pair) -> str | None:
+    def _explain_undefined(self, pair: Pair) -> str | None:
         reasons = {model: undefined_reason(self.request.measure, self._make_input(model)) for model in pair}
         if len(set(reasons.values())) == 1:
             return reasons[pair[0]]
@@ -350,15 +349,16 @@ class _PairedComparison:
         return same and (not self._needs_threshold or self._threshold(first) == self._threshold(second))
 
     def _conclude_identical(self, pair: Pair, how: str = SAME_PREDICTIONS) -> Comparison:
-        values = self._values(pair)
-        reason = {"why": self._why(pair)} if isnan(values[0]) else {}
-        return self.request.conclude_identical(values, how, **self._context(pair), **reason)
+        values = self._evaluate_pair(pair)
+        reason = {"why": self._explain_undefined(pair)} if isnan(values[0]) else {}
+        return self.request.conclude_identical(values, how, **self._describe_pair(pair), **reason)
 
     def _compare_aucs(self, names: Sequence[str], rows: AucInfluence, pair: Pair) -> Comparison:
         """Compare by DeLong's test; where the variance is 0 or undefined, by Newcombe's limits."""
         scale = AUC_SCALES[describe(self.request.measure).name]
-        first, second = self._values(pair)
+        first, second = self._evaluate_pair(pair)
         variance = rows.variance_of_difference(names.index(pair[0]), names.index(pair[1]))
+        # NaN for a single row of a class; rounding may make the variance of nearly equal models negative.
         error = scale * sqrt(variance) if variance >= 0 else nan
         if not error > 0:
             return self._compare_constant_aucs(pair, scale)
@@ -381,31 +381,35 @@ class _PairedComparison:
         if isnan(difference):
             return self._conclude(pair, (nan, nan), "")
         how = f"Newcombe's score limits of both areas as if independent: {NO_VARIANCE}"
-        more = {**self._context(pair), "statistic": 0.0 if scale * difference == self.request.bound else nan}
-        return self.request.conclude_by_areas(self._values(pair), areas, how, scale, **more)
+        more = {**self._describe_pair(pair), "statistic": 0.0 if scale * difference == self.request.bound else nan}
+        return self.request.conclude_by_areas(self._evaluate_pair(pair), areas, how, scale, **more)
 
     def _has_same_ranking(self, pair: Pair) -> bool:
         """Return whether one model is a function of the other; perfect models may rank a few rows equally by chance."""
         imperfect = _auc_intervals.estimate_auc(self._tally(pair[0])).variance > 0
-        return imperfect and same_ranks(*(self.cells.score[model] for model in pair))
+        return imperfect and _have_same_ranks(*(self.cells.score[model] for model in pair))
 
     def _compare_decisions(self, method: str, pair: Pair) -> Comparison:
         """Compare decisions by McNemar's test, or by simulated joint tables."""
         flagged = [self.cells.score[model] >= self._threshold(model) for model in pair]
         table = count_joint_table(self.cells, flagged[0], flagged[1])
-        values = self._values(pair)
+        values = self._evaluate_pair(pair)
         if isnan(values[0] - values[1]):
             return self._conclude(pair, (nan, nan), "")
         if method in TESTS:
             return self._test_mcnemar(TESTS[method], table.discordant(self.request.measure), pair)
+        # Ordered by name, so that the models in the other order only change the sign.
         bootstrap = simulate_differences(self.request.measure, table, self.seed, swapped=pair[0] > pair[1])
-        return self.request.conclude_by_bootstrap(values, bootstrap, same=table.is_agreement, **self._context(pair))
+        return self.request.conclude_by_bootstrap(
+            values, bootstrap, same=table.is_agreement, **self._describe_pair(pair)
+        )
 
-    def _test_mcnemar(self, test: McNemar, counts: Discordant, pair: Pair) -> Comparison:
+    def _test_mcnemar(self, test: McNemar, counts: DiscordantCounts, pair: Pair) -> Comparison:
         """Compare by one of McNemar's tests, with the interval that agrees with it."""
         bounds = mcnemar_interval(test, counts, self.request.question.level)
         how = f"{test.name}: {count_of(counts.first, 'row')} against {counts.second}"
         how_interval = f"{test.name}, inverted"
+        # The tests themselves have no margin: this p-value comes from the distribution behind their interval.
         if self.request.question.margin:
             p = margin_p(test, counts, self.request.bound, self.request.side)
             return self._conclude(pair, bounds, how_interval, p=p, test=f"{how}, at the margin")
@@ -414,13 +418,13 @@ class _PairedComparison:
 
     def _compare_by_influence(self, pair: Pair) -> Comparison:
         """Compare by a t test of row contributions; where they show no variance, by limits of proportions."""
-        values = self._values(pair)
+        values = self._evaluate_pair(pair)
         if not isfinite(values[0] - values[1]):
             return self._explain_infinite(pair, values)
         difference = studentize_difference(self.request.measure, self.cells, pair, values)
         if not difference.is_usable(max(map(abs, values))):
             return self._compare_as_shares(pair, values)
-        return self.request.conclude_by_t(values, difference, **self._context(pair))
+        return self.request.conclude_by_t(values, difference, **self._describe_pair(pair))
 
     def _explain_infinite(self, pair: Pair, values: tuple[float, float]) -> Comparison:
         """Return a comparison without interval and test, with the reason: a value is infinite or undefined."""
@@ -435,21 +439,28 @@ class _PairedComparison:
         """Compare by limits of proportions where rows show no variance, unless both models rank all rows equally."""
         if values[0] == values[1] and self._has_same_ranking(pair):
             return self._conclude_identical(pair, _SAME_RANKS)
-        return self.request.conclude_as_shares(values, Units(self._units), **self._context(pair))
+        return self.request.conclude_as_shares(values, Units(self._n_units), **self._describe_pair(pair))
 
     def _compare_by_bootstrap(self, names: Sequence[str], columns: tuple[Any, str], pair: Pair) -> Comparison:
         """Compare by random weights of rows."""
-        values = self._values(pair)
+        values = self._evaluate_pair(pair)
         value = values[0] - values[1]
         if isnan(value):
             return self._conclude(pair, (nan, nan), "")
-        draws, how = columns
+        samples, how = columns
         with np.errstate(invalid="ignore"):  # samples may be infinite
-            differences = draws[:, names.index(pair[0])] - draws[:, names.index(pair[1])]
-        bootstrap = BootstrapDifference(differences, how, Units(self._units))
+            differences = samples[:, names.index(pair[0])] - samples[:, names.index(pair[1])]
+        bootstrap = BootstrapDifference(differences, how, Units(self._n_units))
         if bootstrap.is_constant(max(map(abs, values))) and not (value == 0 and self._has_same_ranking(pair)):
-            return self.request.conclude_as_shares(values, bootstrap.units, **self._context(pair))
-        return self.request.conclude_by_bootstrap(values, bootstrap, **self._context(pair))
+            return self.request.conclude_as_shares(values, bootstrap.units, **self._describe_pair(pair))
+        return self.request.conclude_by_bootstrap(values, bootstrap, **self._describe_pair(pair))
+
+
+def _have_same_ranks(first: Floats, second: Floats) -> bool:
+    """Return whether two models rank all rows equally, ties included."""
+    order = argsort_descending(first)
+    one, other = np.diff(first[order]), np.diff(second[order])
+    return bool((np.sign(one) == np.sign(other)).all())
 
 
 def has_mcnemar_test(measure: Measure) -> bool:
@@ -514,7 +525,7 @@ def _as_list(measure: Any) -> list[Any]:  # noqa: ANN401  (one measure or severa
     return [measure] if isinstance(measure, str) or callable(measure) else list(measure)
 
 
-def _pairs(rows: Rows, models: Any, measure: Measure) -> list[Pair]:  # noqa: ANN401  (names, or pairs of them)
+def _list_pairs(rows: Rows, models: Any, measure: Measure) -> list[Pair]:  # noqa: ANN401  (names, or pairs of them)
     """Return the pairs to compare; label columns have neither ranks nor probabilities."""
     labels = rows.intake.columns.get("predicted")
     names = list(rows.score) if models is None else list(models)

@@ -215,12 +215,12 @@ def sample_size_by_simulation(  # noqa: PLR0913  (each is an assumption or a goa
     Half-width is half the distance h between the quantiles (1 ± level)/2 of the measure over samples. It is simulated
     at sizes n that close in on the answer, each by regression on :math:`1/\sqrt n` through those near it, until new
     samples of that size reach the half-width up to their standard error. The relative standard error of the rows is
-    about twice that of the half-width, or :math:`2/\sqrt{draws}`.
+    about twice that of the half-width, or :math:`2/\sqrt m` for m samples.
 
     Measures of decisions take 20 000 samples of counts; others take 2000 samples of rows, or fewer if they are large.
-    Larger samples than 20 000 rows, or than twice what ten rows of the rarer class need, are not drawn: smaller ones
-    are, and their half-width is scaled. Samples in which the measure is undefined are omitted; at least ten rows of the
-    rarer class are expected.
+    Samples of more than 20 000 rows, or of more than twice the rows that contain ten of the rarer class, are not
+    simulated: the half-width of smaller ones is scaled. Samples in which the measure is undefined are omitted; at least
+    ten rows of the rarer class are expected.
 
     Measures of probabilities, such as the Brier score, the calibration slope or the ratio O/E, are those of a
     calibrated model: each score is replaced by its posterior probability at the prevalence of the population. With
@@ -302,7 +302,7 @@ class _SimulatedWidth(NamedTuple):
     half: float
     error: float
     """Standard error of the half-width."""
-    draws: int
+    n_samples: int
     undefined: int
 
     def scale_to(self, rows: int) -> dict[str, float]:
@@ -315,8 +315,8 @@ class _SimulatedWidth(NamedTuple):
 class _Simulation:
     """Sampler, number and largest size of samples, and level of the half-width."""
 
-    draw: Sampler
-    draws: int
+    sampler: Sampler
+    n_samples: int
     most: int
     level: float
     rng: np.random.Generator
@@ -324,9 +324,14 @@ class _Simulation:
     def simulate(self, rows: int) -> _SimulatedWidth:
         """Simulate samples of that size, or of the largest size allowed."""
         size = min(rows, self.most)
-        many = self.draws if self.most == MAX_ROWS else max(min(self.draws, _MAX_ROWS_PER_SIZE // size), _MIN_SAMPLES)
+        # A table of counts costs the same for any number of rows.
+        many = (
+            self.n_samples
+            if self.most == MAX_ROWS
+            else max(min(self.n_samples, _MAX_ROWS_PER_SIZE // size), _MIN_SAMPLES)
+        )
         # One after the other: distributions of scipy.stats are not thread-safe while they sample.
-        values = self.draw(self.rng, size, many)
+        values = self.sampler(self.rng, size, many)
         halves = np.array([self._half(batch) for batch in np.array_split(values, _BATCHES)])
         with np.errstate(invalid="ignore"):
             error = float(np.std(halves, ddof=1) / sqrt(_BATCHES))
@@ -378,6 +383,7 @@ def _make_sampler(population: Population, measure: Measure, threshold: float | N
 def _measure_sample(population: Population, measure: Measure, rows: int, rng: np.random.Generator) -> float:
     probabilities = describe(measure).of is Tally
     truth, score = population.draw_calibrated(rows, rng) if probabilities else population.draw(rows, rng)
+    # Most measures need both classes: without one, the sample counts as undefined.
     if not 0 < np.count_nonzero(truth) < rows:
         return nan
     tally = Tally.of_rows(truth, score)
@@ -404,18 +410,18 @@ def _solve_rows(widths: list[_SimulatedWidth], half_width: float, least: int) ->
     r"""Solve :math:`h=k/\sqrt n` for the rows n that reach a half-width, with k from all sizes near the last."""
     last = widths[-1]
     near = [each for each in widths if isfinite(each.half) and 1 / 2 <= each.rows / last.rows <= 2]
-    weight = sum(each.draws for each in near)
+    weight = sum(each.n_samples for each in near)
     if not weight:  # undefined or infinite in too many samples
         rows = 10 * last.rows
     else:
-        k = sum(each.draws * each.half * sqrt(each.rows) for each in near) / weight
+        k = sum(each.n_samples * each.half * sqrt(each.rows) for each in near) / weight
         rows = ceil((k / half_width) ** 2)
     check_feasible(rows)
     return max(rows, least)
 
 
 def _describe_simulation(last: _SimulatedWidth, rows: int, *, calibrated: bool) -> Iterator[str]:
-    yield count_of(last.draws, "simulated sample") + " of a calibrated model" * calibrated
+    yield count_of(last.n_samples, "simulated sample") + " of a calibrated model" * calibrated
     if last.rows != rows:
         yield f"of {count_of(last.rows, 'row')}, scaled"
     if last.undefined:

@@ -66,6 +66,7 @@ def placement_variance(auc: float, spread_ratio: float = 1.0) -> ClassVariance:
     h, square = float(ndtri(auc)), spread_ratio * spread_ratio
 
     def variance(correlation: float) -> float:
+        # Φ₂(h, h; ρ) = Φ(h) − 2T(h, √((1 − ρ)/(1 + ρ))), and Φ(h) is the AUC.
         both = auc - 2 * float(owens_t(h, sqrt((1 - correlation) / (1 + correlation))))
         return max(both - auc * auc, 0.0)
 
@@ -83,6 +84,7 @@ def expect_auc(auc: float, positives: float, negatives: float, spread_ratio: flo
     pairs = positives * negatives
     variance = (auc * (1 - auc) + (negatives - 1) * above + (positives - 1) * below) / pairs
     parts = above / positives, below / negatives
+    # Planned numbers of rows may be fractions near 1, which would leave no degrees of freedom.
     doubt = sum(part**2 / max(many - 1, 0.5) for part, many in zip(parts, (positives, negatives), strict=True))
     return AucEstimate(auc, variance, positives, negatives, sum(parts) ** 2 / doubt if doubt > 0 else float("inf"))
 
@@ -109,6 +111,7 @@ class AucTest(NamedTuple):
         side = 1 if self.expect > self.null else -1
         power = 0.0
         for chance in _VARIANCE_QUANTILES:
+            # chdtri takes the probability of the upper tail.
             times = float(chdtri(expected.freedom, 1 - chance)) / expected.freedom
             bound = _bound_with_variance(self.level, self.spread_ratio, times)
             critical = _critical_log_odds(positives, negatives, self.null, side, bound)
@@ -120,6 +123,7 @@ class AucTest(NamedTuple):
         spread = sqrt(rows * prevalence * (1 - prevalence))
         power = 0.0
         for step, weight in _GAUSS_POINTS:
+            # With fewer than two rows of a class an AUC has no variance.
             positives = min(max(rows * prevalence + step * spread, _MIN_ROWS), rows - _MIN_ROWS)
             power += weight * self.power(positives, rows - positives)
         return power
@@ -128,6 +132,7 @@ class AucTest(NamedTuple):
 def level_from_alpha(alpha: float, sides: Sides) -> float:
     """Return the level of the interval that is equivalent to a test at that significance."""
     quantile_of_test(alpha, sides)  # raises for other numbers
+    # A one-sided test uses one end of a two-sided interval, whose level is then 1 − 2α.
     level = 1 - 2 * alpha / sides
     if level <= 0:
         raise OptionError(
@@ -368,7 +373,7 @@ def sample_size_for_auc_test(  # noqa: PLR0913  (each is an assumption or a goal
     approximate = normal_sample_size(expect - null, *variances, z=z, power=power)
     if _uses_formula(method, spread_ratio):
         how = f"Obuchowski's normal test of one AUC, {describe_sides(sides)}"
-        return _make_answer(approximate, expect - null, variances, prevalence, z=z, how=how)
+        return _make_normal_size(approximate, expect - null, variances, prevalence, z=z, how=how)
     test = AucTest(expect, null, level_from_alpha(alpha, sides), spread_ratio)
     least = min_rows(prevalence, _MIN_PER_CLASS)  # with fewer rows the approximations behind the plan fail
     rows = find_smallest_near(lambda many: test.average_power(many, prevalence) >= power, ceil(approximate), least)
@@ -427,6 +432,7 @@ def alpha_of_auc_test(  # noqa: PLR0913  (each is an assumption or a goal of the
         level = 1 - 2 * exp(logarithm) / sides
         return power - AucTest(expect, null, level, spread_ratio).power(positives, negatives)
 
+    # At α = sides/2 the level of the interval would be 0.
     ends = log(1e-12), log(0.999 * sides / 2)
     if power_deficit(ends[1]) > 0:
         return 1.0
@@ -486,6 +492,7 @@ def detectable_auc(  # noqa: PLR0913  (each is an assumption or a goal of the st
     if first is None:
         rows = f"{count_of(positives, 'positive')} and {count_of(negatives, 'negative')}"
         raise OptionError(f"no AUC up to 1 could be shown with {rows}", remedy="give more rows, or a lower power.")
+    # Not the null itself, which is no alternative and raises an error.
     below = grid[first - 1] if first else null + (grid[0] - null) * 1e-6
     return float(brentq(power_deficit, below, grid[first], xtol=1e-14))
 
@@ -572,11 +579,11 @@ def sample_size_for_auc_difference(
     z = quantile_of_test(alpha, sides)
     rows = normal_sample_size(pair.difference, *variances, z=z, power=check_power(power, alpha))
     how = f"normal test of the difference of two AUCs, {describe_sides(sides)}"
-    size = _make_answer(rows, pair.difference, variances, prevalence, z=z, how=how)
+    size = _make_normal_size(rows, pair.difference, variances, prevalence, z=z, how=how)
     return size if pair.paired else replace(size, samples=2)
 
 
-def _make_answer(
+def _make_normal_size(
     rows: float, difference: float, variances: list[float], prevalence: float, *, z: float, how: str
 ) -> SampleSize:
     size = max(ceil(rows), min_rows(prevalence))

@@ -382,8 +382,10 @@ def _average_over_trials(powers: dict[int, float], start: int, portion: TrialSha
         if portion.share == 1:
             return powers[trials]
         rows = portion.rows(trials)
+        # Numbers farther than eight standard deviations from the mean have a probability near 1e-15.
         spread = 8 * sqrt(rows * share * (1 - share)) + 8
         near = np.arange(max(floor(rows * share - spread), 0), min(ceil(rows * share + spread), rows) + 1)
+        # In logarithms, since binomial coefficients of thousands of rows overflow.
         chance = gammaln(rows + 1) - gammaln(near + 1) - gammaln(rows - near + 1)
         chance = np.exp(chance + xlogy(near, share) + xlog1py(rows - near, -share))
         return float(np.sum(chance * np.interp(near, candidates, values)) / chance.sum())

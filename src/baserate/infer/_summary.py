@@ -126,7 +126,9 @@ def summary(
     if clustered:
         check_no_method(interval.method)
     tallies = data.tallies() if isinstance(data, Rows) else data
-    estimator = _judge_clusters(data, interval) if isinstance(data, Rows) and clustered else _judge_tallies(interval)
+    estimator = (
+        _make_cluster_estimator(data, interval) if isinstance(data, Rows) and clustered else _make_estimator(interval)
+    )
     results = measured(tallies, measures=measures, threshold=threshold, estimator=estimator)
     check_method_used(interval, results, reweighed=have_fixed_prevalence(tallies))
     clusters = len(np.unique(data.cluster)) if isinstance(data, Rows) and data.cluster is not None else None
@@ -162,16 +164,17 @@ def multiclass_summary(
         Tidy table. Cells and pairs of classes have no interval.
     """
 
-    def judge(measure: Measure, data: Any) -> Estimate:  # noqa: ANN401  (what the measure takes)
+    def estimate_classes(measure: Measure, data: Any) -> Estimate:  # noqa: ANN401  (what the measure takes)
         return interval.of(measure, data.classes if isinstance(data, multiclass.Split) else data)
 
-    results = multiclass.summary(classes, measures=measures, averages=averages, costs=costs, estimator=judge)
+    results = multiclass.summary(classes, measures=measures, averages=averages, costs=costs, estimator=estimate_classes)
     check_method_used(interval, results, reweighed=isinstance(classes, Confusions) and classes.pooled.reweighed)
     return Results(results.columns, {**results.data, "interval": _describe_interval(interval, None)})
 
 
 def check_method_used(interval: IntervalOptions, results: Results, *, reweighed: bool = False) -> None:
     """Raise if an interval method was requested that none of the measures has."""
+    # Cells of a table and pairs of classes never have an interval.
     names = {*results.columns["measure"]} - {"tp", "fp", "fn", "tn", "cell", "pairwise_auc"}
     registries = (MEASURES, multiclass.MEASURES)
     functions = [functions[name] for functions in registries for name in names if name in functions]
@@ -187,18 +190,18 @@ def have_fixed_prevalence(tallies: Tallies) -> bool:
     return all(tally.reweighed for groups in tallies.models.values() for tally in groups.values())
 
 
-def _judge_tallies(interval: IntervalOptions) -> Callable[[Measure, Any, object], Estimate]:
+def _make_estimator(interval: IntervalOptions) -> Callable[[Measure, Any, object], Estimate]:
     return lambda measure, data, _place: interval.of(measure, data)
 
 
-def _judge_clusters(rows: Rows, interval: IntervalOptions) -> Callable[[Measure, Any, Any], Estimate]:
+def _make_cluster_estimator(rows: Rows, interval: IntervalOptions) -> Callable[[Measure, Any, Any], Estimate]:
     """Return a function that estimates each number from its clustered rows."""
 
-    def judge(measure: Measure, _noun: object, place: Any) -> Estimate:  # noqa: ANN401  (a place of measure.summary)
+    def estimate_place(measure: Measure, _argument: object, place: Any) -> Estimate:  # noqa: ANN401  (a place of measure.summary)
         part = _select_rows(rows, place.model, place.group)
         return estimate(measure, part, threshold=place.threshold, level=interval.level, seed=interval.seed)
 
-    return judge
+    return estimate_place
 
 
 def _select_rows(rows: Rows, model: str, group: tuple[object, ...] | None) -> Rows:

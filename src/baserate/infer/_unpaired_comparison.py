@@ -16,7 +16,7 @@ from baserate._curve import Curve
 from baserate._errors import OptionError, keyword
 from baserate._tally import Tally
 from baserate.infer import _auc_intervals, _binomial
-from baserate.infer._binomial import Proportion, effective_proportion, wilson
+from baserate.infer._binomial import Proportion, effective_proportion, share_cells, t_widening, wilson
 from baserate.infer._bootstrap import (
     POOLED_RANKS,
     Seed,
@@ -47,7 +47,7 @@ from baserate.infer._estimate import (
 )
 from baserate.infer._mcnemar import N_TABLES
 from baserate.infer._paired_comparison import AUC_SCALES, find_threshold, has_delong_test
-from baserate.infer._variances import Units, influence_variance, t_widening
+from baserate.infer._variances import Units, influence_variance
 from baserate.measure import (
     Measure,
     Settings,
@@ -250,9 +250,8 @@ def effective_shares(measure: Measure, samples: Sequence[Counts[float]]) -> list
 
 def _hits_and_misses(measure: Measure, sample: Counts[float]) -> list[float]:
     """Return the masses of hits and misses, then their squared weights."""
-    names = describe(measure).share
-    assert names is not None  # noqa: S101  (for the type checker)
-    return [sum(getattr(table, name) for name in each) for table in (sample, sample.squares) for each in names]
+    cells = share_cells(measure)
+    return [sum(getattr(table, name) for name in names) for table in (sample, sample.squares) for names in cells]
 
 
 def _compare_losses(request: ComparisonRequest, tallies: list[Tally], values: Limits) -> Comparison:
@@ -301,9 +300,10 @@ def _compare_by_bootstrap(request: ComparisonRequest, samples: list[Any], values
     ]
     if any(one.is_constant(value) for one, value in zip(each, values, strict=True)):
         return _compare_constant_samples(request, each, values)
-    fewest = min(len(one.draws) for one in each)
+    # Larger samples are resampled less often; independent values may be paired in any order.
+    fewest = min(len(one.samples) for one in each)
     with np.errstate(invalid="ignore"):  # samples may be infinite
-        differences = each[0].draws[:fewest] - each[1].draws[:fewest]
+        differences = each[0].samples[:fewest] - each[1].samples[:fewest]
     fewest_units = min((one.units for one in each), key=lambda units: units.observed)
     bootstrap = BootstrapDifference(
         differences, f"independent bootstrap samples of both{_describe_pooling(samples)}", fewest_units
@@ -348,16 +348,16 @@ def _bootstrap_values(measure: Measure, sample: Any, rng: np.random.Generator) -
     if isinstance(sample, Counts):
         mass, squares = (np.array([each.tp, each.fp, each.fn, each.tn]) for each in (sample, sample.squares))
 
-        def tables(rng: np.random.Generator, draws: int) -> Floats:
-            return np.asarray(measure(Counts(*sample_masses(rng, draws, mass, squares, prior=_PRIOR_ROWS).T)))
+        def tables(rng: np.random.Generator, n_samples: int) -> Floats:
+            return np.asarray(measure(Counts(*sample_masses(rng, n_samples, mass, squares, prior=_PRIOR_ROWS).T)))
 
         return sample_in_blocks(tables, n_samples=N_TABLES, seed=rng, size=4)
     curve = isinstance(sample, Curve)
     whole = sample.tally if curve else sample
     tally = _pool_tally(whole)
 
-    def columns(rng: np.random.Generator, draws: int) -> Floats:
-        return np.array([measure(_resample_tally(tally, rng, curve=curve)) for _ in range(draws)])
+    def columns(rng: np.random.Generator, n_samples: int) -> Floats:
+        return np.array([measure(_resample_tally(tally, rng, curve=curve)) for _ in range(n_samples)])
 
     size = tally.mass.size
     values = sample_in_blocks(columns, n_samples=choose_n_samples(size), seed=rng, size=size)

@@ -19,9 +19,10 @@ from baserate._curve import Curve
 from baserate._numeric.cumulative import cumulative_blocks
 from baserate._tally import Tally
 from baserate.infer._binomial import (
-    NormalLevel,
+    LARGE_FREEDOM,
     normal_quantile,
     proportion_from_variance,
+    t_widening,
     tail_probability,
     wilson,
     wilson_or_exact,
@@ -40,7 +41,7 @@ from baserate.measure import (
 )
 
 _PLAUSIBLE_MISSES = 3.0
-"""Expected number of outcomes of which none occurs with a probability of 5%."""
+"""Expected number of outcomes where the probability that none occurs is 5%."""
 
 
 class VarianceComponent(NamedTuple):
@@ -50,6 +51,12 @@ class VarianceComponent(NamedTuple):
     fourth: float
     """Sum of the fourth powers of row contributions, which shows whether few rows dominate."""
     rows: float
+
+    @staticmethod
+    def of_rows(contributions: Floats, times: Cells) -> VarianceComponent:
+        """Sum the contributions of rows, each as often as it occurs."""
+        second, fourth = (float(np.sum(times * contributions**power)) for power in (2, 4))
+        return VarianceComponent.of(second, fourth, float(times.sum()))
 
     @staticmethod
     def of(second: float, fourth: float, rows: float) -> VarianceComponent:
@@ -266,14 +273,14 @@ def _average_precision_slopes(t: Tally, value: float) -> Slopes:
     less, more = (sum(float(part.sum()) for part in parts) for parts in zip(*_precision_gains(t), strict=True))
     for block, (loss, gain) in zip(_iterate_blocks(t), _precision_gains(t), strict=True):
         flagged = np.maximum(block.true[1:] + block.false[1:], np.finfo(float).tiny)
-        # The sum over laxer thresholds is the total less what came before.
+        # The sum over laxer thresholds is the total less the sum over stricter ones.
         true, false = less - (np.cumsum(loss) - loss), more - (np.cumsum(gain) - gain)
         less, more = less - float(loss.sum()), more - float(gain.sum())
         yield block, (block.true[1:] / flagged - value + true) / positives, -false / positives
 
 
 def _precision_gains(t: Tally) -> Iterator[tuple[Floats, Floats]]:
-    """Iterate over what positives at each threshold gain from one more positive, and lose by one more negative."""
+    """Yield the gain of positives at each threshold from one more positive, and their loss from one more negative."""
     for block in _iterate_blocks(t):
         # Masses of 0 at the strictest scores would make 0/0; nothing over the smallest float is 0, as it should be.
         flagged = np.maximum(block.true[1:] + block.false[1:], np.finfo(float).tiny)
@@ -330,8 +337,6 @@ UNSEEN_DEPTH = 0.75
 
 _SMALL_SKILL_CLASS = 10
 """Rows of the smaller class up to which a skill never counts with more trials than rows."""
-_LARGE_FREEDOM = 1000
-"""Degrees of freedom above which a series of two terms replaces the t distribution."""
 
 Limits = tuple[float, float]
 
@@ -347,27 +352,8 @@ class Moments(NamedTuple):
     """Rows of the smaller class, on which the number rests."""
 
 
-def t_widening(freedom: float, level: float) -> float:
-    """Return the ratio of a t quantile to the normal one: how much wider an interval is if its variance is estimated.
-
-    >>> round(t_widening(9, 0.95), 4)
-    1.1542
-    """
-    if freedom == inf:
-        return 1.0
-    z = normal_quantile(level)
-    if freedom > _LARGE_FREEDOM and z < 3:
-        # Cornish and Fisher's series, with a remainder below 1e-7: importing SciPy would take longer.
-        return 1 + (z**2 + 1) / (4 * freedom) + (5 * z**4 + 16 * z**2 + 3) / (96 * freedom**2)
-    from scipy.special import stdtrit
-
-    if isinstance(level, NormalLevel):
-        return -float(stdtrit(max(freedom, 1.0), tail_probability(level) / 2)) / z
-    return float(stdtrit(max(freedom, 1.0), (1 + level) / 2)) / z
-
-
 def unseen_loss(rows: float, level: float) -> float:
-    """Return the share of a ranking's value that a subgroup of a class may cost of which the sample contains no row.
+    """Return the share of a ranking's value that a subgroup of a class may cost that the sample lacks.
 
     A share :math:`e=1-(α/2)^{1/r}` of a class is absent from r of its rows with probability α/2, where α = 1 − level
     (the rule of three [@hanley1983rule]). If such rows score like the other class, an AUC of A falls to A(1 − e/2); if
@@ -378,6 +364,7 @@ def unseen_loss(rows: float, level: float) -> float:
     >>> round(unseen_loss(100, 0.95), 4)
     0.0272
     """
+    # 1 − (α/2)^(1/r) by expm1: with many rows the power is near 1, and the difference would lose digits.
     return -UNSEEN_DEPTH * expm1(log(tail_probability(level) / 2) / rows) if rows > 0 else UNSEEN_DEPTH
 
 
@@ -401,6 +388,7 @@ def scale_interval(bounds: Limits, value: float, span: Limits, factor: float) ->
         low, middle, high = (float(transform(each)) for each in (bounds[0], value, bounds[1]))
     if factor == 1 or not (isfinite(low) and isfinite(middle) and isfinite(high)):
         return bounds
+    # Sorted, since the scale of skills, log(1 − value), falls.
     ends = sorted(float(inverse(middle + factor * (end - middle))) for end in (low, high))
     return ends[0], ends[1]
 
@@ -414,7 +402,7 @@ class Units(NamedTuple):
     @property
     def is_few(self) -> bool:
         """Return whether there are so few units that intervals need a correction."""
-        return self.observed < _LARGE_FREEDOM
+        return self.observed < LARGE_FREEDOM
 
 
 def stretch_percentiles(bounds: Limits, value: float, units: Units, level: float) -> Limits:
@@ -543,16 +531,16 @@ UNBOUNDED = (log_loss, log_loss_skill)
 """Measures whose expectation may be infinite."""
 
 
-def moments_of_samples(value: float, draws: Floats, span: Limits, rows: float, freedom: float) -> Moments:
+def moments_of_samples(value: float, samples: Floats, span: Limits, rows: float, freedom: float) -> Moments:
     """Return moments of a number within its span from bootstrap samples, corrected for their bias.
 
     With n weights they vary (n − 1)/(n + 1) times as much as the number does.
     """
     least, most = span
     width, freedom = most - least, max(freedom, 1.0)
-    bias = float(np.mean(draws)) - value
+    bias = float(np.mean(samples)) - value
     middle = min(max(value - bias, least), most)
-    variance = float(np.var(draws)) * (1 + 2 / freedom)
+    variance = float(np.var(samples)) * (1 + 2 / freedom)
     return Moments((middle - least) / width, variance / width**2, freedom, rows)
 
 
@@ -598,7 +586,7 @@ def explain_heavy_tail(tally: Tally) -> str | None:
     """
     beyond = _error_log_odds(tally)
     for number in (len(beyond), len(beyond) // 2):
-        tail = _excess(beyond, number)
+        tail = _find_excesses(beyond, number)
         if len(tail) < _MIN_LOSSES or tail.max() < (1 + log(len(tail))) * tail.mean():
             continue  # no heavier than exponential: the maximum is below that of as many exponential variables
         shape, error = pareto_shape(tail), 1 / sqrt(len(tail))
@@ -623,7 +611,7 @@ def pareto_shape(excess: Floats) -> float:
     return float(np.log1p(-(theta @ weight / weight.sum()) * x).mean())
 
 
-def _excess(beyond: Floats, number: int) -> Floats:
+def _find_excesses(beyond: Floats, number: int) -> Floats:
     """Return how far the largest of descending positive numbers exceed the next one, or 0."""
     number = min(number, _MAX_LOSSES)
     excess = beyond[:number] - (beyond[number] if number < len(beyond) else 0.0)

@@ -65,9 +65,11 @@ class Bins(NamedTuple):
 
 def fill_bins(t: Forecasts, *, bins: int | Sequence[float] = 10, by: By = "width") -> Bins:
     """Sum the rows in each bin."""
+    # Tallies begin with the highest score; bins, as in the literature, with the lowest.
     score, positive = t.score[::-1], t.positive[..., ::-1]
     mass = positive + t.negative[..., ::-1]
     if isinstance(t, Stack) and t.shared:
+        # The masses of all tallies are equal, so one row of them serves all.
         mass = mass[0]
     first = bin_starts(score, mass, bins=bins, by=by)
     total, hits, expected = (_sum_bins(each, first) for each in (mass, positive, mass * score))
@@ -140,6 +142,7 @@ def inner_edges(low: float, high: float, bins: int) -> Floats:
     exact = low * (1 - share) + high * share  # overflows for no pair of ends, unlike low + share * (high - low)
     width = high / bins - low / bins
     digits = _DIGITS - floor(log10(width)) if width > 0 else np.inf
+    # np.round multiplies by a power of ten, which overflows for extreme widths: leave such edges exact.
     return np.round(exact, int(digits)) if abs(digits) <= _MAX_DIGITS else exact
 
 
@@ -279,6 +282,7 @@ def _sweep_bins(score: Floats, positive: Floats, negative: Floats) -> float:
     """Increase the number of bins while observed rates are monotone; a bin is the difference of two cumulative sums."""
     mass = (positive + negative)[::-1]
     occupied = mass > 0
+    # A score without mass, as in bootstrap samples, must not become an empty bin.
     mass, hits, p = mass[occupied], positive[::-1][occupied], score[::-1][occupied]
     if not len(mass):
         return float("nan")
@@ -298,6 +302,7 @@ def _sweep_bins(score: Floats, positive: Floats, negative: Floats) -> float:
 
 def _split_bins(sums: Floats, middle: Floats, bins: int) -> Bins:
     cuts = np.searchsorted(middle, (np.arange(bins + 1) - _EDGE_TOLERANCE) / bins, side="left")
+    # The midpoint of a last score with very little mass may lie beyond the last edge less its tolerance.
     cuts[-1] = len(middle)
     mass, positive, expected = np.diff(sums[:, cuts], axis=1)
     if not mass.all():  # a score with much mass may leave the next bin empty

@@ -48,6 +48,7 @@ _SPAN = 0.5
 _STEP = 0.001
 """Distance of probabilities between which the local regression is interpolated."""
 _GUESS = 0.02
+"""Width of the kernel from which the search starts."""
 _NARROWEST = 1e-3
 """Width of the kernel below which smoothing stops, as in the reference implementation."""
 
@@ -211,6 +212,7 @@ def _fit_lowess(t: Forecasts, span: float, step: float) -> Floats:
     if mass.ndim == 1 or (isinstance(t, Stack) and t.shared):
         total = mass if mass.ndim == 1 else mass[0]
         return lowess(x, total[::-1], (t.positive / total)[..., ::-1], frac=span, delta=step)[..., ::-1]
+    # Samples with masses of their own: a score without mass has no rate, so each is fitted at its occupied scores.
     fits = np.zeros_like(mass)
     for at, (own, positive) in enumerate(zip(mass[:, ::-1], t.positive[:, ::-1], strict=True)):
         occupied = own > 0
@@ -236,6 +238,7 @@ def _distance_quantile(distance: Floats, mass: Floats, share: float) -> float:
     if not mass.shape[-1]:
         return float("nan")
     if share == 1:
+        # Not by cumulative sums: their tolerance below would skip a largest distance with very little mass.
         return as_float(np.where(mass > 0, distance, 0.0).max(axis=-1))
     order = np.argsort(distance, axis=-1)
     reached = np.cumsum(np.take_along_axis(mass, order, axis=-1), axis=-1)

@@ -1,8 +1,7 @@
 """Logistic recalibration: calibration slope and intercepts, and the observed-to-expected ratio.
 
 A probability of 0 or 1 has no finite log-odds, and is moved `PROBABILITY_CLIP` away from it. `count_clipped` counts
-the rows
-concerned.
+these rows.
 """
 
 from collections.abc import Callable, Mapping
@@ -195,6 +194,7 @@ def _starting_point(t: Forecasts) -> tuple[float, float] | None:
     """Return intercept and slope of the pooled tallies of a stack, as the start of each fit."""
     if isinstance(t, Tally) or t.positive.ndim == 1:
         return None
+    # The pooled masses are one table, for which this function returns None: the recursion ends.
     pooled = fit_recalibration(Stack(t.score, t.positive.sum(axis=0), t.negative.sum(axis=0)))
     return float(pooled.intercept), float(pooled.slope)
 
@@ -225,6 +225,7 @@ def _within_class_covariance(t: Tally, columns: Floats, line: Floats) -> Floats:
         score = columns * residual
         centered = score - np.nan_to_num(ratio(score @ mass, np.asarray(mass.sum())))[:, None]
         noise += (centered * row_squares) @ centered.T
+    # Pseudoinverse: nearly equal log-odds make the information singular to rounding.
     inverse = np.linalg.pinv(information)
     covariance: Floats = inverse @ noise @ inverse
     return covariance
@@ -255,6 +256,7 @@ def _events(t: Forecasts) -> float:
 def _score_spread(t: Forecasts) -> float:
     """Return the distance between the highest and the lowest log-odds."""
     x = log_odds(t.score)
+    # Scores fall, so the ends are the extremes.
     return float(x[0] - x[-1]) if len(x) else 0.0
 
 

@@ -30,7 +30,7 @@ _CAUSES = {
     "predicted_spread": "all rows have the same predicted class",
     "any_spread": "truth and decisions are both constant",
     "alternatives": "there is a single label, so nothing else could be predicted",
-    "events": "nothing happened, and nothing was expected to",
+    "events": "there are neither observed nor expected positives",
     "score_spread": "all probabilities are equal",
     "uncertain_mass": "all probabilities are 0 or 1, which no shift of log-odds moves",
     "overlap": "a threshold separates the classes, so no finite slope fits",
@@ -170,6 +170,7 @@ def describe(function: Measure) -> MeasureInfo:
     MeasureInfo
         Its entry: names, summary, formula, range, direction and more.
     """
+    # A partial may have its own entry, such as top-5 accuracy: unwrap only as far as the first one.
     while isinstance(function, partial) and "about" not in vars(function):
         function = function.func
     described = vars(function)["about"]

@@ -33,7 +33,7 @@ def brier(t: Tally) -> float:
     0.0375
     """
     check_probabilities(t)
-    parts = (np.sum(true * (1 - score) ** 2 + false * score**2) for score, true, false in _blocks(t))
+    parts = (np.sum(true * (1 - score) ** 2 + false * score**2) for score, true, false in _iterate_blocks(t))
     return ratio(fsum(parts), t.total)
 
 
@@ -71,9 +71,10 @@ def log_loss(t: Tally) -> float:
     """
     check_probabilities(t)
     with np.errstate(divide="ignore"):  # log(0) is −inf, and the loss infinite
+        # Only where there is mass: 0 · log(0) would be NaN, not 0.
         parts = [
             np.sum(true[true > 0] * np.log(score[true > 0])) + np.sum(false[false > 0] * np.log1p(-score[false > 0]))
-            for score, true, false in _blocks(t)
+            for score, true, false in _iterate_blocks(t)
         ]
     return ratio(-fsum(parts) + 0.0, t.total)  # + 0.0 turns −0.0 into 0.0
 
@@ -96,7 +97,7 @@ def log_loss_skill(t: Tally) -> float:
     return 1 - _relative_loss(log_loss(t), float(entr(t.prevalence) + entr(1 - t.prevalence)))
 
 
-def _blocks(t: Tally) -> Iterator[tuple[Floats, Floats, Floats]]:
+def _iterate_blocks(t: Tally) -> Iterator[tuple[Floats, Floats, Floats]]:
     """Yield scores and the mass of both classes in blocks that fit the cache.
 
     Sum products of them with np.sum: np.dot would start threads for each block, which wait for each other on a busy
@@ -114,6 +115,7 @@ def _relative_loss(loss: float, constant: float) -> float:
 
 def check_probabilities(t: Forecasts) -> None:
     """Refuse scores that are not probabilities."""
+    # Scores fall, so the two ends show whether all are in [0, 1], without a pass over them.
     if len(t.score) and not (t.score[-1] >= 0 and t.score[0] <= 1):
         outside = (t.score < 0) | (t.score > 1)
         rows = int((t.rows if isinstance(t, Tally) else np.stack([t.positive[0], t.negative[0]]))[:, outside].sum())

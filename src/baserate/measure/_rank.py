@@ -132,6 +132,7 @@ def pr_auc(c: Curve) -> float:
     >>> round(pr_auc(curve(tally([0, 1, 0, 0, 1, 1], [0.14, 0.23, 0.39, 0.52, 0.73, 0.90]))), 7)
     0.8512376
     """
+    # Thresholds that add no positives do not change recall, so they add no area.
     steps = np.flatnonzero(c.tally.mass[0])
     true, false = c.flagged_mass[:, steps]
     # From the masses, since a small gain may vanish in the difference of two large sums.
@@ -140,6 +141,7 @@ def pr_auc(c: Curve) -> float:
     grow = 1 + more / gain
     offset = false - more / gain * true
     before = true + false
+    # At the first threshold the offset is 0: infinity here avoids 0 · ∞, and the term vanishes.
     rise = np.log1p((gain + more) / np.where(before > 0, before, np.inf))
     return ratio(float(np.sum(gain / grow - offset / grow**2 * rise)), c.positives)
 
@@ -176,6 +178,7 @@ def cap_area(c: Curve) -> float:
     >>> cap_area(curve(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])))
     0.625
     """
+    # π/2 + (1 − π)·AUC as one ratio, of whole numbers if rows are counted: only the division rounds.
     twice, positives, negatives = concordance(c.tally.mass)
     return ratio(positives**2 + twice, 2 * positives * (positives + negatives))
 

@@ -319,6 +319,7 @@ def diagnostic_odds_ratio(c: Counts[Value]) -> Value:
     >>> diagnostic_odds_ratio(Counts(tp=40, fp=10, fn=10, tn=40))
     16.0
     """
+    # No half row is added to each cell (Haldane's correction): an empty cell makes the ratio 0 or infinite.
     return ratio(c.tp * c.tn, c.fp * c.fn)
 
 
@@ -426,6 +427,7 @@ def net_reduction(c: Counts[Value], *, at: float | Floats = 0.5) -> Value:
 def threshold_odds(at: float | Floats) -> Any:  # noqa: ANN401  (a number, or one for each table)
     """Return the odds of a threshold probability: the number of true positives that one false positive outweighs."""
     each = np.asarray(at, dtype=np.float64)
+    # 0 is allowed: false positives then cost nothing.
     if not ((each == 0) | ((each >= SHARE.low) & (each <= SHARE.high))).all():
         raise wrong_option("at", at, f"0 or {SHARE.words}", remedy="Give a threshold probability, for example 0.1.")
     return at / (1 - at)
@@ -465,6 +467,7 @@ def f_beta(c: Counts[Value], *, beta: float = 1.0) -> Value:
     if not 0 < beta < float("inf"):
         remedy = "Or use precision (β → 0) or sensitivity (β → ∞)."
         raise wrong_option("beta", beta, "a number above 0", remedy=remedy)
+    # From the cells: the harmonic mean is 0/0 where precision and recall are 0, and F is 0 there.
     hits = (1 + beta**2) * c.tp
     return ratio(hits, hits + beta**2 * c.fn + c.fp)
 
@@ -533,6 +536,7 @@ def kappa(c: Counts[Value]) -> Value:
     >>> kappa(Counts(tp=20, fp=10, fn=5, tn=15))
     0.4
     """
+    # Equal to (p_o − p_e)/(1 − p_e), which would lose digits where agreement by chance is nearly certain.
     return ratio(2 * (c.tp * c.tn - c.fp * c.fn), c.chance_disagreement)
 
 

@@ -1,8 +1,8 @@
 """The registry: measures by name, why a measure is undefined, and the options on which some measures depend.
 
-Some values depend on a number that the user states: costs, a threshold probability, or β. A name alone cannot carry it,
-and a default may not be what the user means: with costs of 1 for every error, the expected cost is the error rate. So
-functions that compare or decide require the number, results repeat it, and a note states it.
+Some values depend on a number that the user states: costs, a threshold probability, or β. A name alone does not contain
+it, and a default may not be the one that the user means: with costs of 1 for every error, the expected cost is the
+error rate. So functions that compare or decide require the number, results repeat it, and a note states it.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def table(curve: Curve, *what: str | Measure) -> dict[str, Floats]:
     >>> columns["sensitivity"].tolist()
     [0.0, 0.5, 0.5, 1.0, 1.0]
     """
-    measures = [measure for each in what for measure in _resolve_measures(each)]
+    measures = [measure for each in what for measure in _find_measures(each)]
     unfit = [describe(measure).name for measure in measures if describe(measure).of is not Counts]
     if unfit:
         raise OptionError(
@@ -84,7 +84,7 @@ def table(curve: Curve, *what: str | Measure) -> dict[str, Floats]:
     return {"threshold": threshold} | columns
 
 
-def _resolve_measures(what: str | Measure) -> list[Measure]:
+def _find_measures(what: str | Measure) -> list[Measure]:
     if callable(what):
         return [what]
     try:
@@ -186,20 +186,22 @@ def plan_summary(
     tallies: Tallies,
     measures: Iterable[str | Measure] | str,
     threshold: float | Iterable[float] | None,
-    judge: Estimator,
+    estimator: Estimator,
 ) -> tuple[list[Task], list[str]]:
     """Plan the tasks of a summary, and note the measures that are left out."""
     check_tallies(tallies)
     selection = _Selection.of(measures)
     thresholds = as_thresholds(threshold)
-    plans = {model: _plan(tallies, model, selection, thresholds) for model in tallies.models}
+    plans = {model: _make_plan(tallies, model, selection, thresholds) for model in tallies.models}
     notes = [note for plan in plans.values() for note in plan.notes] + list(_note_disagreements(tallies, plans))
     used = [each for plan in plans.values() if plan.thresholds for each in plan.measures]
     notes += dict.fromkeys(note_settings(collect_settings(used)))
     tasks: list[Task] = [
         task
         for model, group, tally in tallies.walk()
-        for task in plans[model].tasks(tally, {"group": group_attributes(tallies, group)}, Place(model, group), judge)
+        for task in plans[model].tasks(
+            tally, {"group": group_attributes(tallies, group)}, Place(model, group), estimator
+        )
     ]
     if not tasks:
         raise OptionError(f"nothing is left to measure: {' '.join(notes) or _LABELS}")
@@ -343,22 +345,23 @@ class _Plan:
     thresholds: Sequence[float | None]
     notes: Sequence[str] = ()
 
-    def tasks(self, tally: Tally, fixed: Mapping[str, Any], place: Place, judge: Estimator) -> Iterator[Task]:
+    def tasks(self, tally: Tally, fixed: Mapping[str, Any], place: Place, estimator: Estimator) -> Iterator[Task]:
         """Yield one task for each number."""
         curve = Curve(tally)
         fixed = {"model": self.model, **fixed}
         of = {kind: [measure for measure in self.measures if describe(measure).of is kind] for kind in DEFAULT_MEASURES}
         for threshold in self.thresholds if of[Counts] else ():
+            # Predicted labels are scores of 0 and 1, and have no threshold of their own.
             cut = _DEFAULT_THRESHOLD if threshold is None else threshold
             at_cut, counts = place._replace(threshold=cut), curve.at(cut)
             columns = fixed | {"threshold": threshold}
             yield from (partial(dict, columns, measure=cell, value=getattr(counts, cell)) for cell in _CELLS)
-            yield from (partial(_row, judge, measure, counts, at_cut, columns) for measure in of[Counts])
-        yield from (partial(_row, judge, measure, curve, place, fixed) for measure in of[Curve])
-        yield from (partial(_row, judge, measure, tally, place, fixed) for measure in of[Tally])
+            yield from (partial(_make_row, estimator, measure, counts, at_cut, columns) for measure in of[Counts])
+        yield from (partial(_make_row, estimator, measure, curve, place, fixed) for measure in of[Curve])
+        yield from (partial(_make_row, estimator, measure, tally, place, fixed) for measure in of[Tally])
 
 
-def _plan(tallies: Tallies, model: str, selection: _Selection, threshold: Sequence[float] | None) -> _Plan:
+def _make_plan(tallies: Tallies, model: str, selection: _Selection, threshold: Sequence[float] | None) -> _Plan:
     measures = selection.measures
     if model == tallies.intake.columns.get("predicted"):
         # One ROC point: there is no threshold to vary, and labels are no probabilities.
@@ -406,21 +409,23 @@ def _note_infinite(tallies: Tallies, rows: Iterable[Mapping[str, Any]]) -> list[
     return notes
 
 
-def compute_estimate(measure: Measure, noun: Any, _place: object = None) -> Estimate:  # noqa: ANN401  (its argument)
+def compute_estimate(measure: Measure, argument: Any, _place: object = None) -> Estimate:  # noqa: ANN401  (its argument)
     """Return the estimate without interval, and the reason if it is undefined."""
-    value = float(measure(noun))
-    return Estimate(value, why=(undefined_reason(measure, noun) or "it is undefined") if np.isnan(value) else None)
+    value = float(measure(argument))
+    return Estimate(value, why=(undefined_reason(measure, argument) or "it is undefined") if np.isnan(value) else None)
 
 
-def tidy_columns(found: Estimate) -> dict[str, Any]:
+def tidy_columns(estimate: Estimate) -> dict[str, Any]:
     """Return estimate and interval as columns of a tidy row; an undefined bound is None."""
-    parts = {name: getattr(found, name) for name in ("value", "low", "high", "level", "how", "why")}
-    undefined = {"low": None, "high": None} if isnan(found.low) else {}
+    parts = {name: getattr(estimate, name) for name in ("value", "low", "high", "level", "how", "why")}
+    undefined = {"low": None, "high": None} if isnan(estimate.low) else {}
     return parts | undefined
 
 
-def _row(judge: Estimator, measure: Measure, argument: Any, place: Place, fixed: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401
-    return {**fixed, "measure": describe(measure).name, **tidy_columns(judge(measure, argument, place))}
+def _make_row(
+    estimator: Estimator, measure: Measure, argument: object, place: Place, fixed: Mapping[str, Any]
+) -> dict[str, Any]:
+    return {**fixed, "measure": describe(measure).name, **tidy_columns(estimator(measure, argument, place))}
 
 
 def _run_task(task: Task) -> dict[str, Any]:
@@ -443,6 +448,7 @@ def thin_points(columns: Sequence[Floats], points: int | None) -> npt.NDArray[np
         steps = sum(np.nan_to_num(np.abs(np.diff(column)), posinf=0.0) for column in columns)
     path = np.concatenate([[0.0], np.cumsum(steps)])
     wanted = np.searchsorted(path, np.linspace(0, path[-1], points))
+    # searchsorted finds the first point at the end of the path; the last one may lie there too, and is kept.
     return np.unique(np.append(wanted[:-1], size - 1))
 
 

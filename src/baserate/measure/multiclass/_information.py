@@ -47,7 +47,7 @@ def truth_entropy(c: Confusion, *, base: float = e) -> float:
     >>> round(truth_entropy(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows"), base=2), 10)
     1.5304930568
     """
-    return _entropy(_shares(c.truth), base)
+    return _compute_entropy(_normalize(c.truth), base)
 
 
 @measure(
@@ -63,7 +63,7 @@ def decision_entropy(c: Confusion, *, base: float = e) -> float:
     >>> round(decision_entropy(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows"), base=2), 10)
     1.4865659532
     """
-    return _entropy(_shares(c.predicted), base)
+    return _compute_entropy(_normalize(c.predicted), base)
 
 
 @measure(
@@ -78,7 +78,7 @@ def joint_entropy(c: Confusion, *, base: float = e) -> float:
     >>> round(joint_entropy(Confusion.of_matrix([[1, 1], [1, 1]], truth="rows"), base=2), 10)
     2.0
     """
-    return _entropy(_shares(_flat(c.mass)), base)
+    return _compute_entropy(_normalize(_flatten(c.mass)), base)
 
 
 @measure(
@@ -111,8 +111,8 @@ def decision_entropy_given_truth(c: Confusion, *, base: float = e) -> float:
     >>> round(decision_entropy_given_truth(table, base=2), 10)
     1.0892559087
     """
-    terms = _times_log(_shares(_flat(c.mass)), _flat(ratio(c.mass, c.truth[..., :, None])))
-    return -exact_sum(terms) / _unit(base) + 0.0
+    terms = _multiply_by_log(_normalize(_flatten(c.mass)), _flatten(ratio(c.mass, c.truth[..., :, None])))
+    return -exact_sum(terms) / _unit_in_nats(base) + 0.0
 
 
 @measure(
@@ -128,9 +128,11 @@ def mutual_information(c: Confusion, *, base: float = e) -> float:
     >>> round(mutual_information(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows"), base=2), 10)
     0.3973100445
     """
+    # Divide by one margin after the other: their product may overflow or underflow.
     within = ratio(c.mass, c.truth[..., :, None])
-    terms = _times_log(_shares(_flat(c.mass)), _flat(ratio(within, _shares(c.predicted)[..., None, :])))
-    return _not_below_zero(terms) / _unit(base)
+    lift = ratio(within, _normalize(c.predicted)[..., None, :])
+    terms = _multiply_by_log(_normalize(_flatten(c.mass)), _flatten(lift))
+    return _sum_divergence(terms) / _unit_in_nats(base)
 
 
 @measure(
@@ -210,7 +212,7 @@ def cross_entropy(c: Confusion, *, base: float = e) -> float:
     >>> round(cross_entropy(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows"), base=2), 10)
     1.5376219392
     """
-    return -exact_sum(_times_log(_shares(c.truth), _shares(c.predicted))) / _unit(base) + 0.0
+    return -exact_sum(_multiply_by_log(_normalize(c.truth), _normalize(c.predicted))) / _unit_in_nats(base) + 0.0
 
 
 @measure(
@@ -227,8 +229,8 @@ def kl_divergence(c: Confusion, *, base: float = e) -> float:
     >>> round(kl_divergence(Confusion.of_matrix([[9, 3, 0], [3, 5, 1], [1, 1, 4]], truth="rows"), base=2), 10)
     0.0071288824
     """
-    terms = _times_log(_shares(c.truth), ratio(_shares(c.truth), _shares(c.predicted)))
-    return _not_below_zero(terms) / _unit(base)
+    terms = _multiply_by_log(_normalize(c.truth), ratio(_normalize(c.truth), _normalize(c.predicted)))
+    return _sum_divergence(terms) / _unit_in_nats(base)
 
 
 @measure(
@@ -248,8 +250,9 @@ def confusion_entropy(c: Confusion) -> float:
     """
     errors = c.mass * ~np.eye(len(c.labels), dtype=np.bool_)
     pooled = c.truth + c.predicted
-    terms = _times_log(errors, ratio(errors, pooled[..., :, None]))
-    terms += _times_log(errors, ratio(errors, pooled[..., None, :]))
+    # Two logarithms in place of that of C²/(s·s), whose square may underflow.
+    terms = _multiply_by_log(errors, ratio(errors, pooled[..., :, None]))
+    terms += _multiply_by_log(errors, ratio(errors, pooled[..., None, :]))
     # A single class is never confused, so that any base gives 0.
     return ratio(-exact_sum(terms, axes=2) + 0.0, 2 * c.total * log(2 * max(c.alternatives, 1)))
 
@@ -347,33 +350,34 @@ def decision_lambda(c: Confusion) -> float:
     return truth_lambda(c.transpose())
 
 
-def _shares(mass: Floats) -> Floats:
+def _normalize(mass: Floats) -> Floats:
     """Return shares along the last axis; a part that is the total has share exactly 1."""
     return ratio(mass, mass.sum(axis=-1, keepdims=True))
 
 
-def _flat(cells: Floats) -> Floats:
+def _flatten(cells: Floats) -> Floats:
     """Return the cells of each table along one axis."""
     return cells.reshape(*cells.shape[:-2], -1)
 
 
-def _entropy(shares: Floats, base: float) -> float:
-    return -exact_sum(_times_log(shares, shares)) / _unit(base) + 0.0
+def _compute_entropy(shares: Floats, base: float) -> float:
+    # Adding 0.0 turns −0.0, of a certain class, into 0.0.
+    return -exact_sum(_multiply_by_log(shares, shares)) / _unit_in_nats(base) + 0.0
 
 
-def _not_below_zero(parts: Floats) -> float:
+def _sum_divergence(parts: Floats) -> float:
     """Return the sum of a divergence, which only rounding could make negative."""
     total: float = as_python(np.maximum(exact_sum(parts), 0.0))
     return total
 
 
-def _times_log(amount: Floats, argument: Floats) -> Floats:
+def _multiply_by_log(amount: Floats, argument: Floats) -> Floats:
     """Return amount · log(argument), which is 0 where the amount is 0, even if the logarithm is infinite."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(amount == 0, 0.0, amount * np.log(argument))
 
 
-def _unit(base: float) -> float:
+def _unit_in_nats(base: float) -> float:
     if not (isfinite(base) and base > 1):
         raise wrong_option("base", base, "a number above 1: 2 for bits, e for nats, 10 for bans")
     return log(base)

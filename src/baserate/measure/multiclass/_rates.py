@@ -266,7 +266,7 @@ def mcc_least(c: Confusion) -> float:
     -0.6123724357
     """
     truth, rest = c.truth, sums_of_others(c.truth)
-    first, second = np.max(truth, axis=-1, keepdims=True), _second(truth)
+    first, second = np.max(truth, axis=-1, keepdims=True), _second_largest(truth)
     # The best j for each i is the most frequent class but i.
     worst = ratio((rest + np.where(truth == first, second, first)) * root(truth / 2), root(rest))
     most: float = as_python(worst.max(axis=-1))
@@ -292,7 +292,7 @@ def kappa(c: Confusion, *, weights: Weights = "none") -> float:
     >>> round(kappa(smokers, weights="linear"), 10)
     0.5009505703
     """
-    weight = _weights(weights, len(c.labels))
+    weight = _disagreement_weights(weights, len(c.labels))
     chance = c.truth[..., :, None] * c.predicted[..., None, :]
     return 1 - ratio(c.total * exact_sum(weight * c.mass, axes=2), exact_sum(weight * chance, axes=2))
 
@@ -374,7 +374,7 @@ def bennett_s(c: Confusion) -> float:
     return ratio(len(c.labels) * accuracy(c) - 1, c.alternatives)
 
 
-def _weights(weights: Weights, classes: int) -> Floats:
+def _disagreement_weights(weights: Weights, classes: int) -> Floats:
     """Return the weight of each disagreement as a K×K table."""
     place = np.arange(classes, dtype=np.float64)
     distance = np.abs(place[:, None] - place)
@@ -401,7 +401,7 @@ def _joint_spread(c: Confusion) -> float:
     return exact_sum(pooled * sums_of_others(pooled))
 
 
-def _second(values: Floats) -> Floats:
+def _second_largest(values: Floats) -> Floats:
     """Return the second largest value along the last axis; 0 if there is only one."""
     padded = np.concatenate([np.zeros((*values.shape[:-1], 1)), values], axis=-1)
     return np.sort(padded, axis=-1)[..., -2:-1]

@@ -109,6 +109,7 @@ def search(words: str) -> list[str]:
     return _measure.search_names(words, MEASURES)
 
 
+# No slots: cached_property stores its values in the __dict__.
 @dataclass(frozen=True, eq=False)
 class Split:
     """Each class against the rest, as arguments of measures of two classes; computed once for many measures."""
@@ -146,6 +147,7 @@ class Split:
     @cached_property
     def pooled_counts(self) -> Counts[Any]:
         """The sum of the tables of all classes."""
+        # Masses alone: a row is in the table of every class, so squared weights would not add up to a variance.
         each = self.counts
         return Counts(*(np.asarray(cell).sum(axis=-1) for cell in (each.tp, each.fp, each.fn, each.tn)))
 
@@ -204,7 +206,7 @@ def per_class(measure: str | Measure, classes: Classes, **options: Any) -> Float
         return np.asarray(measure(arguments, **options))
     return np.array(
         parallel_map(
-            partial(measure, **options), arguments, size=sum(len(_tally(argument).score) for argument in arguments)
+            partial(measure, **options), arguments, size=sum(len(_tally_of(argument).score) for argument in arguments)
         )
     )
 
@@ -246,11 +248,11 @@ def average_over_classes(measure: str | Measure, how: Average | Mapping[Any, flo
     def average(classes: Classes) -> float:
         split = Split.of(classes)
         if how == "micro":
-            value: float = measure(_pool(split, measure), **options)
+            value: float = measure(_pool_classes(split, measure), **options)
             return value
         if how == "samples":
-            return _over_rows(split, measure, options)
-        return mean_defined(per_class(measure, split, **options), _weights(how, split))
+            return _average_over_rows(split, measure, options)
+        return mean_defined(per_class(measure, split, **options), _class_weights(how, split))
 
     description = describe(measure)
     name = f"{how if isinstance(how, str) else 'weighted'} {description.name}"
@@ -259,6 +261,7 @@ def average_over_classes(measure: str | Measure, how: Average | Mapping[Any, flo
     plain: dict[str, Any] = {"dual": None, "share": None, "page": None, "option": None, "option_required": False}
     vars(average)["about"] = replace(description, name=name, of=of, needs=(), **plain)
     vars(average)["parts"] = measure, how, options
+    # Undefined classes are left out, so no single margin says when the average itself is undefined.
     vars(average)["why"] = lambda classes: None if not np.isnan(average(classes)) else _NO_CLASS
     return average
 
@@ -301,26 +304,26 @@ def undefined_classes(measure: str | Measure, classes: Classes) -> dict[object, 
     return reasons
 
 
-def _tally(argument: Curve | Tally) -> Tally:
+def _tally_of(argument: Curve | Tally) -> Tally:
     return argument.tally if isinstance(argument, Curve) else argument
 
 
-def _pool(split: Split, measure: Measure) -> Any:  # noqa: ANN401  (an argument of the measure)
+def _pool_classes(split: Split, measure: Measure) -> Any:  # noqa: ANN401  (an argument of the measure)
     arguments = split.arguments(measure)
     if isinstance(arguments, Counts):
         return split.pooled_counts
-    pooled = Tally.sum(map(_tally, arguments))
+    pooled = Tally.sum(map(_tally_of, arguments))
     return Curve(pooled) if isinstance(arguments[0], Curve) else pooled
 
 
-def _over_rows(split: Split, measure: Measure, options: Mapping[str, Any]) -> float:
+def _average_over_rows(split: Split, measure: Measure, options: Mapping[str, Any]) -> float:
     sets = split.classes
     if not isinstance(sets, LabelSets) or describe(measure).of is not Counts:
         raise OptionError("an average over samples needs sets of labels, several for each row", remedy="use macro.")
     return mean_defined(measure(sets.per_row(), **options), 1.0 if sets.weight is None else sets.weight)
 
 
-def _weights(how: str | Mapping[Any, float], split: Split) -> Floats | float:
+def _class_weights(how: str | Mapping[Any, float], split: Split) -> Floats | float:
     if isinstance(how, str):
         return 1.0 if how == "macro" else split.support
     if set(how) != set(split.labels):

@@ -90,7 +90,7 @@ def brier(r: MulticlassRows) -> float:
     0.4333333333
     """
     parts = []
-    for score, truth, amount in _blocks(r):
+    for score, truth, amount in _iterate_blocks(r):
         gap = score.copy()
         gap[np.arange(len(truth)), truth] -= 1
         parts.append(np.sum(amount * np.square(gap).sum(axis=1)))
@@ -112,7 +112,9 @@ def log_loss(r: MulticlassRows) -> float:
     0.7811356958
     """
     with np.errstate(divide="ignore"):  # the logarithm of 0
-        parts = [-np.sum(amount * np.log(score[np.arange(len(truth)), truth])) for score, truth, amount in _blocks(r)]
+        parts = [
+            -np.sum(amount * np.log(score[np.arange(len(truth)), truth])) for score, truth, amount in _iterate_blocks(r)
+        ]
     return ratio(fsum(parts) + 0.0, r.total)  # −0.0 is 0.0
 
 
@@ -155,14 +157,14 @@ def exact_match(s: LabelSets) -> float:
     return mean_defined(correct, 1.0 if s.weight is None else s.weight)
 
 
-def _blocks(r: MulticlassRows) -> Iterator[tuple[Floats, Floats, Floats]]:
+def _iterate_blocks(r: MulticlassRows) -> Iterator[tuple[Floats, Floats, Floats]]:
     """Yield probabilities, class and amount in blocks of rows that stay in the cache."""
     amount = r.amount
     for start in range(0, len(r), _BLOCK):
         place = slice(start, start + _BLOCK)
         score = np.asarray(r.score[place], dtype=np.float64)
         if not _are_probabilities(score):
-            check_class_probabilities(r, "rank measures take any score.")
+            check_class_probabilities(r, "use rank measures, which take any score.")
         yield score, r.truth[place], np.ones(len(score)) if amount is None else amount[place]
 
 

@@ -73,8 +73,8 @@ def summary(
     """Compute measures of several classes, for all rows (group None) and for each group, as tidy rows.
 
     The cells of the K×K table come first (`class` is the true class, `against` the predicted one); then measures of two
-    classes, for each class against the rest and averaged; last measures of all classes together. If a class is left out
-    of an average since its own value is undefined, `how` says so.
+    classes, for each class against the rest and averaged; last measures of all classes together. `how` lists
+    the classes that are left out of an average since their own value is undefined.
 
     Parameters
     ----------
@@ -111,9 +111,10 @@ def summary(
     """
     if not isinstance(classes, Confusions | MulticlassRows):
         raise OptionError(
-            f"{type(classes).__name__} is not what read.confusions or read.class_rows gives", remedy="read first."
+            f"{type(classes).__name__} is neither Confusions nor MulticlassRows",
+            remedy="read them with baserate.read.confusions or baserate.read.class_rows.",
         )
-    plan = _Plan.of(measures, averages, costs, scored=isinstance(classes, MulticlassRows))._replace(judge=estimator)
+    plan = _Plan.of(measures, averages, costs, scored=isinstance(classes, MulticlassRows))._replace(estimator=estimator)
     notes: list[str] = []
     groups = [(group, _GroupData.of(data)) for group, data in iterate_groups(classes)]
     rows = [row | {"group": group} for group, data in groups for row in plan.rows(data, notes)]
@@ -149,7 +150,7 @@ class _Plan(NamedTuple):
     costs: CostMatrix | None
     strictly: bool
     """Whether the user named each, so that none may be left out."""
-    judge: Estimator = compute_estimate
+    estimator: Estimator = compute_estimate
 
     @staticmethod
     def of(
@@ -178,7 +179,7 @@ class _Plan(NamedTuple):
                 if sets
                 else "labels have neither ranks nor probabilities"
             )
-            raise OptionError(f"{names} cannot be had: {reason}.")
+            raise OptionError(f"{names} cannot be computed: {reason}.")
         selected = [each for each in selected if describe(each).of in fit]
         of_each = [measure for measure in selected if describe(measure).of in (Counts, Curve, Tally)]
         return _Plan(of_each, [m for m in selected if m not in of_each], wanted, costs, strictly)
@@ -196,7 +197,7 @@ class _Plan(NamedTuple):
                 except NotAProbabilityError as error:
                     if self.strictly:
                         raise
-                    note = f"{describe(measure).name} is left out: {str(error).partition(' Rank')[0]}"
+                    note = f"{describe(measure).name} is left out: {error.what}"
                     notes += [note] if note not in notes else []
 
     def _per_class_rows(self, measure: Measure, data: _GroupData) -> Iterator[Row]:
@@ -204,7 +205,7 @@ class _Plan(NamedTuple):
         name, labels = describe(measure).name, data.split.labels
         arguments, reasons = data.split.arguments(measure), undefined_classes(measure, data.split)
         for at, label in enumerate(labels):
-            row = tidy_columns(self.judge(measure, arguments[at])) | (
+            row = tidy_columns(self.estimator(measure, arguments[at])) | (
                 {"why": reasons[label]} if label in reasons else {}
             )
             yield {"measure": name, "class": label, **row}
@@ -212,7 +213,7 @@ class _Plan(NamedTuple):
             function = average_over_classes(measure, how)  # type: ignore[arg-type]  # the name was checked
             average = how if isinstance(how, str) else "custom"
             method = _HOW[average].format(_describe_classes(labels, reasons))
-            estimate = self.judge(function, data.split)
+            estimate = self.estimator(function, data.split)
             yield {
                 "measure": name,
                 "average": average,
@@ -224,11 +225,11 @@ class _Plan(NamedTuple):
         """Yield the row of a measure of all classes together, after the rows of its parts."""
         name, argument = describe(measure).name, data.argument(measure)
         if name == "hand_till":
-            yield from _hand_till(argument, self.judge)
+            yield from _hand_till_rows(argument, self.estimator)
             return
         if name == "expected_cost" and self.costs is not None:
             measure = partial(measure, costs=self.costs)
-        yield {"measure": name, **tidy_columns(self.judge(measure, argument))}
+        yield {"measure": name, **tidy_columns(self.estimator(measure, argument))}
 
 
 def select_measures(measures: Iterable[str | Measure] | str, *, both: bool) -> list[Measure]:
@@ -291,7 +292,7 @@ def _join_methods(method: str, interval: str | None) -> str:
     return f"{method}; {interval}" if interval else method
 
 
-def _hand_till(rows: MulticlassRows, judge: Estimator) -> Iterator[Row]:
+def _hand_till_rows(rows: MulticlassRows, estimator: Estimator) -> Iterator[Row]:
     """Yield the table of pairs of classes, then its mean."""
     table = pairwise_auc(rows)
     absent = [label for label, mass in zip(rows.labels, rows.support, strict=True) if not mass]
@@ -306,10 +307,10 @@ def _hand_till(rows: MulticlassRows, judge: Estimator) -> Iterator[Row]:
     # The table of pairs is at hand; computing the measure again would double the work.
     plain = (
         Estimate(mean_defined(table.ravel()), why=undefined_reason(measure, rows))
-        if judge is compute_estimate
+        if estimator is compute_estimate
         else None
     )
-    estimate = plain or judge(measure, rows)
+    estimate = plain or estimator(measure, rows)
     every, present = len(rows.labels), len(rows.labels) - len(absent)
     total = every * (every - 1) // 2
     some = f"{present * (present - 1) // 2} of {total} pairs of classes, without {_format_labels(absent)}"

@@ -1,4 +1,4 @@
-"""Laws of maps, over scores with ties, of 0 and 1, and beyond them."""
+"""Laws of calibrators, over scores with ties, of 0 and 1, and outside of [0, 1]."""
 
 from collections.abc import Callable
 
@@ -25,12 +25,12 @@ grid = np.concatenate([[0.0], np.linspace(0, 1, 97), [1e-300, 1.0]])
 KEEP_ORDER = [name for name in calibrate.BINARY_METHODS if name != "histogram"]
 
 
-def both_classes(drawn: Rows) -> Tally:
-    assume(0 < drawn.truth.sum() < len(drawn.truth))
-    return tally(*drawn)
+def both_classes(sample: Rows) -> Tally:
+    assume(0 < sample.truth.sum() < len(sample.truth))
+    return tally(*sample)
 
 
-def fitted(method: str, t: Tally) -> Calibrator:
+def fit_calibrator(method: str, t: Tally) -> Calibrator:
     """A map, where the data determine one."""
     try:
         return calibrate.fit(t, method)
@@ -39,23 +39,23 @@ def fitted(method: str, t: Tally) -> Calibrator:
 
 
 @given(probabilities, st.sampled_from(list(calibrate.BINARY_METHODS)))
-def test_what_comes_out_are_probabilities(drawn: Rows, method: str) -> None:
-    result = fitted(method, both_classes(drawn))(grid)
+def test_calibrators_return_probabilities(sample: Rows, method: str) -> None:
+    result = fit_calibrator(method, both_classes(sample))(grid)
     assert result.min() >= 0
     assert result.max() <= 1
 
 
 @given(probabilities, st.sampled_from(KEEP_ORDER))
-def test_a_higher_score_never_means_less(drawn: Rows, method: str) -> None:
-    result = fitted(method, both_classes(drawn))
+def test_calibrators_never_decrease(sample: Rows, method: str) -> None:
+    result = fit_calibrator(method, both_classes(sample))
     assert result.never_falls
     assert (np.diff(result(np.sort(grid))) >= -1e-15).all()
 
 
 @given(probabilities, st.sampled_from(["identity", "offset", "logistic", "beta", "strict-isotonic"]))
-def test_where_order_is_promised_the_area_stays(drawn: Rows, method: str) -> None:
-    t = both_classes(drawn)
-    result = fitted(method, t)
+def test_order_preserving_calibrators_keep_the_auc(sample: Rows, method: str) -> None:
+    t = both_classes(sample)
+    result = fit_calibrator(method, t)
     assume(result.rises)
     after = t.with_scores(result(t.score))
     # Far out, log-odds may differ where probabilities no longer do.
@@ -65,8 +65,8 @@ def test_where_order_is_promised_the_area_stays(drawn: Rows, method: str) -> Non
 
 
 @given(scores)
-def test_strict_order_is_kept_of_any_score(drawn: Rows) -> None:
-    t = both_classes(drawn)
+def test_strictly_increasing_calibrators_keep_the_order_of_any_score(sample: Rows) -> None:
+    t = both_classes(sample)
     result = calibrate.isotonic(t, strict=True)
     after = t.with_scores(result(t.score))
     assert result.rises
@@ -76,8 +76,8 @@ def test_strict_order_is_kept_of_any_score(drawn: Rows) -> None:
 
 
 @given(probabilities, st.sampled_from(list(calibrate.BINARY_METHODS)))
-def test_what_is_saved_is_what_is_read(drawn: Rows, method: str) -> None:
-    result = fitted(method, both_classes(drawn))
+def test_saved_calibrators_are_read_unchanged(sample: Rows, method: str) -> None:
+    result = fit_calibrator(method, both_classes(sample))
     again = Calibrator.from_json(result.to_json())
     assert np.array_equal(again(grid), result(grid))
     assert again.to_json() == result.to_json()
@@ -85,8 +85,8 @@ def test_what_is_saved_is_what_is_read(drawn: Rows, method: str) -> None:
 
 
 @given(inside)
-def test_an_offset_is_a_prevalence_is_a_line_of_slope_one(drawn: Rows) -> None:
-    t = both_classes(drawn)
+def test_an_offset_equals_a_prevalence_adjustment_and_a_line_of_slope_one(sample: Rows) -> None:
+    t = both_classes(sample)
     result = calibrate.offset(t)
     p = result(t.score)
     # The mean is that of the rows.
@@ -102,7 +102,7 @@ def test_an_offset_is_a_prevalence_is_a_line_of_slope_one(drawn: Rows) -> None:
 
 
 @given(st.lists(hundredths, min_size=1), st.floats(0.001, 0.999), st.floats(0.001, 0.999))
-def test_there_and_back_again(p: list[float], here: float, there: float) -> None:
+def test_repriored_probabilities_come_back(p: list[float], here: float, there: float) -> None:
     out, back = calibrate.prevalence(at=here, to=there), calibrate.prevalence(at=there, to=here)
     assert back(out(p)) == pytest.approx(np.array(p), rel=1e-12, abs=1e-15)
     assert calibrate.prevalence(at=here, to=here)(p) == pytest.approx(np.array(p), rel=1e-15)
@@ -110,8 +110,8 @@ def test_there_and_back_again(p: list[float], here: float, there: float) -> None
 
 
 @given(scores)
-def test_isotonic_is_calibrated_on_its_own_pools(drawn: Rows) -> None:
-    t = both_classes(drawn)
+def test_isotonic_is_calibrated_on_its_own_pools(sample: Rows) -> None:
+    t = both_classes(sample)
     after = t.with_scores(calibrate.isotonic(t)(t.score))
     assert after.score == pytest.approx(after.positive / (after.positive + after.negative), rel=1e-13, abs=1e-15)
     share = t.positive / (t.positive + t.negative)
@@ -121,8 +121,8 @@ def test_isotonic_is_calibrated_on_its_own_pools(drawn: Rows) -> None:
 
 
 @given(scores, st.integers(1, 12))
-def test_a_histogram_is_calibrated_on_its_own_bins(drawn: Rows, bins: int) -> None:
-    t = both_classes(drawn)
+def test_a_histogram_is_calibrated_on_its_own_bins(sample: Rows, bins: int) -> None:
+    t = both_classes(sample)
     p = calibrate.histogram(t, bins=bins)(t.score)
     for share in np.unique(p):
         there = p == share
@@ -132,8 +132,8 @@ def test_a_histogram_is_calibrated_on_its_own_bins(drawn: Rows, bins: int) -> No
 
 
 @given(scores, st.lists(st.integers(-60, 60).map(lambda k: k / 16), min_size=1, max_size=8))
-def test_venn_abers_is_an_isotonic_regression_with_one_more_row(drawn: Rows, new: list[float]) -> None:
-    t = both_classes(drawn)
+def test_venn_abers_is_an_isotonic_regression_with_one_more_row(sample: Rows, new: list[float]) -> None:
+    t = both_classes(sample)
     result = calibrate.venn_abers(t)
     if result.form.of_probabilities:
         new = [each for each in new if 0 <= each <= 1]
@@ -141,7 +141,7 @@ def test_venn_abers_is_an_isotonic_regression_with_one_more_row(drawn: Rows, new
     low, high = result.bounds(new)
     for at, score in enumerate(new):
         for label, bound in ((0, low), (1, high)):
-            truth, s = np.append(drawn.truth, label), np.append(drawn.score, score)
+            truth, s = np.append(sample.truth, label), np.append(sample.score, score)
             distinct, place = np.unique(s, return_inverse=True)
             total = np.bincount(place).astype(float)
             share = np.bincount(place, weights=truth) / total
@@ -160,8 +160,8 @@ Curve = Callable[[Floats], Floats]
 
 @pytest.mark.slow
 @given(inside, st.lists(st.tuples(*[st.floats(-0.5, 0.5)] * 3), min_size=5, max_size=5))
-def test_no_curve_of_the_family_fits_better(drawn: Rows, others: list[tuple[float, float, float]]) -> None:
-    t = both_classes(drawn)
+def test_fitted_parameters_maximize_the_likelihood(sample: Rows, others: list[tuple[float, float, float]]) -> None:
+    t = both_classes(sample)
     for name in ("temperature", "logistic", "beta"):
         try:
             result = calibrate.fit(t, name)
@@ -178,11 +178,11 @@ def test_no_curve_of_the_family_fits_better(drawn: Rows, others: list[tuple[floa
 
 @pytest.mark.slow
 @given(inside, st.integers(2, 4))
-def test_a_count_is_repetition(drawn: Rows, times: int) -> None:
-    t = both_classes(drawn)
-    often = tally(np.repeat(drawn.truth, times), np.repeat(drawn.score, times))
-    counted = tally(*drawn, count=np.full(len(drawn.truth), times))
-    weighted = tally(*drawn, weight=np.full(len(drawn.truth), float(times)))
+def test_a_count_is_repetition(sample: Rows, times: int) -> None:
+    t = both_classes(sample)
+    often = tally(np.repeat(sample.truth, times), np.repeat(sample.score, times))
+    counted = tally(*sample, count=np.full(len(sample.truth), times))
+    weighted = tally(*sample, weight=np.full(len(sample.truth), float(times)))
     for name in calibrate.BINARY_METHODS:
         try:
             result = calibrate.fit(t, name)
@@ -197,25 +197,25 @@ def test_a_count_is_repetition(drawn: Rows, times: int) -> None:
 
 
 @given(inside, st.randoms(use_true_random=False))
-def test_the_order_of_rows_changes_nothing(drawn: Rows, random: object) -> None:
-    t = both_classes(drawn)
-    assume(min(drawn.truth.sum(), (~drawn.truth).sum()) > 2)
-    order = np.arange(len(drawn.truth))
+def test_the_order_of_rows_changes_nothing(sample: Rows, random: object) -> None:
+    t = both_classes(sample)
+    assume(min(sample.truth.sum(), (~sample.truth).sum()) > 2)
+    order = np.arange(len(sample.truth))
     random.shuffle(order)  # type: ignore[attr-defined]
-    shuffled = tally(drawn.truth[order], drawn.score[order])
+    shuffled = tally(sample.truth[order], sample.score[order])
     for name in ("isotonic", "offset", "identity"):
         one, other = calibrate.cross_fit(t, name, folds=2), calibrate.cross_fit(shuffled, name, folds=2)
         assert (one.digest, one.rows.sum()) == (other.digest, t.rows.sum())
 
 
 @given(scores)
-def test_of_other_scores_a_line_is_taken_as_it_is(drawn: Rows) -> None:
-    t = both_classes(drawn)
+def test_scores_that_are_not_probabilities_are_fitted_without_log_odds(sample: Rows) -> None:
+    t = both_classes(sample)
     assume(not (t.score[-1] >= 0 and t.score[0] <= 1))
     for name in ("identity", "offset", "temperature", "beta"):
         with pytest.raises(NotAProbabilityError, match="take any score"):
             calibrate.fit(t, name)
-    result = fitted("logistic", t)
+    result = fit_calibrator("logistic", t)
     assume(result.rises)
     assume(result.parameters[1].value < 20)
     wanted = fit_logistic(t.score, t.positive, t.negative)
@@ -223,8 +223,8 @@ def test_of_other_scores_a_line_is_taken_as_it_is(drawn: Rows) -> None:
 
 
 @given(inside)
-def test_smoothed_targets_always_have_a_line(drawn: Rows) -> None:
-    t = both_classes(drawn)
+def test_smoothed_targets_always_have_a_finite_fit(sample: Rows) -> None:
+    t = both_classes(sample)
     assume(len(t.score) > 1)
     result = calibrate.logistic(t, smoothed=True)
     assert np.isfinite(result(grid)).all()

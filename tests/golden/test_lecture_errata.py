@@ -1,4 +1,4 @@
-"""Where the lecture slides slip, and what is right instead."""
+"""Errors of the lecture slides, and the correct values."""
 
 from functools import partial
 from math import isnan
@@ -48,7 +48,7 @@ def test_equal_youden_is_equal_error_only_where_classes_are_balanced() -> None:
     assert measure.error_rate(eager) == near(0.37)
 
 
-def test_the_third_spam_table_has_two_thousand_spam_mails() -> None:
+def test_spam_mails_of_the_third_table() -> None:
     # Slip: all rows are introduced as thresholds on data with a hundred spam mails, and no threshold changes the truth.
     first, third = Counts(tp=90, fp=1910, fn=10, tn=997_990), Counts(tp=90, fp=10, fn=1910, tn=997_990)
     assert first.positives == 100

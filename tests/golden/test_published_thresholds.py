@@ -1,4 +1,4 @@
-"""Published cut-offs: the twenty cases, the model population, pROC's aSAH data, and the peers that search for them."""
+"""Published thresholds: the twenty cases, the model population, pROC's aSAH data, and peers that search for them."""
 
 from collections.abc import Callable
 from functools import partial
@@ -22,7 +22,7 @@ def twenty() -> Curve:
 
 
 @pytest.mark.parametrize("rule", ["youden", "closest", "balanced"])
-def test_three_rules_of_the_twenty_cases_meet(twenty: Curve, rule: str) -> None:
+def test_three_rules_agree_on_the_twenty_cases(twenty: Curve, rule: str) -> None:
     result = decide.find_rule(rule)(twenty)
     assert result.threshold == 0.65
     assert measure.youden(twenty.at(result.threshold)) == near(0.6190476190476191)
@@ -35,7 +35,7 @@ def test_precision_equals_recall_in_the_twenty_cases(twenty: Curve) -> None:
     assert measure.precision(counts) == near(measure.sensitivity(counts))
 
 
-def test_most_sensitivity_with_a_specificity_of_nine_tenths(twenty: Curve) -> None:
+def test_highest_sensitivity_at_a_specificity_of_nine_tenths(twenty: Curve) -> None:
     for same in ("specificity >= 0.9", "TNR>=90%", "fpr <= 0.1"):
         assert decide.require(twenty, same, maximize="sensitivity").threshold == 0.8
 
@@ -67,7 +67,7 @@ def test_rules_on_the_model_population(rule: Callable[[Curve], Policy], threshol
     assert rule(grid(CELLS)).threshold == pytest.approx(threshold, abs=2 / CELLS)
 
 
-def test_values_at_the_cut_offs_of_the_model_population() -> None:
+def test_values_at_the_thresholds_of_the_model_population() -> None:
     c = grid(CELLS)
     assert measure.youden(c.at(decide.youden(c).threshold)) == pytest.approx(0.5, abs=1e-9)
     even = c.at(decide.break_even(c).threshold)
@@ -136,10 +136,10 @@ def test_scikit_learns_grid_never_beats_the_exact_search() -> None:
     from sklearn.base import BaseEstimator, ClassifierMixin
     from sklearn.model_selection import TunedThresholdClassifierCV
 
-    class Given(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    class FixedProbabilities(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """A classifier whose probabilities are its one feature."""
 
-        def fit(self, X: object, y: object) -> "Given":  # noqa: ARG002, N803  (scikit-learn's names)
+        def fit(self, X: object, y: object) -> "FixedProbabilities":  # noqa: ARG002, N803  (scikit-learn's names)
             self.classes_ = np.array([0, 1])
             return self
 
@@ -148,7 +148,7 @@ def test_scikit_learns_grid_never_beats_the_exact_search() -> None:
 
     truth, score = population.binormal(means=(0, 1.5), prevalence=0.05).draw(1000, 0)
     p = 1 / (1 + np.exp(-score))
-    fitted = Given().fit(p[:, None], truth)
+    fitted = FixedProbabilities().fit(p[:, None], truth)
     tuned = TunedThresholdClassifierCV(fitted, scoring="f1", cv="prefit", refit=False).fit(
         p[:, None], truth.astype(int)
     )

@@ -1,4 +1,4 @@
-"""Witnesses of calibration: scikit-learn, statsmodels and SciPy, on the same rows."""
+"""Calibration measures beside scikit-learn, statsmodels and SciPy, on the same rows."""
 
 import math
 from functools import partial
@@ -90,12 +90,12 @@ def test_isotonic_regression(kind: str) -> None:
             assert parts["miscalibration"] == pytest.approx(score(t) - best, rel=1e-9)
 
 
-def fitted(truth: Bools, x: Floats) -> tuple[Floats, Floats]:
+def fit_line(truth: Bools, x: Floats) -> tuple[Floats, Floats]:
     result = sm.Logit(truth.astype(float), sm.add_constant(x)).fit(disp=0, tol=1e-14)
     return result.params, result.cov_params()
 
 
-def sandwich(truth: Bools, design: Floats, line: Floats, at: int) -> tuple[float, float]:
+def statsmodels_sandwich(truth: Bools, design: Floats, line: Floats, at: int) -> tuple[float, float]:
     """Standard error of a coefficient by HC2, row by row, and degrees of freedom by fourth powers."""
     p = expit(line)
     inverse = np.linalg.inv(sum(q * (1 - q) * np.outer(x, x) for x, q in zip(design, p, strict=True)))
@@ -111,14 +111,14 @@ def sandwich(truth: Bools, design: Floats, line: Floats, at: int) -> tuple[float
 
 
 @pytest.mark.parametrize("kind", ["distinct", "few"])
-def test_the_line_of_log_odds(kind: str) -> None:
+def test_the_recalibration_line_equals_statsmodels(kind: str) -> None:
     truth, p = rows(kind)
     t = tally(truth, p)
-    params, covariance = fitted(truth, logit(p))
+    params, covariance = fit_line(truth, logit(p))
     assert fit_recalibration(t).covariance == pytest.approx(np.asarray(covariance), rel=1e-8)
     for at, name in enumerate(("calibration_intercept", "calibration_slope")):
         result = infer.estimate(name, t, level=0.9)
-        error, freedom = sandwich(truth, sm.add_constant(logit(p)), params[0] + params[1] * logit(p), at)
+        error, freedom = statsmodels_sandwich(truth, sm.add_constant(logit(p)), params[0] + params[1] * logit(p), at)
         reach = stats.t.ppf(0.95, freedom) * error
         assert [result.value, result.low, result.high] == pytest.approx(
             [params[at], params[at] - reach, params[at] + reach], rel=1e-8
@@ -126,7 +126,7 @@ def test_the_line_of_log_odds(kind: str) -> None:
     assert measure.cox_ici(t) == pytest.approx(np.abs(expit(params[0] + params[1] * logit(p)) - p).mean(), rel=1e-8)
     fit = sm.GLM(truth.astype(float), np.ones(len(p)), family=sm.families.Binomial(), offset=logit(p)).fit(tol=1e-14)
     result = infer.estimate("calibration_in_the_large", t)
-    error, freedom = sandwich(truth, np.ones((len(p), 1)), fit.params[0] + logit(p), 0)
+    error, freedom = statsmodels_sandwich(truth, np.ones((len(p), 1)), fit.params[0] + logit(p), 0)
     reach = stats.t.ppf(0.975, freedom) * error
     assert [result.value, result.low, result.high] == pytest.approx(
         [fit.params[0], fit.params[0] - reach, fit.params[0] + reach], rel=1e-8
@@ -149,7 +149,7 @@ def test_a_count_is_a_frequency_weight() -> None:
     design = np.repeat(design, count, axis=0)
     for at, name in enumerate(("calibration_intercept", "calibration_slope")):
         result = infer.estimate(name, t)
-        error, freedom = sandwich(np.repeat(truth, count), design, design @ fit.params, at)
+        error, freedom = statsmodels_sandwich(np.repeat(truth, count), design, design @ fit.params, at)
         reach = stats.t.ppf(0.975, freedom) * error
         assert [result.value, result.low, result.high] == pytest.approx(
             [fit.params[at], fit.params[at] - reach, fit.params[at] + reach], rel=1e-7
@@ -159,8 +159,8 @@ def test_a_count_is_a_frequency_weight() -> None:
 @pytest.mark.quick(4)
 @pytest.mark.parametrize("size", [40, 41, 399, 1500, 1501])
 @pytest.mark.parametrize("span", [0.5, 0.3, 1.0])
-def test_local_regression(size: int, span: float) -> None:
-    # Ours takes at least that share of the mass; the witness would take one row less of an odd number.
+def test_lowess_equals_statsmodels(size: int, span: float) -> None:
+    # Ours takes at least that share of the mass; the peer would take one row less of an odd number.
     truth, p = rows("distinct", size)
     enough = math.ceil(span * size - 1e-7) / size
     fit = lowess(truth.astype(float), p, frac=enough, it=0, delta=0.001, return_sorted=False)
