@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 
+from baserate import Tally
 from baserate._numeric import distinct as module
 from baserate._numeric.cumulative import pairwise_wins
 from baserate._numeric.distinct import (
@@ -171,3 +172,12 @@ def test_other_thresholds_stay(at: list[float]) -> None:
     score = np.array([0.1, 0.7], dtype=np.float32).astype(np.float64)
     assert separate_precisions(np.array(at), score).tolist() == at
     assert separate_precisions(score, np.array([0.1, 0.7])).tolist() == score.tolist()
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int8, np.uint16, np.int64])
+def test_sums_of_narrow_counts_do_not_wrap_around(kind: type) -> None:
+    score, flag = np.full(600, 0.5), np.arange(600) < 300
+    count: npt.NDArray[Any] = np.full(600, 100, dtype=kind)
+    value, (rows,) = module.distinct_sums(score, flag, None, count)
+    assert (value.tolist(), rows.tolist()) == ([0.5], [[30_000], [30_000]])
+    assert Tally.of_rows(flag, score, count=count).rows.tolist() == [[30_000], [30_000]]
