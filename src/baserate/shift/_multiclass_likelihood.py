@@ -27,7 +27,8 @@ from baserate._numeric.simplex import (
     shares_covariance,
 )
 from baserate._rows import MulticlassRows, MulticlassTarget
-from baserate.calibrate.multiclass import bias_corrected, format_labels, temperature, vector
+from baserate.calibrate import format_labels
+from baserate.calibrate.multiclass import bias_corrected, temperature, vector
 from baserate.infer import t_widening
 from baserate.shift._data import MulticlassData, MulticlassPrevalence, Sample, share_intervals
 from baserate.shift._moment_matching import (
