@@ -219,7 +219,7 @@ def estimate_prevalence(
     """Estimate the prevalence of the positive class, or of each of several classes, in unlabelled data.
 
     The estimate assumes label shift: each class scores as in the validation data, and only the prevalences differ.
-    `label_shift` tests that assumption. The interval includes the uncertainty from the validation sample.
+    `label_shift_test` tests that assumption. The interval includes the uncertainty from the validation sample.
 
     Parameters
     ----------
@@ -344,7 +344,7 @@ def call_with_options(
 
 
 def _extreme_scores_note(data: BinaryData, estimate: Prevalence) -> tuple[str, ...]:
-    """Say how many rows of the target have no finite log-odds."""
+    """Note how many rows of the target have no finite log-odds."""
     if estimate.calibrator is None or not estimate.calibrator.form.of_probabilities:
         return ()
     score, rows = data.score, data.target.rows

@@ -84,8 +84,9 @@ class Posterior(NamedTuple):
         if not adjusted:
             own[0] += _prevalence_influence(validation)
         line = _logistic_line(self.calibrator) if self.calibrator is not None else None
-        # Log-odds of the target, recovered from the ratios: scores are not stored.
+        # Log-odds of the target, recovered from the ratios: pooled neighbors have no scores.
         x = np.zeros(1) if line is None else (ratios + log(self.at) - log1p(-self.at) - line[0]) / line[1]
+        # Certain rows have infinite log-odds and a derivative of 0, whose product is NaN and counts as 0.
         with np.errstate(invalid="ignore"):
             sums = np.array([float(change.sum()), float(np.nan_to_num(change * x).sum())])
         total: Floats = np.tensordot(sums, own, axes=1)
@@ -94,6 +95,7 @@ class Posterior(NamedTuple):
 
 def _logistic_line(calibrator: Calibrator) -> tuple[float, float] | None:
     """Return intercept and slope of a logistic calibrator; None for other calibrators."""
+    # An offset has the same form, but does not clip; its slope was not fitted.
     form = calibrator.form
     if isinstance(form, Line):
         return form.intercept, form.slope
@@ -120,7 +122,7 @@ def binary_mlls(data: BinaryData, *, recalibrate: RecalibrateOption = True, at: 
     labels = LabelLikelihood(*data.label_counts)
     few = pool_neighbors(ratios, sample)
     # Pooled scores give a start next to the maximum, so that the full pass needs few steps.
-    value = _maximize(sample, labels, _maximize(few[1], labels, posterior.at))
+    value = _maximize_likelihood(sample, labels, _maximize_likelihood(few[1], labels, posterior.at))
     influence, spread = _binary_influence(data, posterior, few, value)
     variance, reach = data.reach(influence, spread)
     low, high = _profile_bounds(_ProfileLikelihood(few[1], labels, value), variance, spread, reach)
@@ -133,7 +135,7 @@ def binary_mlls(data: BinaryData, *, recalibrate: RecalibrateOption = True, at: 
 
 
 def target_influence(ratios: Floats, estimate: Prevalence, mass: Cells | None, data: BinaryData) -> Floats:
-    """Influence on the estimate of a unit of mass of the target at these log-ratios."""
+    """Compute the influence on the estimate of a unit of mass of the target at these log-ratios."""
     sample = MixtureSample.of(ratios, mass, mass)
     u = sample.lean / (0.5 + sample.lean * (estimate.value - 0.5))
     return np.asarray(
@@ -189,7 +191,7 @@ def _fit_logistic(tally: Tally) -> Posterior:
 
 
 def _prevalence_influence(tally: Tally) -> Floats:
-    """Influence of one more row of each class on the log-odds of the prevalence."""
+    """Compute the influence of one more row of each class on the log-odds of the prevalence."""
     return np.repeat([[1 / tally.positives], [-1 / tally.negatives]], len(tally.score), axis=1)
 
 
@@ -200,16 +202,16 @@ class LabelLikelihood(NamedTuple):
     negatives: float
 
     def slope(self, q: float) -> float:
-        """First derivative of the log-likelihood."""
+        """Compute the first derivative."""
         return _ratio_or_zero(self.positives, q) - _ratio_or_zero(self.negatives, 1 - q)
 
     def curvature(self, q: float) -> float:
-        """Negative second derivative of the log-likelihood."""
+        """Compute the negative second derivative."""
         return _ratio_or_zero(self.positives, q * q) + _ratio_or_zero(self.negatives, (1 - q) ** 2)
 
     def surprise(self, q: float) -> float:
-        """Negative log-likelihood."""
-        from scipy.special import xlogy
+        """Compute the negative log-likelihood."""
+        from scipy.special import xlogy  # 0·ln 0 is 0
 
         return -float(xlogy(self.positives, q) + xlogy(self.negatives, 1 - q))
 
@@ -219,7 +221,7 @@ def _ratio_or_zero(part: float, whole: float) -> float:
     return ratio(part, whole) if part else 0.0
 
 
-def _maximize(sample: MixtureSample, labels: LabelLikelihood, start: float) -> float:
+def _maximize_likelihood(sample: MixtureSample, labels: LabelLikelihood, start: float) -> float:
     def slope_at(q: float) -> tuple[float, float]:
         moments_at = sample.moments(q)
         return moments_at.slope + labels.slope(q), moments_at.curvature + labels.curvature(q)
@@ -315,7 +317,7 @@ class JointFit(NamedTuple):
         return cls(histograms, fit, bin_weights(histograms.counts, fit, joint=True))
 
     def target_influence(self, data: BinaryData) -> Floats:
-        """Influence on the prevalence of a unit of mass at each score of the target."""
+        """Compute the influence on the prevalence of a unit of mass at each score of the target."""
         assert self.histograms.edges is not None  # noqa: S101  (for the type checker)
         mixture = self.fit.share * self.fit.first + (1 - self.fit.share) * self.fit.second
         own = (self.weight - float(self.weight @ mixture)) / data.target.total
@@ -448,9 +450,10 @@ def _occupied_counts(data: BinaryData, place: BinFunction, many: int) -> Histogr
     first, second = _class_counts(data.validation, place, many)
     mass = np.bincount(place(target.score), weights=target.mass, minlength=many).astype(np.float64)
     mixed = mass if target.squares is None else effective_counts(mass, target.squares)
-    there = first + second + mixed > 0
-    bin_of = np.cumsum(there) - 1
-    return Histograms(BinCounts(first[there], second[there], mixed[there], data.label_counts), bin_of[places])
+    nonempty = first + second + mixed > 0
+    bin_of = np.cumsum(nonempty) - 1
+    counts = BinCounts(first[nonempty], second[nonempty], mixed[nonempty], data.label_counts)
+    return Histograms(counts, bin_of[places])
 
 
 def _class_counts(tally: Tally, place: BinFunction, many: int) -> Floats:
@@ -473,12 +476,12 @@ def _check_edges(edges: Sequence[float]) -> Floats:
 def _minimize_hellinger(counts: BinCounts) -> float:
     """Find the prevalence of least Hellinger distance: where the slope of Σ√(mixture·h) is 0."""
     f, g, h = (each / each.sum() for each in (counts.first, counts.second, counts.mixture))
-    there = h > 0
-    rise, height = (f - g)[there], np.sqrt(h[there])
+    nonempty = h > 0
+    rise, height = (f - g)[nonempty], np.sqrt(h[nonempty])
 
     def slope(q: float) -> float:
         with np.errstate(divide="ignore", invalid="ignore"):
-            part = height * rise / np.sqrt(q * f[there] + (1 - q) * g[there])
+            part = height * rise / np.sqrt(q * f[nonempty] + (1 - q) * g[nonempty])
         # A bin that neither class can fill has an infinite slope; the sign alone matters to the root finder.
         return float(np.nan_to_num(part, nan=0.0, posinf=1e300, neginf=-1e300).sum())
 
