@@ -139,6 +139,17 @@ class BinaryData:
             )
 
 
+def chi_squared_p(statistic: float, freedom: int) -> float:
+    """Return the p-value of a χ² statistic; never 0.
+
+    >>> round(chi_squared_p(3.841459, 1), 6)
+    0.05
+    """
+    from scipy.special import chdtrc
+
+    return max(float(chdtrc(freedom, statistic)), SMALLEST_P)
+
+
 def variance_and_reach(tally: Tally, influence: Floats, spread: float, level: float) -> tuple[float, float]:
     """Compute the variance of an estimate, and how many standard errors its interval reaches.
 

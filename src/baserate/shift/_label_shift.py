@@ -21,7 +21,14 @@ from baserate._tally import Tallies, Tally
 from baserate.calibrate import pool_tally
 from baserate.infer import CalibrationTest, holm
 from baserate.measure import bin_starts
-from baserate.shift._data import SIGNIFICANCE_LEVEL, SMALLEST_P, BinaryData, MulticlassData, Prevalence
+from baserate.shift._data import (
+    SIGNIFICANCE_LEVEL,
+    SMALLEST_P,
+    BinaryData,
+    MulticlassData,
+    Prevalence,
+    chi_squared_p,
+)
 from baserate.shift._maximum_likelihood import JointFit, Posterior, fit_binned
 from baserate.shift._moment_matching import binary_moments, binary_pacc, moment_influence, raw_scores
 from baserate.shift._multiclass_likelihood import fit_calibration, solve_moments
@@ -55,12 +62,11 @@ def calibration_test(tally: Tally, chance: Floats, columns: Floats | None = None
         member = member - (member * weight) @ columns.T @ np.linalg.pinv((columns * weight) @ columns.T) @ columns
     surplus = member @ (tally.positive - mass * chance)
     spread = (member * noise) @ member.T
-    return _chi_squared(surplus, spread)
+    return _test_surplus(surplus, spread)
 
 
-def _chi_squared(surplus: Floats, spread: Floats) -> CalibrationTest:
-    from scipy.special import gammaincc
-
+def _test_surplus(surplus: Floats, spread: Floats) -> CalibrationTest:
+    """Test by χ² whether sums with this covariance are 0, in the directions that vary."""
     # Scaled to a correlation matrix, so that the tolerance does not depend on bin sizes.
     scale = np.sqrt(np.maximum(np.diagonal(spread), SMALLEST_P))
     values, vectors = np.linalg.eigh(spread / np.outer(scale, scale))
@@ -69,9 +75,7 @@ def _chi_squared(surplus: Floats, spread: Floats) -> CalibrationTest:
         return CalibrationTest(CALIBRATION_CHECK, nan, nan, _METHOD, why="the curve passes through every bin")
     parts = (vectors.T @ (surplus / scale))[varies] ** 2 / values[varies]
     statistic, freedom = float(parts.sum()), int(varies.sum())
-    return CalibrationTest(
-        CALIBRATION_CHECK, statistic, max(float(gammaincc(freedom / 2, statistic / 2)), SMALLEST_P), _METHOD, freedom
-    )
+    return CalibrationTest(CALIBRATION_CHECK, statistic, chi_squared_p(statistic, freedom), _METHOD, freedom)
 
 
 _CURVE_BINS = 10
@@ -163,12 +167,8 @@ class CalibrationCurve(NamedTuple):
         how = "score test of halves of bins, χ²"
         if not varies.any():
             return CalibrationTest(CALIBRATION_CHECK, nan, nan, how, why="there are too few rows")
-        from scipy.special import gammaincc
-
         statistic, freedom = float((surplus[varies] ** 2 / noise[varies]).sum()), int(varies.sum())
-        return CalibrationTest(
-            CALIBRATION_CHECK, statistic, max(float(gammaincc(freedom / 2, statistic / 2)), SMALLEST_P), how, freedom
-        )
+        return CalibrationTest(CALIBRATION_CHECK, statistic, chi_squared_p(statistic, freedom), how, freedom)
 
     def notes(self, check: CalibrationTest) -> tuple[str, ...]:
         """Note how scores were recalibrated, and whether the curve fits."""
@@ -405,13 +405,10 @@ def goodness_of_fit(joint: JointFit) -> CalibrationTest:
     if many < 3:
         why = f"{there_are(many, 'bin')} with rows, and the test needs 3"
         return CalibrationTest(_FIT, nan, nan, how, why=why)
-    from scipy.special import gammaincc
-
     # Rounding may make the free likelihood fall below that of the mixture.
     statistic = max(2 * (unconstrained_log_likelihood(counts) - joint.fit.log_likelihood), 0.0)
-    return CalibrationTest(
-        _FIT, statistic, max(float(gammaincc((many - 2) / 2, statistic / 2)), SMALLEST_P), how, many - 2
-    )
+    # Each class histogram has B − 1 free parameters, the third B − 1 more; the mixture has one in their place.
+    return CalibrationTest(_FIT, statistic, chi_squared_p(statistic, many - 2), how, many - 2)
 
 
 def hausman_difference(data: BinaryData, estimate: Prevalence, joint: JointFit) -> CalibrationTest:

@@ -32,10 +32,10 @@ from baserate.calibrate.multiclass import bias_corrected, check_shares, temperat
 from baserate.infer import t_widening
 from baserate.shift._data import (
     SIGNIFICANCE_LEVEL,
-    SMALLEST_P,
     MulticlassData,
     MulticlassPrevalence,
     Sample,
+    chi_squared_p,
     share_intervals,
 )
 from baserate.shift._moment_matching import (
@@ -390,9 +390,7 @@ class GmmFit(NamedTuple):
     @property
     def p(self) -> float:
         """P-value of Hansen's test that the target is a mixture of the classes."""
-        from scipy.special import chdtrc
-
-        return max(float(chdtrc(self.over, self.statistic)), SMALLEST_P) if self.over else 1.0
+        return chi_squared_p(self.statistic, self.over) if self.over else 1.0
 
     def influence(self, data: MulticlassData) -> Floats:
         """Compute the influence of each validation row with weight on the shares."""
@@ -620,8 +618,6 @@ def _hausman_p(difference: Floats, covariance: Floats, spread: Floats) -> float 
     `covariance` is that of the difference, and `spread` that of one of the estimates. None if the two estimates are
     almost the same function of the rows, so that they cannot disagree.
     """
-    from scipy.special import chdtrc
-
     z = contrasts(len(difference))
     bend, basis = np.linalg.eigh(z.T @ spread @ z)
     varies = bend > _ROUNDING_VARIANCE * bend.max()
@@ -633,4 +629,4 @@ def _hausman_p(difference: Floats, covariance: Floats, spread: Floats) -> float 
         return None
     along = (axes.T @ root @ difference)[visible]
     statistic = float(np.sum(along * along / size[visible]))
-    return max(float(chdtrc(int(visible.sum()), statistic)), SMALLEST_P)
+    return chi_squared_p(statistic, int(visible.sum()))
