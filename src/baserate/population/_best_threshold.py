@@ -539,7 +539,7 @@ def find_thresholds(
     def exact(counts: Counts[Any]) -> Any:  # noqa: ANN401
         return first(counts) - second(counts)
 
-    # A measure may touch its value at a peak or a trough, without a change of sign. Shifted by 1, since the rounding
+    # A measure may touch its value at a peak or a minimum, without a change of sign. Shifted by 1, since the rounding
     # error of a slope is estimated from the value, which is 0 there.
     turns = find_turning_points(population, lambda counts: 1 + exact(counts))
     turns += find_turning_points(population, lambda counts: 1 - exact(counts))
