@@ -112,7 +112,7 @@ def concordance(cells: Cells) -> tuple[float, float, float]:
 
 
 def _has_single_rows(part: Cells) -> bool:
-    """Whether every column is (1, 0) or (0, 1)."""
+    """Return whether every column is (1, 0) or (0, 1)."""
     return part.dtype == np.uint8 and part.max() <= 1 and bool((part[0] != part[1]).all())
 
 

@@ -339,7 +339,7 @@ _DIGITS = 9
 
 
 def is_single_precision(values: Floats) -> bool:
-    """Whether all numbers are float32, whatever type holds them.
+    """Return whether all numbers are float32, whatever type holds them.
 
     >>> is_single_precision(np.array([0.5, float(np.float32(0.1))])), is_single_precision(np.array([0.5, 0.1]))
     (True, False)

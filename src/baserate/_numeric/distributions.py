@@ -451,7 +451,7 @@ _HALVINGS = 6
 
 
 def is_discrete(distribution: Distribution) -> bool:
-    """Whether a distribution has point masses in place of a density."""
+    """Return whether a distribution has point masses in place of a density."""
     return not hasattr(distribution, "pdf")
 
 

@@ -100,7 +100,7 @@ def _find_active(theta: Floats, slope: Floats, bounded: int) -> Bools:
 
 
 def _has_curvature(curve: Floats, first: Floats, free: Bools) -> bool:
-    """Whether enough information is left in every direction."""
+    """Return whether enough information is left in every direction."""
     if not free.any():
         return True
     now, before = curve[np.ix_(free, free)], first[np.ix_(free, free)]
@@ -287,7 +287,7 @@ def _start_from_groups(z: Floats, hits: Floats, misses: Floats) -> tuple[float, 
 
 
 def _is_usable_start(start: Floats) -> bool:
-    """Whether a fit to pooled data is a usable start; pooled data may be separable where the data are not."""
+    """Return whether a fit to pooled data is a usable start; pooled data may be separable where the data are not."""
     return bool((np.abs(start) < _DIVERGED).all())
 
 
@@ -483,7 +483,7 @@ def softmax_gradient(rows: SoftmaxData, model: SoftmaxModel, at: Floats) -> Floa
 
 
 def is_identified(curve: Floats, *, least: float = 1e-11) -> bool:
-    """Whether an information matrix has full rank, whatever the units of its rows."""
+    """Return whether an information matrix has full rank, whatever the units of its rows."""
     if not (np.diag(curve) > 0).all():
         return False
     scale = np.sqrt(np.diag(curve))

@@ -204,6 +204,7 @@ def _split_tally(tally: Tally, folds: int, rng: np.random.Generator) -> Iterator
         if not tally.weighted:
             yield Tally.from_counts(tally.score[nonempty], rows[:, nonempty])
             continue
+        # A class without rows at a score has share 0, not 0/0.
         share = rows[:, nonempty] / np.maximum(tally.rows[:, nonempty].astype(np.float64), 1)
         mass, squares = tally.mass[:, nonempty] * share, tally.squares[:, nonempty] * share
         yield Tally(tally.score[nonempty], mass, squares, rows[:, nonempty], reweighed=tally.reweighed)

@@ -89,6 +89,7 @@ def _check_classes(tally: Tally) -> Tally:
         raise EmptyDataError("there are no rows with weight to fit a calibrator to", remedy="give some.")
     if not (positive and negative):
         raise FitError(f"all rows are {'positive' if positive else 'negative'}", remedy="give rows of both classes.")
+    # Isotonic regression needs mass at every score; for other fits the range of scores would be too wide.
     nonempty = np.logical_or(*tally.mass)
     if nonempty.all():
         return tally
@@ -162,6 +163,7 @@ def wald_parameter(name: str, value: float, variance: float | None) -> Parameter
     >>> wald_parameter("slope", 2.0, 0.25)
     Parameter(name='slope', value=2.0, standard_error=0.5, low=1.020018007729973, high=2.979981992270027, level=0.95)
     """
+    # A singular information gives a variance that is NaN, infinite or, by rounding, negative.
     if variance is None or not isfinite(variance) or variance < 0:
         return Parameter(name, float(value))
     error = sqrt(variance)

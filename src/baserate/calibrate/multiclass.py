@@ -516,7 +516,7 @@ def cross_fit(
     MulticlassRows(4 rows; scores for c, d)
     """
     fold = assign_folds(rows, folds, seed=seed)
-    score = np.empty(rows.score.shape, order="F")
+    score = np.empty(rows.score.shape, order="F")  # measures sort one class at a time
     count = int(fold.max()) + 1
     for at in range(count):
         out = fold == at
@@ -563,6 +563,7 @@ def assign_folds(rows: MulticlassRows, folds: int = 5, *, seed: int = 0) -> Code
     if not len(rows):
         raise EmptyDataError("there are no rows to assign to folds", remedy="give some.")
     support = np.bincount(rows.truth, minlength=len(rows.labels))
+    # A class that never occurs is no obstacle; one that occurs once is, since no other fold has it.
     rarest = int(np.where(support > 0, support, len(rows) + 1).argmin())
     if support[rarest] < 2:
         raise FitError(

@@ -223,6 +223,7 @@ def _shift_mass(counts: Counts[Floats], flagged: str, passed: str, mass: Any) ->
     """Move mass, possibly complex, from passed to flagged; bypass the constructor, which rejects complex counts."""
     shifted = object.__new__(Counts)
     cells = {name: getattr(counts, name) for name in ("tp", "fp", "fn", "tn")}
+    # No moments: measures do not use them, and they would not follow the shift.
     cells |= {flagged: cells[flagged] + mass, passed: cells[passed] - mass, "moments": None}
     for name, cell in cells.items():
         object.__setattr__(shifted, name, cell)
@@ -234,6 +235,7 @@ def _slope_signs(population: Population, function: TableFunction, thresholds: Fl
     with np.errstate(invalid="ignore", over="ignore"):
         change, size, rounding = slope(population, function, thresholds)
     empty = population.density(thresholds) == 0
+    # Opposing slopes that cancel are constant only if they exceed their rounding; otherwise they may be anything.
     stays = empty | (size == 0) | (np.abs(change) <= _SLOPE_TOLERANCE * size) & (size > rounding)
     return np.where(stays, 0.0, np.where(change == 0, np.nan, np.sign(change)))
 
@@ -258,6 +260,7 @@ def _refine_turn(population: Population, function: TableFunction, low: float, hi
 
     corner = _zoom_in(population, function, low, high)
     try:
+        # Only the relative tolerance counts: thresholds near 0 need all their digits.
         root = float(brentq(rising, low, high, xtol=1e-300, rtol=4 * np.finfo(float).eps))
     except ValueError:  # somewhere between them the slope is undefined
         root = corner
@@ -351,7 +354,7 @@ def _tie_tolerance(value: float) -> float:
 Toward = Literal["high", "low"]
 
 _EQUALITY_TOLERANCE = 1e-12
-"""Part of two numbers by which they may differ and still be taken for equal."""
+"""Relative difference of two values that counts as equality."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -484,6 +487,7 @@ def least_cost_threshold(population: Population, costs: Costs | None = None) -> 
     costs = Costs() if costs is None else costs
     ratio = costs.slope(population.prevalence)
     places = density_crossings(population.negative, population.positive, ratio) if 0 < ratio < np.inf else None
+    # If a missed positive costs no more than a flagged one, the cost is greatest where the densities cross.
     if places is None or costs.fn <= costs.tp:
         return best_threshold(population, "expected_cost", costs=costs)
     low = min(support(each)[0] for each in (population.negative, population.positive))

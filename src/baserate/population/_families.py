@@ -161,6 +161,7 @@ LEVELS: dict[str, tuple[Distribution, Distribution]] = {
 }
 """Five levels of performance, from none to perfect; scores of negatives, then of positives [@saito2015]."""
 
+# Papers print a minus sign or a dash in place of the hyphen.
 _SPELLINGS = {
     "er−": "ER-",
     "er–": "ER-",
@@ -390,6 +391,7 @@ def exact_value(population: Population, measure: str | Measure) -> float:
 
 
 def _exact_ks(population: Population) -> float:
+    # The greatest distance in either direction; Youden's index has a sign.
     return max(best_threshold(population, "youden").value, -best_threshold(population, "youden", toward="low").value)
 
 
@@ -639,6 +641,7 @@ def simulate_screening(rows: int = 20_000, seed: int = 2026) -> Screening:
     >>> people.risk.tolist(), people.site[:2].tolist()
     ([0.0928, 0.061, 0.0178, 0.017, 0.0289], ['north', 'coast'])
     """
+    # Do not reorder what uses `rng`: examples, tests and documentation contain numbers of these people.
     rng = np.random.default_rng(seed)
     sites = np.array(["north", "coast", "hill"])
     site = rng.choice(3, size=rows, p=[0.6, 0.3, 0.1])

@@ -157,7 +157,7 @@ def check_gamma(value: object) -> None:
 
 
 def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, Real) and not isinstance(value, bool)
+    return isinstance(value, Real) and not isinstance(value, bool)  # a truth value is a number to Python
 
 
 Data = TypeVar("Data", Tally, Curve, Tallies, Confusion, Confusions)
@@ -181,7 +181,7 @@ def reweigh(data: Any, *, to: Any = None, gamma: Any = None) -> Any:
     class scores in deployment as in the sample.
 
     The result is marked as reweighted: the shares count as exact, and intervals contain chance within classes only. In
-    `Tallies` and `Confusions`, `to` is the prevalence of everybody. Each group gets the prevalence that the same γ
+    `Tallies` and `Confusions`, `to` is the overall prevalence. Each group gets the prevalence that the same γ
     leads to, since a group is as frequent among the positives, and among the negatives, as before.
 
     Parameters
@@ -265,14 +265,14 @@ def _reweigh_tallies(tallies: Tallies, to: object, gamma: object) -> Tallies:
         return _reweigh_groups(tallies, to)
     models = {}
     for model, groups in tallies.models.items():
-        # One γ for all groups, from everybody: a group stays as frequent within each class as it was.
+        # One γ for all groups, from the overall prevalence: a group stays as frequent within each class as it was.
         factors = _tally_factors(tallies.pooled(model), to, gamma)
         models[model] = {group: _scale_tally(tally, *factors) for group, tally in groups.items()}
     return replace(tallies, models=models)
 
 
 def _reweigh_groups(tallies: Tallies, to: Mapping[Any, float]) -> Tallies:
-    """Give each named group a prevalence of its own; all are marked, since their prevalences are taken as known."""
+    """Reweight each named group to its own prevalence; all groups are marked, since all prevalences count as known."""
     shares = {_find_group(tallies, key): share for key, share in to.items()}
     models = {
         model: {
@@ -392,5 +392,5 @@ _REWEIGHERS: dict[type, Callable[[Any, Any, Any], Any]] = {
 
 def _check_both_classes(positives: npt.ArrayLike, negatives: npt.ArrayLike) -> None:
     for name, mass in (("positives", positives), ("negatives", negatives)):
-        if np.size(mass) and not np.min(mass) > 0:
+        if np.size(mass) and not np.min(mass) > 0:  # also NaN
             raise NotBinaryError(f"there are no {name} that could be reweighted", remedy="give rows of both classes.")

@@ -90,6 +90,7 @@ class BinaryData:
     def mean(self, values: Floats) -> tuple[float, float]:
         """Compute the mean of values over the target, and the variance of that mean."""
         target = self.target
+        # The variance is that of influence functions, Σw²(x − m)²/(Σw)², for weights in any unit.
         if target.mass is None or target.squares is None:
             mean = float(values.mean())
             return mean, float(np.dot(values - mean, values - mean)) / len(values) ** 2
@@ -399,6 +400,7 @@ def _labelled_sums(labelled: MulticlassRows | None, order: list[int], power: int
     times = np.ones(len(labelled)) if labelled.count is None else labelled.count
     # 0 ** 0 is 1: rows without weight must not count for power 0 either.
     weight = np.ones(len(labelled)) if labelled.weight is None else labelled.weight**power * (labelled.weight > 0)
+    # Codes follow the classes of the target; `order` puts the sums in the order of validation.
     return np.bincount(labelled.truth, weights=times * weight, minlength=len(order))[order].astype(np.float64)
 
 

@@ -57,7 +57,7 @@ class Estimator:
     """Estimator for several classes; None if the method is for two classes only."""
 
     def options(self, *, many: bool = False) -> tuple[str, ...]:
-        """Names of the options besides the level, for two classes or for many."""
+        """Name the options besides the level, for two classes or for many."""
         function = self.multiclass if many else self.binary
         parameters = () if function is None else signature(function).parameters.values()
         return tuple(each.name for each in parameters if each.kind is each.KEYWORD_ONLY and each.name != "level")

@@ -70,6 +70,7 @@ def _test_surplus(surplus: Floats, spread: Floats) -> CalibrationTest:
     # Scaled to a correlation matrix, so that the tolerance does not depend on bin sizes.
     scale = np.sqrt(np.maximum(np.diagonal(spread), SMALLEST_P))
     values, vectors = np.linalg.eigh(spread / np.outer(scale, scale))
+    # A projection leaves directions without variance, where rounding would be divided by rounding.
     varies = values > 1e-8 * max(float(values.max()), SMALLEST_P)
     if not varies.any():
         return CalibrationTest(CALIBRATION_CHECK, nan, nan, _METHOD, why="the curve passes through every bin")
@@ -145,12 +146,14 @@ class CalibrationCurve(NamedTuple):
         slope = np.bincount(at, weights=change * (score - self.middle[at]), minlength=size) / self.spread
         own, tally = self.places(self.tally.score), self.tally
         each = np.sqrt(self.lost[own]) * (level[own] + slope[own] * (tally.score - self.middle[own]))
+        # Not clipped: these are residuals of the lines that were fitted.
         chance = self.straight(tally.score)
         return np.stack([each * (1 - chance), each * -chance])
 
     def check_fit(self) -> CalibrationTest:
         """Test the lines: whether the upper half of each bin lies where its line predicts, by χ²."""
         tally, at = self.tally, self.places(self.tally.score)
+        # Clipped here, so that no variance is negative.
         mass, chance = tally.positive + tally.negative, self(tally.score)
         size = len(self.middle)
 
@@ -209,7 +212,7 @@ def fit_curve(tally: Tally, score: Floats, mass: Cells, thresholds: Iterable[flo
     middle, level = sum_by_bin(own * tally.score) / total, sum_by_bin(tally.positive) / total
     x = tally.score - middle[at]
     spread = sum_by_bin(own * x**2)
-    # An infinite spread makes the slope 0 without a special case.
+    # An infinite spread makes the slope 0 without a special case: of few rows, or of scores that are equal to rounding.
     spread[(rows < _ROWS_PER_SLOPE) | (spread <= 1e-20 * total * np.maximum(middle**2, 1e-280))] = inf
     lines = np.where(np.isinf(spread), 1, 2)
     lost = ratio(rows, np.maximum(rows - lines, 1.0))
@@ -246,6 +249,7 @@ def _bin_edges(tally: Tally, score: Floats, mass: Cells, thresholds: Iterable[fl
 
 def _check_support(tally: Tally, score: Floats, mass: Cells) -> None:
     """Raise if too much of the target lies where validation has no scores."""
+    # The range of the outermost rows at an end is the unit: far is one unit outside, thin is less than one inside.
     rows = np.cumsum(tally.rows.sum(axis=0, dtype=np.int64))
     low, high = float(tally.score[-1]), float(tally.score[0])
     below = float(tally.score[np.searchsorted(rows, rows[-1] - min(_END_ROWS, rows[-1]), side="right")]) - low
@@ -323,12 +327,12 @@ def describe_checks(checks: tuple[CalibrationTest, ...]) -> LabelShiftTestResult
     """Add a sentence about each test, and one about assumptions that were not tested."""
     words = {_FIT: (_FITS, _MISFITS), DIFFERENCE: (_AGREE, _DIFFER)}
     p_name = _ADJUSTED_P if len([check for check in checks if not check.why]) > 1 else "p"
-    unworded = LabelShiftTestResult(checks, ())
+    adjusted = holm([check.p for check in checks])
     lines = [
         f"Not tested by {check.name}: {check.why}."
         if check.why
         else words[check.name][p < SIGNIFICANCE_LEVEL].format(p=format_p_phrase(p, digits=3, name=p_name))
-        for check, p in zip(checks, unworded.adjusted, strict=True)
+        for check, p in zip(checks, adjusted, strict=True)
     ]
     return LabelShiftTestResult(checks, (*lines, UNTESTED))
 
@@ -342,6 +346,7 @@ _HEADLINES = {
 
 def describe_rejections(checks: Sequence[CalibrationTest]) -> list[str]:
     """Name the tests that reject, in a few words for a headline; those of label shift are Holm-adjusted."""
+    # Two families: a calibration that does not fit is no evidence against label shift.
     families = [[check for check in checks if (check.name == CALIBRATION_CHECK) is curve] for curve in (False, True)]
     pairs = [checked for part in families for checked in zip(part, holm([check.p for check in part]), strict=True)]
     several = len([check for check in families[0] if not check.why]) > 1
@@ -431,6 +436,7 @@ def hausman_difference(data: BinaryData, estimate: Prevalence, joint: JointFit) 
         why = "both estimates weight scores almost equally, so that they must agree"
         return CalibrationTest(DIFFERENCE, nan, nan, how, why=why)
     z = (estimate.value - simple.unclipped) / sqrt(variance)
+    # By erfc: 2(1 − Φ(|z|)) would be 0 from |z| = 8.3 on.
     return CalibrationTest(DIFFERENCE, z, max(erfc(abs(z) / sqrt(2)), SMALLEST_P), how)
 
 

@@ -341,7 +341,7 @@ def fit_binned(data: BinaryData, bins: int | Sequence[float] | None = None) -> t
     histograms = count_in_bins(data, bins)
     profile = ProfileLikelihood(histograms.counts)
     fit = profile.maximum
-    # The profile likelihood is χ² in large samples only; t quantiles make up for few validation rows.
+    # The profile likelihood is χ² in large samples only; t quantiles make up for few rows of the rarer class.
     wide = normal_quantile(data.level) * t_widening(min(data.rows) - 1, data.level)
     low, high = profile.bounds(fit, wide**2 / 2)
     joint = JointFit.of(histograms, fit)
@@ -358,8 +358,8 @@ def hdy(data: BinaryData) -> Prevalence:
     r"""Estimate the prevalence by the least Hellinger distance of histograms.
 
     The distance is :math:`\sum(\sqrt{qf_1+(1-q)f_0}-\sqrt h)^2`. The estimate is the median of those with 10, 20, …,
-    110 bins of equal width, each minimized exactly [@gonzalez2013]. With few validation rows for so many bins it has an
-    unknown bias. Its interval is therefore that of `binned`, extended to contain the estimate.
+    110 bins of equal width, each minimized exactly [@gonzalez2013]. With few validation rows in each bin its bias is
+    unknown. Its interval is therefore that of `binned`, extended to contain the estimate.
     """
     data.check_probabilities("hdy")
     several = [

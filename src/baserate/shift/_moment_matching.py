@@ -70,6 +70,7 @@ class BinaryMoments(NamedTuple):
         # The set is then the whole line or the outside of an interval: nothing can be excluded.
         if a <= 0:
             return -inf, inf
+        # The roots of aq² − 2ahq + ar = 0, h ± √(h² − r).
         above = self.target - self.second
         half = (self.gap * above - square * self.second_noise) / a
         rest = (above**2 - square * (self.noise + self.second_noise)) / a
@@ -176,6 +177,7 @@ def _check_moments(data: BinaryData, value: ScoreFunction, level: float) -> Bina
 
 def _estimate_share(data: BinaryData, value: ScoreFunction, method: str) -> Prevalence:
     moments = _check_moments(data, value, data.level)
+    # Unclipped until the end: a clipped estimate has no influence function at its bounds.
     share = moments.share
     influence, spread = moment_influence(data, value, moments, share), moments.noise / moments.gap**2
     _, reach = data.reach(influence, spread)
@@ -196,6 +198,7 @@ def _estimate_with_prior(data: BinaryData, value: ScoreFunction, method: str, al
     if not alpha >= 1:
         raise wrong_option("alpha", alpha, "1 or more, for a prior that pulls towards the middle")
     moments = _check_moments(data, value, data.level)
+    # Per row of the target, as the moments are means.
     prior = (alpha - 1) / data.effective
 
     def slope_at(q: float) -> tuple[float, float]:

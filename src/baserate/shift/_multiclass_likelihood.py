@@ -511,7 +511,7 @@ def _fit_two_step(data: MulticlassData, features: Features, near: Floats) -> Gmm
         # C is estimated: its noise makes CᵀWC too large on average, and the shares too equal, unless subtracted.
         noise = _noise_information(steep, np.einsum("id,kde,ie->k", root, spread, root), z)
         inner = np.linalg.pinv(steep.T @ steep - z.T @ (noise[:, None] * z), hermitian=True)
-        middle = np.full(len(near), 1 / len(near))
+        middle = np.full(len(near), 1 / len(near))  # any point whose sum is 1, since z are contrasts
         q = middle + z @ inner @ (steep.T @ (root @ (o - c @ middle)) + z.T @ (noise * middle))
         near = project_to_simplex(q)
     lead = z @ inner @ steep.T @ root

@@ -587,7 +587,7 @@ def name_scores(notes: Iterable[str], column: str) -> list[str]:
 def _describe_estimate(
     estimate: Prevalence | MulticlassPrevalence, unadjusted: Results, level: float
 ) -> dict[str, Any]:
-    """Header of a summary, for two classes or several."""
+    """Return the method, the interval and the validation data, for the header of a summary."""
     own = ("rows", "read", "refused", "reasons", "prevalence", "prevalences", "weighted", "digest", "columns")
     unclipped = estimate.unclipped.tolist() if isinstance(estimate, MulticlassPrevalence) else estimate.unclipped
     return {

@@ -384,6 +384,7 @@ def _percentile_bounds(simulations: list[Floats], tables: Counts[Floats], measur
         # Without interpolation between simulations: measures may be infinite, and ∞ − ∞ is NaN.
         low = [np.quantile(each, tail, axis=0, method="lower") for each in values]
         high = [np.quantile(each, 1 - tail, axis=0, method="higher") for each in values]
+        # Measures may be undefined in the tables with empty cells: fmin and fmax ignore NaN.
         ends.append((np.fmin.reduce(low), np.fmax.reduce(high)))
     lows, highs = zip(*ends, strict=True)
     return np.concatenate(lows), np.concatenate(highs), _SIMULATION_METHOD

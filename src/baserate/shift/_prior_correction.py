@@ -517,13 +517,13 @@ def _has_row_probabilities(rows: MulticlassRows) -> bool:
 
 
 def _group_prevalences(tallies: Tallies) -> dict[tuple[object, ...] | None, float]:
-    """Return the prevalence of everybody and of each group; it is the same for all models."""
+    """Return the overall prevalence and that of each group, which are the same for all models."""
     first = next(iter(tallies.models))
     return {group: tally.prevalence for model, group, tally in tallies.walk() if model == first}
 
 
 def _group_shares(tables: Confusions) -> dict[tuple[object, ...] | None, dict[object, float]]:
-    """Return the share of each class among everybody and in each group."""
+    """Return the share of each class, overall and in each group."""
     return {
         group: dict(zip(table.labels, (table.truth / table.total).tolist(), strict=True))
         for group, table in tables.walk()
