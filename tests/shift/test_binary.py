@@ -654,15 +654,15 @@ def test_the_curve_is_least_squares_in_each_bin_with_its_influence() -> None:
     for place in range(len(result.middle)):
         slope, level = np.polyfit(score[at == place] - result.middle[place], truth[at == place], 1)
         assert (level, slope) == pytest.approx((result.level[place], result.slope[place]))
-    assert result.of_falling(there) == pytest.approx(result(there))
+    assert result.evaluate_falling(there) == pytest.approx(result(there))
     change = rng.normal(size=300)
     row = 17  # one row's outcome moves a sum of chances by the hat matrix; so do its residual and the influence
     turned = validation.positive.copy()
     turned[row] = 1 - turned[row]
     other = fit_curve(tally(turned.astype(bool), validation.score), there, np.ones(300), [0.5])
     influence = result.influence_on(there, change)
-    per_unit = (influence[0] - influence[1])[row] / np.sqrt(result.lost[result.places(validation.score[row])])
-    expected = float(change @ (other.straight(there) - result.straight(there)))
+    per_unit = (influence[0] - influence[1])[row] / np.sqrt(result.correction[result.places(validation.score[row])])
+    expected = float(change @ (other.evaluate_lines(there) - result.evaluate_lines(there)))
     assert per_unit * (turned[row] - validation.positive[row]) == pytest.approx(expected)
 
 

@@ -68,7 +68,7 @@ class MixtureSample(NamedTuple):
         slope, curvature, noise = (float(np.einsum("i,i", *part)) for part in parts)
         return slope, curvature, noise
 
-    def surprise(self, q: float) -> float:
+    def negative_log_likelihood(self, q: float) -> float:
         """Return the negative log-likelihood up to a constant; infinite if an observation is impossible."""
         with np.errstate(divide="ignore"):
             heights = np.log(0.5 + self.lean * (q - 0.5))

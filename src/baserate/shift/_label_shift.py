@@ -113,23 +113,23 @@ class CalibrationCurve(NamedTuple):
     """Mass of validation in each bin."""
     spread: Floats
     """Sum of squared distances from the middle; infinite if the bin has no slope."""
-    lost: Floats
+    correction: Floats
     """Factor that corrects squared residuals for fitted parameters."""
 
     def places(self, score: Reals) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
         """Return the bin of each score."""
         return np.searchsorted(self.edges, score, side="left")
 
-    def straight(self, score: Reals) -> Floats:
+    def evaluate_lines(self, score: Reals) -> Floats:
         """Evaluate the lines, which may leave [0, 1]."""
         at = self.places(score)
         return np.asarray(self.level[at] + self.slope[at] * (score - self.middle[at]))
 
     def __call__(self, score: Reals) -> Floats:
         """Return the probability of the positive class at each score."""
-        return np.clip(self.straight(score), 0.0, 1.0)
+        return np.clip(self.evaluate_lines(score), 0.0, 1.0)
 
-    def of_falling(self, score: Floats) -> Floats:
+    def evaluate_falling(self, score: Floats) -> Floats:
         """Return the probability at each of many scores in falling order, bin by bin, which is faster."""
         ends = len(score) - np.searchsorted(score[::-1], self.edges, side="right")
         chances = np.empty(len(score))
@@ -145,9 +145,9 @@ class CalibrationCurve(NamedTuple):
         level = np.bincount(at, weights=change, minlength=size) / self.mass
         slope = np.bincount(at, weights=change * (score - self.middle[at]), minlength=size) / self.spread
         own, tally = self.places(self.tally.score), self.tally
-        each = np.sqrt(self.lost[own]) * (level[own] + slope[own] * (tally.score - self.middle[own]))
+        each = np.sqrt(self.correction[own]) * (level[own] + slope[own] * (tally.score - self.middle[own]))
         # Not clipped: these are residuals of the lines that were fitted.
-        chance = self.straight(tally.score)
+        chance = self.evaluate_lines(tally.score)
         return np.stack([each * (1 - chance), each * -chance])
 
     def check_fit(self) -> CalibrationTest:
@@ -164,7 +164,7 @@ class CalibrationCurve(NamedTuple):
         x = tally.score - self.middle[at]
         # Without what level and slope explain, which were fitted to the same rows.
         upper -= (sum_by_bin(mass * upper) / self.mass)[at] + x * (sum_by_bin(mass * upper * x) / self.spread)[at]
-        surplus = sum_by_bin(upper * (tally.positive - mass * self.straight(tally.score)))
+        surplus = sum_by_bin(upper * (tally.positive - mass * self.evaluate_lines(tally.score)))
         noise = sum_by_bin(upper**2 * tally.squares.sum(axis=0) * chance * (1 - chance))
         varies = (noise > 0) & (sum_by_bin(mass * chance * (1 - chance)) > _MIN_VARIANCE)
         how = "score test of halves of bins, χ²"
@@ -215,8 +215,9 @@ def fit_curve(tally: Tally, score: Floats, mass: Cells, thresholds: Iterable[flo
     # An infinite spread makes the slope 0 without a special case: of few rows, or of scores that are equal to rounding.
     spread[(rows < _ROWS_PER_SLOPE) | (spread <= 1e-20 * total * np.maximum(middle**2, 1e-280))] = inf
     lines = np.where(np.isinf(spread), 1, 2)
-    lost = ratio(rows, np.maximum(rows - lines, 1.0))
-    return CalibrationCurve(tally, edges, middle, level, sum_by_bin(tally.positive * x) / spread, total, spread, lost)
+    correction = ratio(rows, np.maximum(rows - lines, 1.0))
+    slope = sum_by_bin(tally.positive * x) / spread
+    return CalibrationCurve(tally, edges, middle, level, slope, total, spread, correction)
 
 
 def _bin_edges(tally: Tally, score: Floats, mass: Cells, thresholds: Iterable[float]) -> Floats:
@@ -375,7 +376,7 @@ def check_calibration(data: BinaryData, posterior: Posterior, *, fitted: bool) -
 
     tally = data.validation
     chance = expit(posterior.log_ratio(tally.score) + log(tally.positives) - log(tally.negatives))
-    x = posterior.variable(tally.score) if fitted else None
+    x = posterior.regressor(tally.score) if fitted else None
     return calibration_test(tally, chance, None if x is None else np.stack([np.ones_like(x), x]))
 
 

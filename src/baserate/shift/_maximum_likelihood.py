@@ -53,7 +53,7 @@ class Posterior(NamedTuple):
     """Influence of validation rows, of shape (2, 2, scores): on the intercept less the log-odds of `at`, and on the
     slope, by class and score; None if nothing was estimated."""
 
-    def variable(self, scores: Reals) -> Floats:
+    def regressor(self, scores: Reals) -> Floats:
         """Return the regressor that the slope multiplies: scores or their log-odds."""
         values = np.asarray(scores, dtype=np.float64)
         return values if self.calibrator is not None and isinstance(self.calibrator.form, Line) else log_odds(values)
@@ -63,7 +63,7 @@ class Posterior(NamedTuple):
         values = np.asarray(scores, dtype=np.float64)
         level = log(self.at) - log1p(-self.at)
         if self.calibrator is not None and (line := _logistic_line(self.calibrator)) is not None:
-            x = self.variable(values)
+            x = self.regressor(values)
             x = x * line[1]
             x += line[0] - level
             return x
@@ -180,7 +180,7 @@ def _fit_logistic(tally: Tally) -> Posterior:
         raise FitError(
             "the higher the score, the rarer the positive class", remedy="reverse the scores, or estimate by 'pacc'."
         )
-    x, chance = posterior.variable(tally.score), posterior.calibrator(tally.score)
+    x, chance = posterior.regressor(tally.score), posterior.calibrator(tally.score)
     weight = (tally.positive + tally.negative) * chance * (1 - chance)
     cross = float(weight @ x)
     inverse = np.linalg.inv(np.array([[float(weight.sum()), cross], [cross, float(weight @ (x * x))]]))
@@ -209,7 +209,7 @@ class LabelLikelihood(NamedTuple):
         """Compute the negative second derivative."""
         return _ratio_or_zero(self.positives, q * q) + _ratio_or_zero(self.negatives, (1 - q) ** 2)
 
-    def surprise(self, q: float) -> float:
+    def negative_log_likelihood(self, q: float) -> float:
         """Compute the negative log-likelihood."""
         from scipy.special import xlogy  # 0·ln 0 is 0
 
@@ -248,10 +248,10 @@ class _ProfileLikelihood(NamedTuple):
     labels: LabelLikelihood
     peak: float
 
-    def fall(self, q: float) -> float:
+    def distance_from_peak(self, q: float) -> float:
         """Compute how far the log-likelihood lies below its maximum."""
-        surprise = self.sample.surprise(q) + self.labels.surprise(q)
-        return surprise - self.sample.surprise(self.peak) - self.labels.surprise(self.peak)
+        parts = self.sample.negative_log_likelihood, self.labels.negative_log_likelihood
+        return sum(part(q) for part in parts) - parts[0](self.peak) - parts[1](self.peak)
 
 
 def _profile_bounds(shape: _ProfileLikelihood, variance: float, spread: float, reach: float) -> tuple[float, float]:
@@ -270,12 +270,12 @@ def _profile_bounds(shape: _ProfileLikelihood, variance: float, spread: float, r
 def _profile_end(shape: _ProfileLikelihood, end: float, allowed: float) -> float:
     """Bisect for where the log-likelihood has fallen by the allowance; the end of [0, 1] if it never does."""
     inside, outside = shape.peak, end
-    if inside == end or shape.fall(end) <= allowed:
+    if inside == end or shape.distance_from_peak(end) <= allowed:
         return end
     # Bisection: the likelihood is monotone on each side, but may be infinite at the end itself.
     for _ in range(60):
         middle = (inside + outside) / 2
-        if shape.fall(middle) <= allowed:
+        if shape.distance_from_peak(middle) <= allowed:
             inside = middle
         else:
             outside = middle

@@ -309,7 +309,7 @@ def _expect_target(
     if _is_default(options):
         curve = fit_curve(validation, distinct.score, distinct.mass, cuts or _default_thresholds(validation))
         check = curve.check_fit()
-        tally = _split_mass(distinct, curve.of_falling(distinct.score))
+        tally = _split_mass(distinct, curve.evaluate_falling(distinct.score))
         return TargetExpectation(target, tally, None, None, data, curve, (check,), curve.notes(check))
     posterior = call_with_options(recalibrate_scores, (data,), "performance", options)
     estimate = (

@@ -236,7 +236,7 @@ class AdjustableCalibrator(NamedTuple):
 def _fit_calibrator(tally: Tally) -> Calibrator:
     """Fit a logistic curve; where it does not fit, shares of positives in bins, which need not rise."""
     curve = logistic(tally)
-    x = Posterior(curve, tally.prevalence).variable(tally.score)
+    x = Posterior(curve, tally.prevalence).regressor(tally.score)
     check = calibration_test(tally, curve(tally.score), np.stack([np.ones_like(x), x]))
     if not check.p < SIGNIFICANCE_LEVEL:  # also where p is NaN, since there are too few rows for a test
         return curve
