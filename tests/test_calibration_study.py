@@ -1,4 +1,4 @@
-"""The study of calibration runs and fills the page; what it finds is its own business."""
+"""The study of calibration runs and fills the page; its results are not tested."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from bench import calibration
 
 
 @pytest.fixture(autouse=True)
-def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def small_study(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(calibration, "SIZES", (100,))
     monkeypatch.setattr(calibration, "SHAPES", ((0.5, 0.5),))
     monkeypatch.setattr(calibration, "SAMPLES", 20)
@@ -31,9 +31,9 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_both_tables_are_made(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_both_tables_are_made(small_study: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert calibration.main(["--runs", "4", "--docs"]) == 0
-    output, page = capsys.readouterr().out, small.read_text(encoding="utf-8")
+    output, page = capsys.readouterr().out, small_study.read_text(encoding="utf-8")
     assert "old" not in page
     assert page.startswith("before\n")
     assert page.endswith("\nafter")
@@ -44,7 +44,7 @@ def test_both_tables_are_made(small: Path, capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.slow
-def test_the_truth_is_what_many_rows_show() -> None:
+def test_true_values_equal_those_of_many_rows() -> None:
     place = calibration.Place((2.0, 2.0), 200_000, (-0.5, 0.8))
     sample, chance = calibration._sample(place, np.random.default_rng(0))  # noqa: SLF001
     for name, value in calibration._truth(place).items():  # noqa: SLF001

@@ -44,7 +44,7 @@ ANY = Calibrator(Knots(np.array([-1.0, 2.0]), np.array([0.1, 0.9])), "isotonic")
 PETS = MulticlassCalibrator(Softmax(np.ones(2), np.log([0.25, 1.0])), ("cat", "dog"), "prior")
 
 
-def every_form() -> list[Calibrator | MulticlassCalibrator]:
+def fit_every_form() -> list[Calibrator | MulticlassCalibrator]:
     rng = np.random.default_rng(0)
     p = rng.random(300)
     t = tally(rng.random(300) < p**2, p)
@@ -58,10 +58,10 @@ def every_form() -> list[Calibrator | MulticlassCalibrator]:
     ]
 
 
-EVERY = every_form()
+CALIBRATORS = fit_every_form()
 
 
-@pytest.mark.parametrize("result", EVERY, ids=lambda result: f"{result.method} {result.form.kind}")
+@pytest.mark.parametrize("result", CALIBRATORS, ids=lambda result: f"{result.method} {result.form.kind}")
 def test_files_fit_the_schema_and_round_trip(result: Calibrator | MulticlassCalibrator, tmp_path: Path) -> None:
     check_schema(json.loads(result.to_json()), "map")
     path = tmp_path / "map.json"
@@ -75,7 +75,7 @@ def test_files_fit_the_schema_and_round_trip(result: Calibrator | MulticlassCali
 
 
 def test_every_form_is_saved_and_validated() -> None:
-    kinds = {result.form.kind for result in EVERY}
+    kinds = {result.form.kind for result in CALIBRATORS}
     assert kinds == {"log-odds", "line", "knots", "steps", "between", "softmax", "one-vs-rest"}
 
 
@@ -160,7 +160,7 @@ def test_probabilities_of_0_and_1_stay_or_are_clipped() -> None:
     )
 
 
-WRONG: list[tuple[Callable[[], object], str]] = [
+INVALID_FORMS: list[tuple[Callable[[], object], str]] = [
     (partial(LogOdds, -1.0, 1.0, 0.0), "expected 0 or more"),
     (partial(LogOdds, 0.0, 1.0, 0.0), "nearest is 0"),
     (partial(LogOdds, 1.0, 1.0, float("nan")), "c is nan"),
@@ -182,7 +182,7 @@ WRONG: list[tuple[Callable[[], object], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("result", "words"), WRONG, ids=[words for _, words in WRONG])
+@pytest.mark.parametrize(("result", "words"), INVALID_FORMS, ids=[words for _, words in INVALID_FORMS])
 def test_forms_are_validated(result: Callable[[], object], words: str) -> None:
     with pytest.raises(ShapeError, match=words):
         result()
@@ -199,7 +199,7 @@ def test_forms_report_whether_they_keep_the_order_of_scores() -> None:
     assert not Line(1.0, 0.0).rises
 
 
-def edited(text: str, **changes: object) -> str:
+def edit_json(text: str, **changes: object) -> str:
     return json.dumps(json.loads(text) | changes)
 
 
@@ -209,16 +209,16 @@ BROKEN: dict[str, tuple[str, str]] = {
     "truncated": (TEXT[: len(TEXT) // 2], "not JSON: .*broken or no calibrator"),
     "no map": ('{"kind": "baserate/tally", "schema_version": 1}', "its \"kind\" is not 'baserate/map'"),
     "a list": ("[1, 2]", 'its "kind" is not'),
-    "newer": (edited(TEXT, schema_version=2), "schema version 2, but this release reads 1; upgrade baserate"),
-    "older than all": (edited(TEXT, schema_version=0), "unknown schema version, 0"),
+    "newer": (edit_json(TEXT, schema_version=2), "schema version 2, but this release reads 1; upgrade baserate"),
+    "older than all": (edit_json(TEXT, schema_version=0), "unknown schema version, 0"),
     "edited": (TEXT.replace("offset", "logistic"), "was changed after it was written"),
     "edited number": (TEXT.replace("-0.69", "-0.68"), "was changed after it was written"),
-    "without seal": (edited(TEXT, seal=None), "was changed"),
+    "without seal": (edit_json(TEXT, seal=None), "was changed"),
 }
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_edited_files_are_refused(name: str, tmp_path: Path) -> None:
+def test_edited_files_raise(name: str, tmp_path: Path) -> None:
     text, words = BROKEN[name]
     with pytest.raises(FileFormatError, match=words):
         Calibrator.from_json(text)
@@ -259,7 +259,7 @@ def test_binary_files_are_not_multiclass_files() -> None:
         Calibrator.from_json(PETS.to_json())
 
 
-def test_binary_garbage_is_refused(tmp_path: Path) -> None:
+def test_binary_garbage_raises(tmp_path: Path) -> None:
     path = tmp_path / "map.json"
     path.write_bytes(b"PAR1\xff\xfe\x00")
     with pytest.raises(FileFormatError, match="is no text, so no calibrator"):

@@ -1,4 +1,4 @@
-"""The coverage audit summarizes outcomes rightly, lists what fails, and fills its page."""
+"""The coverage audit summarizes outcomes, lists failures, and fills its page."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -69,7 +69,7 @@ def test_rates_and_biases() -> None:
     assert not summarize("s", "q", [HalfWidth(0.039, 0.03)] * 10).passes
 
 
-def test_what_fails_is_listed(toy: None) -> None:
+def test_failures_are_listed(toy: None) -> None:
     outcomes = coverage_audit.replicate(coverage_audit.Task(("toys", "toy"), 0, 200))
     summaries = [("toys", summarize("toy", name, each)) for name, each in outcomes.items()]
     why = coverage_audit.remarks(summaries)
@@ -103,7 +103,7 @@ def test_page_is_filled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys:
     page.write_text(f"before\n<!-- audit -->\n\n{old}\n<!-- /audit -->\nafter\n", encoding="utf-8")
     monkeypatch.setattr(coverage_audit, "_PAGE", page)
     coverage_audit.main(["two groups", "--replicates", "2", "--jobs", "1", "--docs"])
-    assert "old" in page.read_text(encoding="utf-8")  # of a part of its scenarios no section is written
+    assert "old" in page.read_text(encoding="utf-8")  # a section is written only with all of its scenarios
     coverage_audit.main(["groups", "--replicates", "2", "--jobs", "1", "--docs"])
     text = page.read_text(encoding="utf-8")
     assert text.startswith("before\n")

@@ -17,7 +17,7 @@ def test_corrected_intervals_cover_better_than_apparent_ones() -> None:
 
 
 @pytest.mark.slow
-def test_it_prints_a_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_is_a_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(coverage_decide, "ROWS", (100,))
     monkeypatch.setattr(coverage_decide, "DISTANCES", (1.5,))
     assert coverage_decide.main(["--runs", "2"]) == 0

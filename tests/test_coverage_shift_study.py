@@ -1,4 +1,4 @@
-"""The study of coverage under shift runs, and sees what it should."""
+"""The study of coverage under shift runs, and shows which intervals are too short."""
 
 import numpy as np
 import pytest
@@ -22,13 +22,13 @@ def test_quapy_runs_on_the_same_sample() -> None:
 def test_the_truth_is_that_of_the_population() -> None:
     truth = coverage_shift.true_values(0.3)
     rng = np.random.default_rng(0)
-    happened, p = coverage_shift.drawn(rng, 400_000, 0.3)
+    labels, p = coverage_shift.drawn(rng, 400_000, 0.3)
     flagged = p >= 0.5
-    assert truth["precision"] == pytest.approx((happened & flagged).sum() / flagged.sum(), abs=0.005)
-    assert truth["accuracy"] == pytest.approx((happened == flagged).mean(), abs=0.005)
+    assert truth["precision"] == pytest.approx((labels & flagged).sum() / flagged.sum(), abs=0.005)
+    assert truth["accuracy"] == pytest.approx((labels == flagged).mean(), abs=0.005)
 
 
-def test_it_prints_a_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_is_a_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(coverage_shift, "VALIDATION", (200,))
     monkeypatch.setattr(coverage_shift, "PREVALENCES", (0.1, 0.5))
     assert coverage_shift.main(["--runs", "2", "--quapy", "0"]) == 0

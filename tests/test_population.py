@@ -1,4 +1,4 @@
-"""The noun: what it refuses, its tables and tails, and what is drawn from it."""
+"""The type Population: errors, tables, tails, discrete scores and samples."""
 
 import dataclasses
 from math import inf, isnan, nan
@@ -11,7 +11,7 @@ from baserate import MissingValuesError, OptionError, Population, curve, measure
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, nan, inf])
-def test_a_prevalence_is_a_share(share: float) -> None:
+def test_invalid_prevalences_raise(share: float) -> None:
     with pytest.raises(OptionError, match="expected 0, 1 or a prevalence from 1e-12 to 1 - 1e-12"):
         population.linear(prevalence=share)
     with pytest.raises(OptionError, match="prevalence is"):
@@ -24,14 +24,14 @@ def test_invalid_distributions_raise() -> None:
     ):
         Population(0.3, stats.norm(), 0.5)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="positive is no distribution: it lacks rvs"):
-        Population(stats.norm(), _Half(), 0.5)  # type: ignore[arg-type]
+        Population(stats.norm(), _IncompleteDistribution(), 0.5)  # type: ignore[arg-type]
 
 
-class _Half:
+class _IncompleteDistribution:
     pdf = cdf = sf = ppf = isf = staticmethod(float)
 
 
-def test_it_is_frozen_and_compared_by_value() -> None:
+def test_populations_are_frozen_and_compared_by_value() -> None:
     result = population.binormal(means=(0, 2))
     with pytest.raises(dataclasses.FrozenInstanceError):
         result.prevalence = 0.1  # type: ignore[misc]
@@ -119,11 +119,11 @@ def test_one_class_may_be_discrete_and_the_other_not() -> None:
     assert turned.average_precision == pytest.approx(wanted, rel=0, abs=1e-12)
 
 
-def test_a_class_that_is_missing() -> None:
+def test_prevalences_of_0_and_1() -> None:
     none, all_ = population.linear(prevalence=0), population.linear(prevalence=1)
     assert isnan(none.average_precision)
     assert all_.average_precision == pytest.approx(1, rel=1e-15)
-    assert none.auc == all_.auc == pytest.approx(5 / 6)  # of the scores, whoever has them
+    assert none.auc == all_.auc == pytest.approx(5 / 6)  # the distributions are still there
     assert isnan(population.exact_value(none, "auc"))
     assert none.at(0.5).positives == all_.at(0.5).negatives == 0
     assert (none.posterior(0.5), all_.posterior(0.5)) == (0, 1)
@@ -138,7 +138,7 @@ def test_d_prime() -> None:
     assert population.retrieval("random").d_prime == 0
 
 
-def test_draws_are_reproducible_and_of_both_kinds() -> None:
+def test_samples_are_reproducible() -> None:
     result = population.beta(negative=(1, 4), positive=(1, 1), prevalence=0.3)
     one, two = result.draw(500, 7), result.draw(500, np.random.default_rng(7))
     assert (one.truth == two.truth).all()

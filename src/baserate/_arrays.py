@@ -111,6 +111,15 @@ def distances(values: Floats, middle: Floats | float) -> Floats:
     return np.where(np.abs(gaps) <= 1e-12 * np.abs(middle), 0.0, gaps)
 
 
+def block_slices(size: int, length: int) -> list[slice]:
+    """Divide a range into slices of a length; the last one may be shorter.
+
+    >>> block_slices(5, 2)
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 6, None)]
+    """
+    return [slice(start, start + length) for start in range(0, size, length)]
+
+
 def round_if_close(value: Any) -> Any:  # noqa: ANN401  (a number, or many)
     """Round numbers that are whole but for rounding errors.
 

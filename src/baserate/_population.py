@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import sqrt
 from numbers import Integral
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from baserate._counts import Counts
 from baserate._domains import check_memory, check_prevalence
 from baserate._errors import MissingValuesError, OptionError
 from baserate._numeric.distributions import (
+    CLOSED_FORM,
     Distribution,
     LogitNormal,
     Normal,
@@ -272,4 +273,43 @@ def _check_distribution(name: str, distribution: object) -> None:
         raise OptionError(
             f"{name} is no distribution: it lacks {', '.join(missing)}",
             remedy="take one of baserate.population or a frozen one of scipy.stats.",
+        )
+
+
+def describe_population(population: Population) -> dict[str, Any]:
+    """Return distributions, prevalence and areas of a population, for the header of results."""
+    return {
+        "population": {
+            "negative": _describe_distribution(population.negative),
+            "positive": _describe_distribution(population.positive),
+        },
+        "prevalence": population.prevalence,
+        "auc": population.auc,
+        "d_prime": population.d_prime,
+        "average_precision": population.average_precision,
+        "notes": [],
+    }
+
+
+def _describe_distribution(distribution: Distribution) -> str:
+    """Describe a distribution reproducibly; the repr of SciPy's distributions contains a memory address."""
+    if isinstance(distribution, CLOSED_FORM):
+        return repr(distribution)
+    family = getattr(distribution, "dist", None)
+    if family is None:
+        return type(distribution).__name__
+    attributes = vars(distribution)
+    arguments = [
+        *map(str, attributes.get("args", ())),
+        *(f"{name}={value}" for name, value in attributes.get("kwds", {}).items()),
+    ]
+    return f"scipy.stats.{family.name}({', '.join(arguments)})"
+
+
+def check_population(population: object) -> None:
+    """Raise an error for anything but a population."""
+    if not isinstance(population, Population):
+        raise OptionError(
+            f"{type(population).__name__} is not a Population",
+            remedy="make one first, for example with population.linear().",
         )

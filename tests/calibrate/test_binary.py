@@ -1,4 +1,4 @@
-"""Fits of two classes at their edges: what is refused and why, what is remembered, and what is said."""
+"""Binary calibrators: degenerate data, errors, notes, and the data that calibrators store."""
 
 from collections.abc import Callable
 from functools import partial
@@ -25,14 +25,14 @@ from baserate import (
     tally,
 )
 
-PARTED = tally([0, 0, 1, 1], [0.1, 0.2, 0.7, 0.9])
-UPSIDE_DOWN = tally([1, 1, 0, 1, 0, 0], [0.1, 0.2, 0.3, 0.4, 0.7, 0.9])
+SEPARATED = tally([0, 0, 1, 1], [0.1, 0.2, 0.7, 0.9])
+REVERSED = tally([1, 1, 0, 1, 0, 0], [0.1, 0.2, 0.3, 0.4, 0.7, 0.9])
 CONSTANT = tally([0, 1, 0, 0], [0.3] * 4)
 CERTAIN = tally([0, 1, 0, 1, 1, 0], [0.0, 0.0, 0.3, 0.6, 1.0, 1.0])
 
 
 @pytest.mark.parametrize("method", [name for name in calibrate.BINARY_METHODS if name != "identity"])
-def test_a_single_class_is_refused(method: str) -> None:
+def test_a_single_class_raises(method: str) -> None:
     with pytest.raises(FitError, match="all rows are negative; give rows of both classes"):
         calibrate.fit(tally([0, 0, 0], [0.1, 0.2, 0.3]), method)
     with pytest.raises(EmptyDataError, match="no rows with weight"):
@@ -40,24 +40,24 @@ def test_a_single_class_is_refused(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["logistic", "beta"])
-def test_separated_classes_have_no_slope(method: str) -> None:
+def test_slopes_of_separated_classes_raise(method: str) -> None:
     with pytest.raises(FitError, match=r"a threshold between 0\.2 and 0\.7 separates the classes.*smoothed=True"):
-        calibrate.fit(PARTED, method)
+        calibrate.fit(SEPARATED, method)
     touching = tally([0, 0, 1, 1], [0.1, 0.4, 0.4, 0.9])
     with pytest.raises(FitError, match=r"a threshold at 0\.4 separates the classes"):
         calibrate.fit(touching, method)
 
 
 @pytest.mark.parametrize("method", [calibrate.temperature, partial(calibrate.beta, shape="ab")])
-def test_classes_separated_at_half_have_no_temperature(method: Callable[[Tally], Calibrator]) -> None:
+def test_temperatures_of_classes_separated_at_half_raise(method: Callable[[Tally], Calibrator]) -> None:
     with pytest.raises(FitError, match="½ separates the classes"):
-        method(PARTED)
-    # Elsewhere a threshold may part them.
+        method(SEPARATED)
+    # Another threshold may separate them.
     assert method(tally([0, 0, 1, 1], [0.6, 0.7, 0.8, 0.9])).never_falls
 
 
 def test_smoothed_targets_fit_separated_classes() -> None:
-    result = calibrate.logistic(PARTED, smoothed=True)
+    result = calibrate.logistic(SEPARATED, smoothed=True)
     low, high = result([0.1, 0.9])
     assert 0.2 < low < 0.4
     assert 0.6 < high < 0.9
@@ -65,7 +65,7 @@ def test_smoothed_targets_fit_separated_classes() -> None:
 
 @pytest.mark.parametrize("method", ["isotonic", "strict-isotonic", "venn-abers", "histogram"])
 def test_piecewise_calibrators_fit_separated_classes(method: str) -> None:
-    low, high = calibrate.fit(PARTED, method)([0.1, 0.9])
+    low, high = calibrate.fit(SEPARATED, method)([0.1, 0.9])
     assert low < high
 
 
@@ -73,17 +73,17 @@ def test_piecewise_calibrators_fit_separated_classes(method: str) -> None:
     ("method", "words"),
     [("logistic", "all scores are equal"), ("beta", "three parameters need at least three different scores")],
 )
-def test_a_constant_score_has_no_slope(method: str, words: str) -> None:
+def test_slopes_of_a_constant_score_raise(method: str, words: str) -> None:
     with pytest.raises(FitError, match=words):
         calibrate.fit(CONSTANT, method)
 
 
 @pytest.mark.parametrize("method", ["offset", "isotonic", "strict-isotonic", "histogram"])
-def test_a_constant_score_has_a_share(method: str) -> None:
+def test_constant_scores_get_the_share_of_positives(method: str) -> None:
     assert calibrate.fit(CONSTANT, method)([0.3]) == pytest.approx([0.25])
 
 
-def test_degenerate_probabilities_are_refused() -> None:
+def test_degenerate_probabilities_raise() -> None:
     with pytest.raises(FitError, match="all probabilities are ½"):
         calibrate.temperature(tally([0, 1, 1], [0.5] * 3))
     with pytest.raises(FitError, match="all probabilities are 0 or 1"):
@@ -94,20 +94,20 @@ def test_degenerate_probabilities_are_refused() -> None:
 
 @pytest.mark.parametrize("method", ["logistic", "temperature", "beta"])
 def test_scores_are_never_flipped(method: str) -> None:
-    result = calibrate.fit(UPSIDE_DOWN, method)
+    result = calibrate.fit(REVERSED, method)
     assert any("a calibrator never reverses scores" in note for note in result.notes)
     assert np.ptp(result([0.0, 0.5, 1.0])) == 0
     assert not result.rises
-    parted = tally([1, 1, 0, 0], [0.1, 0.2, 0.7, 0.9])
-    assert np.ptp(calibrate.fit(parted, method)([0.1, 0.9])) == 0
+    reversed_scores = tally([1, 1, 0, 0], [0.1, 0.2, 0.7, 0.9])
+    assert np.ptp(calibrate.fit(reversed_scores, method)([0.1, 0.9])) == 0
 
 
-def test_other_scores_are_never_flipped() -> None:
+def test_margins_are_never_flipped() -> None:
     result = calibrate.logistic(tally([1, 1, 0, 1, 0, 0], [-3, -2, -1, 0, 1, 2]))
     assert result([-9.0, 9.0]) == pytest.approx([0.5, 0.5])
 
 
-def test_one_slope_of_beta_may_be_held_at_zero() -> None:
+def test_one_slope_of_beta_may_be_0() -> None:
     t = tally([0, 1, 0, 1, 1, 0, 0, 1], [0.2, 0.1, 0.4, 0.6, 0.9, 0.5, 0.3, 0.8])
     form: Any = calibrate.beta(t).form
     assert (form.a, form.b > 0) == (0, True)
@@ -119,11 +119,11 @@ def test_one_slope_of_beta_may_be_held_at_zero() -> None:
                 assert lost > measure.log_loss(t.with_scores(calibrate.beta(t)(t.score))) * t.total
 
 
-def test_certainties_are_counted_and_bounded() -> None:
+def test_probabilities_of_0_and_1_are_noted_and_bounded() -> None:
     result = calibrate.logistic(CERTAIN)
     assert result.notes[0].startswith("4 rows have a probability of 0 or 1")
     assert 0 < result([0.0])[0] < result([1.0])[0] < 1
-    # An offset leaves them alone.
+    # An offset does not change them.
     assert calibrate.offset(CERTAIN)([0.0, 1.0]).tolist() == [0.0, 1.0]
 
 
@@ -131,7 +131,7 @@ def test_few_rows_are_noted() -> None:
     assert calibrate.isotonic(CONSTANT).notes == ("it was fitted on 4 rows, too few to rely on.",)
 
 
-def test_weights_of_zero_are_absent() -> None:
+def test_rows_without_weight_do_not_count() -> None:
     t = tally([0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7])
     more = tally([0, 1, 0, 1, 1, 0, 1], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7, 0.05], weight=[1.0] * 6 + [0.0])
     for name in calibrate.BINARY_METHODS:
@@ -139,7 +139,7 @@ def test_weights_of_zero_are_absent() -> None:
             assert calibrate.fit(more, name)([0.1, 0.5]) == pytest.approx(calibrate.fit(t, name)([0.1, 0.5]), rel=1e-9)
 
 
-def test_venn_abers_refuses_weights() -> None:
+def test_venn_abers_with_weights_raises() -> None:
     with pytest.raises(OptionError, match="one more row, which has no weight"):
         calibrate.venn_abers(tally([0, 1, 0], [0.1, 0.2, 0.3], weight=[1, 2, 0.5]))
 
@@ -162,7 +162,7 @@ def test_bins_are_those_of_the_measures() -> None:
         calibrate.histogram(tally([0, 1], [-1, 3]), by="width")
 
 
-def test_an_empty_bin_goes_with_the_one_below() -> None:
+def test_an_empty_bin_joins_the_one_below() -> None:
     result = calibrate.histogram(tally([0, 1, 1, 1], [0.05, 0.08, 0.95, 0.97]), bins=10, by="width")
     assert result([0.0, 0.5, 0.9, 0.91]).tolist() == [0.5, 0.5, 0.5, 1.0]
 
@@ -206,7 +206,7 @@ def test_groups_are_pooled() -> None:
 
 @pytest.mark.parametrize("name", ["fit", "cross_fit", "isotonic", "logistic"])
 @pytest.mark.parametrize("kind", [np.asarray, list, pd.Series])
-def test_arrays_are_refused_with_the_right_call(name: str, kind: Callable[[Any], Any]) -> None:
+def test_arrays_raise_an_error_with_the_right_call(name: str, kind: Callable[[Any], Any]) -> None:
     """NumPy said that the truth value of an array is ambiguous."""
     truth, score = kind(np.array([0, 1, 1, 0])), kind(np.array([0.1, 0.3, 0.2, 0.15]))
     with pytest.raises(OptionError, match=rf"first: calibrate\.{name}\(|arrays: calibrate\.{name}\(") as caught:
@@ -215,10 +215,10 @@ def test_arrays_are_refused_with_the_right_call(name: str, kind: Callable[[Any],
     assert eval(call, {"calibrate": calibrate, "baserate": baserate, "y": [0, 1] * 20, "p": np.arange(40) / 80})  # noqa: S307
 
 
-def test_invalid_arguments_are_refused() -> None:
+def test_invalid_arguments_raise() -> None:
     t = tally([0, 1, 0, 1], [0.1, 0.3, 0.2, 0.15])
     two = read.tallies({"y": [0, 1], "p": [0.1, 0.2], "q": [0.3, 0.4]}, truth="y", score=["p", "q"])
-    refused: tuple[tuple[Callable[[], object], type[Exception], str], ...] = (
+    cases: tuple[tuple[Callable[[], object], type[Exception], str], ...] = (
         (partial(calibrate.fit, t, "isotone"), UnknownNameError, "Did you mean 'isotonic'?"),
         (partial(calibrate.fit, t, "spline"), UnknownNameError, "Known are: identity, offset"),
         (partial(calibrate.fit, two), OptionError, r"several scores \(p, q\)"),
@@ -235,6 +235,6 @@ def test_invalid_arguments_are_refused() -> None:
         (partial(calibrate.choose, t, methods=[]), OptionError, "no method to choose from"),
         (partial(calibrate.identity, tally([0, 1], [-1, 2])), NotAProbabilityError, "from -1 to 2"),
     )
-    for call, kind, words in refused:
+    for call, kind, words in cases:
         with pytest.raises(kind, match=words):
             call()

@@ -1,4 +1,4 @@
-"""Cross-fitting and choosing: that nothing leaks, that all rows come back, and that chance is not taken for merit."""
+"""Cross-fitting and the choice of a calibrator: folds, leakage, and comparison of methods."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,27 +25,27 @@ from baserate.calibrate._cross_fitting import assign_folds, iterate_folds
 Floats = npt.NDArray[np.float64]
 
 
-def overconfident(size: int, seed: int = 0) -> tuple[npt.NDArray[np.bool_], Floats]:
+def simulate_overconfident(size: int, seed: int = 0) -> tuple[npt.NDArray[np.bool_], Floats]:
     rng = np.random.default_rng(seed)
     p = rng.integers(1, 1000, size) / 1000
     return rng.random(size) < 0.3 + 0.4 * p, p
 
 
-def table(size: int, seed: int = 0) -> dict[str, Floats]:
-    truth, p = overconfident(size, seed)
+def make_table(size: int, seed: int = 0) -> dict[str, Floats]:
+    truth, p = simulate_overconfident(size, seed)
     return {"y": truth.astype(float), "p": p, "sex": np.arange(size) % 2 + 0.0}
 
 
-def test_folds_hold_all_rows_once() -> None:
-    t = tally(*overconfident(1003))
+def test_folds_partition_all_rows() -> None:
+    t = tally(*simulate_overconfident(1003))
     parts = [fold[()] for fold in assign_folds(t, folds=4)]
     assert Tally.sum(parts).digest == t.digest
     assert np.ptp([part.rows.sum() for part in parts]) <= 1
-    # Folds that all had the same prevalence would know each other's.
+    # Not stratified: with equal prevalences a fit would contain the prevalence of the rows that it leaves out.
     assert np.ptp([part.rows[0].sum() for part in parts]) > 1
 
 
-def test_a_billion_rows_are_split_as_fast_as_their_scores() -> None:
+def test_billions_of_rows_are_split_by_their_counts() -> None:
     rng = np.random.default_rng(0)
     counts = rng.integers(0, 3_000_000, (2, 1000))
     t = Tally.from_counts(np.linspace(0.999, 0.001, 1000), counts)
@@ -58,13 +58,13 @@ def test_a_billion_rows_are_split_as_fast_as_their_scores() -> None:
 
 
 def test_rest_contains_all_other_folds() -> None:
-    t = tally(*overconfident(500))
+    t = tally(*simulate_overconfident(500))
     for fold, rest in iterate_folds(assign_folds(t, folds=5)):
         assert Tally.sum([fold[()], rest]).digest == t.digest
 
 
 def test_weights_stay_with_their_rows() -> None:
-    truth, p = overconfident(300)
+    truth, p = simulate_overconfident(300)
     weight = np.random.default_rng(1).random(300)
     t = tally(truth, p, weight=weight)
     parts = [fold[()] for fold in assign_folds(t, folds=3)]
@@ -75,13 +75,13 @@ def test_weights_stay_with_their_rows() -> None:
 
 
 def test_seed_determines_the_folds() -> None:
-    t = tally(*overconfident(300))
+    t = tally(*simulate_overconfident(300))
     one, same, other = (calibrate.cross_fit(t, "isotonic", seed=seed).digest for seed in (1, 1, 2))
     assert one == same != other
 
 
 def test_rows_are_not_fitted_to_themselves() -> None:
-    """Noise that fits itself perfectly does not do so on rows that were left out."""
+    """Noise is fitted well on the rows of the fit, but not on rows that were left out."""
     rng = np.random.default_rng(0)
     t = tally(rng.random(400) < 0.5, rng.random(400))
     own = t.with_scores(calibrate.isotonic(t)(t.score))
@@ -90,7 +90,7 @@ def test_rows_are_not_fitted_to_themselves() -> None:
     assert measure.brier(itself) < measure.brier(own) < 0.25 < measure.brier(after)
 
 
-def test_both_classes_are_left_to_fit_to() -> None:
+def test_every_fit_has_both_classes() -> None:
     t = tally([1, 1, 0, 0, 0, 0], [0.3, 0.8, 0.2, 0.4, 0.1, 0.9])
     for seed in range(40):
         for folds, many in ((2, 2), (5, 5), (20, 6)):
@@ -106,8 +106,8 @@ def test_both_classes_are_left_to_fit_to() -> None:
         calibrate.cross_fit(read.rows(one_cluster, truth="y", score="p", cluster="who"), "isotonic")
 
 
-def test_groups_come_back_as_groups() -> None:
-    data = read.tallies(table(400), truth="y", score="p", group="sex")
+def test_groups_are_preserved() -> None:
+    data = read.tallies(make_table(400), truth="y", score="p", group="sex")
     after = calibrate.cross_fit(data, "logistic")
     assert after.groups == data.groups
     for group in data.groups:
@@ -117,7 +117,7 @@ def test_groups_come_back_as_groups() -> None:
 
 
 def test_clusters_stay_together() -> None:
-    """Rows that are copies of each other tell of each other, unless they stay in one fold."""
+    """Copies of a row leak its label, unless they stay in one fold."""
     rng = np.random.default_rng(5)
     truth, p = rng.random(60) < 0.5, rng.random(60)
     copies = {"y": np.repeat(truth, 10), "p": np.repeat(p, 10), "who": np.repeat(np.arange(60), 10)}
@@ -135,7 +135,7 @@ def test_clusters_stay_together() -> None:
 
 
 def test_choice_of_the_better_method_reports_the_difference() -> None:
-    truth, p = overconfident(4000)
+    truth, p = simulate_overconfident(4000)
     result = calibrate.choose(tally(truth, p))
     rows = {row["method"]: row for row in result.results.rows()}
     assert set(rows) == set(calibrate.BINARY_METHODS)
@@ -159,9 +159,9 @@ def test_calibrated_probabilities_stay_nearly_unchanged() -> None:
     assert rows["temperature"]["matters"] in (None, False)
 
 
-def test_a_difference_is_that_of_the_losses() -> None:
-    """The table beside a computation by hand: one number for each row."""
-    t = tally(*overconfident(200, seed=4))
+def test_differences_of_losses_equal_a_computation_by_hand() -> None:
+    """The table equals a computation with one loss for each row."""
+    t = tally(*simulate_overconfident(200, seed=4))
     result = calibrate.choose(t, methods=["identity", "logistic"], folds=3, seed=9)
     losses: dict[str, list[float]] = {"identity": [], "logistic": []}
     for fold, rest in iterate_folds(assign_folds(t, folds=3, seed=9)):
@@ -192,7 +192,7 @@ def test_methods_that_cannot_be_fitted_have_a_reason() -> None:
 
 
 def test_methods_with_infinite_loss_are_not_chosen() -> None:
-    result = calibrate.choose(tally(*overconfident(300)), methods=["isotonic", "histogram", "logistic"])
+    result = calibrate.choose(tally(*simulate_overconfident(300)), methods=["isotonic", "histogram", "logistic"])
     rows = {row["method"]: row for row in result.results.rows()}
     assert (rows["isotonic"]["log_loss"], rows["isotonic"]["matters"]) == (float("inf"), True)
     assert "probability 0" in rows["isotonic"]["why"]
@@ -200,7 +200,7 @@ def test_methods_with_infinite_loss_are_not_chosen() -> None:
 
 
 def test_choice_is_repeated_in_each_fold() -> None:
-    t = tally(*overconfident(600))
+    t = tally(*simulate_overconfident(600))
     nested = calibrate.cross_fit(t, "choose", folds=3, methods=["identity", "logistic"])
     assert measure.log_loss(nested) == pytest.approx(measure.log_loss(calibrate.cross_fit(t, "logistic", folds=3)))
 
@@ -208,20 +208,20 @@ def test_choice_is_repeated_in_each_fold() -> None:
 def test_progress_is_reported() -> None:
     observed: list[tuple[int, int]] = []
     calibrate.choose(
-        tally(*overconfident(100)),
+        tally(*simulate_overconfident(100)),
         methods=["offset", "logistic"],
         watch=lambda done, all_: observed.append((done, all_)),
     )
     assert observed == [(1, 2), (2, 2)]
     with pytest.raises(OptionError, match="folds is 0"):
-        calibrate.choose(tally(*overconfident(100)), folds=0)
+        calibrate.choose(tally(*simulate_overconfident(100)), folds=0)
 
 
 ANY_SCORE = ("logistic", "histogram", "isotonic", "strict-isotonic", "venn-abers")
 """Methods that take scores of any size."""
 
 
-def biomarker(size: int = 113) -> tuple[npt.NDArray[np.bool_], Floats]:
+def simulate_biomarker(size: int = 113) -> tuple[npt.NDArray[np.bool_], Floats]:
     """Scores above 0 of which one lies above 1, so that four folds of five look like probabilities."""
     rng = np.random.default_rng(3)
     score = rng.integers(1, 100, size) / 100
@@ -232,7 +232,7 @@ def biomarker(size: int = 113) -> tuple[npt.NDArray[np.bool_], Floats]:
 
 @pytest.mark.parametrize("method", [*ANY_SCORE, "choose"])
 def test_all_rows_decide_whether_scores_are_probabilities(method: str) -> None:
-    data = tally(*biomarker())
+    data = tally(*simulate_biomarker())
     after = calibrate.cross_fit(data, method)
     assert after.probable
     assert after.rows.sum() == 113
@@ -241,27 +241,27 @@ def test_all_rows_decide_whether_scores_are_probabilities(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", [name for name in calibrate.BINARY_METHODS if name not in ANY_SCORE])
-def test_methods_of_probabilities_refuse_scores_of_which_one_lies_outside(method: str) -> None:
+def test_methods_of_probabilities_refuse_a_score_outside(method: str) -> None:
     with pytest.raises(NotAProbabilityError, match=f"but {method} changes probabilities; fit logistic or isotonic"):
-        calibrate.cross_fit(tally(*biomarker()), method)
+        calibrate.cross_fit(tally(*simulate_biomarker()), method)
 
 
 def test_folds_without_the_score_outside_are_fitted_on_the_same_scale() -> None:
-    data = tally(*biomarker())
+    data = tally(*simulate_biomarker())
     after = calibrate.cross_fit(data, "logistic")
     expected = []
     for fold, rest in iterate_folds(assign_folds(data)):
         x = np.repeat(np.tile(rest.score, 2), rest.rows.ravel().astype(int))[:, None]
         y = np.repeat([1, 0], rest.rows.sum(axis=1).astype(int))
-        witness = LogisticRegression(C=np.inf, tol=1e-10, max_iter=10_000).fit(x, y)
-        expected.append(witness.predict_proba(fold[()].score[:, None])[:, 1])
+        reference = LogisticRegression(C=np.inf, tol=1e-10, max_iter=10_000).fit(x, y)
+        expected.append(reference.predict_proba(fold[()].score[:, None])[:, 1])
     np.testing.assert_allclose(np.unique(after.score), np.unique(np.concatenate(expected)), rtol=1e-4)
 
 
 def test_choice_compares_all_methods_on_one_scale() -> None:
-    rows = calibrate.choose(tally(*biomarker())).results.rows()
-    judged = {row["method"] for row in rows if row["log_loss"] is not None}
-    assert judged == set(ANY_SCORE)
+    rows = calibrate.choose(tally(*simulate_biomarker())).results.rows()
+    compared = {row["method"] for row in rows if row["log_loss"] is not None}
+    assert compared == set(ANY_SCORE)
     for row in rows:
         if row["method"] not in ANY_SCORE:
             assert f"{row['method']} changes probabilities" in row["why"]
@@ -269,7 +269,7 @@ def test_choice_compares_all_methods_on_one_scale() -> None:
 
 @pytest.mark.parametrize("kind", ["rows", "clusters", "tallies", "weighted"])
 def test_data_of_every_type_use_one_scale(kind: str) -> None:
-    truth, score = biomarker()
+    truth, score = simulate_biomarker()
     table = {"y": truth.astype(int), "x": score, "who": np.arange(113) // 2, "w": 1 + np.arange(113) % 3}
     names: dict[str, Any] = {"truth": "y", "score": "x"}
     makers: dict[str, Callable[[], Any]] = {
@@ -282,8 +282,8 @@ def test_data_of_every_type_use_one_scale(kind: str) -> None:
     assert after.pooled("x").probable
 
 
-def test_it_may_be_stated_whether_scores_are_probabilities() -> None:
-    data = tally(*overconfident(200))
+def test_probabilities_option_overrides_the_range_of_scores() -> None:
+    data = tally(*simulate_overconfident(200))
     assert calibrate.fit(data, "isotonic").form.of_probabilities
     assert calibrate.fit(data, "isotonic", probabilities=False)([7.0]) == calibrate.fit(data, "isotonic")([0.999])
     assert calibrate.fit(data, probabilities=False).form.kind == "line"

@@ -1,4 +1,4 @@
-"""Maps of several classes: minimisers and scikit-learn as witnesses, laws, and what is refused."""
+"""Multiclass calibrators: minimizers and scikit-learn as references, laws, and errors."""
 
 import pickle
 from collections.abc import Callable
@@ -42,7 +42,7 @@ FITS = {name: method for name, method in METHODS.items() if name != "identity"}
 
 
 def simulate(seed: int = 0, rows: int = 400, width: int = 3) -> MulticlassRows:
-    """Rows whose probabilities are too sure, and made for other shares."""
+    """Rows with overconfident probabilities for other shares."""
     rng = np.random.default_rng(seed)
     z = 1.2 * rng.normal(size=(rows, width)) + np.linspace(0.5, -0.5, width)
     truth = (rng.random((rows, 1)) > softmax(z, axis=1).cumsum(axis=1)).sum(axis=1).clip(0, width - 1)
@@ -50,47 +50,47 @@ def simulate(seed: int = 0, rows: int = 400, width: int = 3) -> MulticlassRows:
     return MulticlassRows(truth, score, tuple("abcdefghij"[:width]))
 
 
-def predicted(load: Any, model: Any) -> MulticlassRows:  # noqa: ANN401  (of scikit-learn)
-    """Probabilities of a model for rows that it has not seen."""
+def predict_held_out(load: Any, model: Any) -> MulticlassRows:  # noqa: ANN401  (of scikit-learn)
+    """Probabilities of a model for held-out rows."""
     x, y = load(return_X_y=True)
     observed, new, seen_y, new_y = train_test_split(x, y, test_size=0.5, random_state=0, stratify=y)
     return baserate.class_scores(new_y, model.fit(observed, seen_y).predict_proba(new))
 
 
-MADE: dict[str, Callable[[], MulticlassRows]] = {
-    "digits": lambda: predicted(load_digits, GaussianNB()),
-    "digits, few steps": lambda: predicted(load_digits, LogisticRegression(C=1e-4)),
-    "wine": lambda: predicted(load_wine, LogisticRegression(C=0.01, max_iter=10_000)),
-    "iris": lambda: predicted(load_iris, GaussianNB()),
+DATA: dict[str, Callable[[], MulticlassRows]] = {
+    "digits": lambda: predict_held_out(load_digits, GaussianNB()),
+    "digits, few steps": lambda: predict_held_out(load_digits, LogisticRegression(C=1e-4)),
+    "wine": lambda: predict_held_out(load_wine, LogisticRegression(C=0.01, max_iter=10_000)),
+    "iris": lambda: predict_held_out(load_iris, GaussianNB()),
 }
 
 
 @cache
-def real(name: str) -> MulticlassRows:
+def load_real_data(name: str) -> MulticlassRows:
     """Probabilities of a model for real rows."""
-    return MADE[name]()
+    return DATA[name]()
 
 
-PARTED = {("digits, few steps", "vector"), ("iris", "vector")}
-"""Where some class is told apart without a mistake; linear programming agrees, below."""
+SEPARATED = {("digits, few steps", "vector"), ("iris", "vector")}
+"""Data and methods for which some class is perfectly separated; linear programming agrees, below."""
 
 
-def loss(both: Floats, rows: MulticlassRows) -> float:
+def loss(parameters: Floats, rows: MulticlassRows) -> float:
     """Negative log-likelihood of weights and biases."""
     width = len(rows.labels)
-    z = both[:width] * np.log(np.maximum(rows.score, 1e-12)) + both[width:]
+    z = parameters[:width] * np.log(np.maximum(rows.score, 1e-12)) + parameters[width:]
     output = log_softmax(z, axis=1)[np.arange(len(rows)), rows.truth]
     return -float(output.sum() if rows.amount is None else output @ rows.amount)
 
 
-def both(made: MulticlassCalibrator) -> Floats:
-    form: Any = made.form
+def weights_and_biases(calibrator: MulticlassCalibrator) -> Floats:
+    form: Any = calibrator.form
     return np.concatenate([form.weight, form.bias])
 
 
-def errors(made: MulticlassCalibrator) -> list[float]:
-    """Standard errors, those that are there."""
-    result = [each.standard_error for each in made.parameters if each.standard_error is not None]
+def standard_errors(calibrator: MulticlassCalibrator) -> list[float]:
+    """Standard errors of the parameters that have one."""
+    result = [each.standard_error for each in calibrator.parameters if each.standard_error is not None]
     assert result
     return result
 
@@ -110,29 +110,29 @@ BOUNDED = {"prior": 0, "temperature": 1, "bias-corrected": 1, "vector": 3}
 
 @pytest.mark.parametrize("method", SPACES)
 @pytest.mark.parametrize("seed", range(3))
-def test_no_minimiser_finds_better(method: str, seed: int) -> None:
+def test_no_minimizer_finds_a_better_fit(method: str, seed: int) -> None:
     rows = simulate(seed)
     base, space = SPACES[method](3)
     bounds = [(0, None) if at < BOUNDED[method] else (None, None) for at in range(space.shape[1])]
-    witness = minimize(
+    reference = minimize(
         lambda theta: loss(base + space @ theta, rows),
         np.full(space.shape[1], 0.5),
         bounds=bounds,
         options={"ftol": 1e-15, "gtol": 1e-9},
     )
-    result = both(METHODS[method](rows))
-    assert loss(result, rows) <= witness.fun + 1e-8
-    wanted = base + space @ witness.x
+    result = weights_and_biases(METHODS[method](rows))
+    assert loss(result, rows) <= reference.fun + 1e-8
+    wanted = base + space @ reference.x
     wanted[3:] -= wanted[3:].mean()
     np.testing.assert_allclose(result, wanted, atol=3e-3)
 
 
 @pytest.mark.quick(4)
-@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("name", DATA)
 @pytest.mark.parametrize("method", FITS)
-def test_real_data_fit_better_than_what_they_hold(name: str, method: str) -> None:
-    rows = real(name)
-    if (name, method) in PARTED:
+def test_calibration_does_not_increase_the_log_loss_of_real_data(name: str, method: str) -> None:
+    rows = load_real_data(name)
+    if (name, method) in SEPARATED:
         with pytest.raises(FitError, match="separate some of"):
             METHODS[method](rows)
         return
@@ -144,7 +144,7 @@ def test_real_data_fit_better_than_what_they_hold(name: str, method: str) -> Non
         np.testing.assert_allclose(after.score.mean(axis=0), shares, atol=1e-12)
 
 
-def parted(rows: MulticlassRows, *, alike: bool) -> bool:
+def is_separated(rows: MulticlassRows, *, same_slope: bool) -> bool:
     """Whether some direction makes no row less likely and some rows more so, by linear programming."""
     width, rest = len(rows.labels), np.arange(len(rows.labels)) != rows.truth[:, None]
     own, other = np.repeat(rows.truth, width - 1), np.nonzero(rest)[1]
@@ -152,43 +152,43 @@ def parted(rows: MulticlassRows, *, alike: bool) -> bool:
     margin = np.zeros((len(own), 2 * width))
     margin[at, own], margin[at, other] = x[at, own], -x[at, other]
     margin[at, width + own], margin[at, width + other] = 1, -1
-    if alike:
+    if same_slope:
         margin = np.column_stack([margin[:, :width].sum(axis=1), margin[:, width:]])
     bounds = [(0, 1)] * (margin.shape[1] - width) + [(-1, 1)] * width
     result = linprog(-margin.sum(axis=0), A_ub=-margin, b_ub=np.zeros(len(margin)), bounds=bounds)
     return bool(-result.fun > 1e-6)
 
 
-@pytest.mark.parametrize("name", MADE)
-def test_real_data_are_parted_where_linear_programming_says_so(name: str) -> None:
-    assert parted(real(name), alike=False) == ((name, "vector") in PARTED)
-    assert parted(real(name), alike=True) == ((name, "bias-corrected") in PARTED)
+@pytest.mark.parametrize("name", DATA)
+def test_separation_of_real_data_agrees_with_linear_programming(name: str) -> None:
+    assert is_separated(load_real_data(name), same_slope=False) == ((name, "vector") in SEPARATED)
+    assert is_separated(load_real_data(name), same_slope=True) == ((name, "bias-corrected") in SEPARATED)
 
 
 @pytest.mark.slow
-def test_small_data_are_refused_just_where_linear_programming_says_that_they_are_parted() -> None:
+def test_separation_of_small_data_agrees_with_linear_programming() -> None:
     outcomes = set()
     for seed in range(60):
         rows = simulate(seed, 8 + seed // 2)
         if not rows.support.all():
             continue
-        for method, alike in (("bias-corrected", True), ("vector", False)):
-            refused = False
+        for method, same_slope in (("bias-corrected", True), ("vector", False)):
+            raised = False
             try:
                 METHODS[method](rows)
             except FitError:
-                refused = True
-            assert refused == parted(rows, alike=alike), (seed, method)
-            outcomes.add((method, refused))
-    assert len(outcomes) == 4  # both happen to both
+                raised = True
+            assert raised == is_separated(rows, same_slope=same_slope), (seed, method)
+            outcomes.add((method, raised))
+    assert len(outcomes) == 4  # both methods have both outcomes
 
 
 def test_vector_of_two_classes_is_logistic_regression_on_both_logarithms() -> None:
     rows = simulate(2, width=2)
     result = multiclass.vector(rows)
     x = np.log(rows.score) * [1, -1]
-    witness = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000).fit(x, rows.truth == 0)
-    wanted = witness.predict_proba(np.log(rows.score) * [1, -1])[:, 1]
+    reference = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000).fit(x, rows.truth == 0)
+    wanted = reference.predict_proba(np.log(rows.score) * [1, -1])[:, 1]
     np.testing.assert_allclose(result(rows.score)[:, 0], wanted, atol=1e-6)
 
 
@@ -196,25 +196,25 @@ def test_bias_corrected_of_two_classes_is_logistic_regression_on_log_odds() -> N
     rows = simulate(1, width=2)
     result = multiclass.bias_corrected(rows)
     tally = rows.against_rest(0)
-    witness = fit_logistic(log_odds(tally.score), tally.positive, tally.negative)
+    reference = fit_logistic(log_odds(tally.score), tally.positive, tally.negative)
     by_name = {each.name: each for each in result.parameters}
-    assert by_name["slope"].value == pytest.approx(float(witness.slope), rel=1e-9)
-    assert by_name["slope"].standard_error == pytest.approx(np.sqrt(witness.covariance[1, 1]), rel=1e-7)
-    assert 2 * by_name["bias of a"].value == pytest.approx(float(witness.intercept), rel=1e-8)
+    assert by_name["slope"].value == pytest.approx(float(reference.slope), rel=1e-9)
+    assert by_name["slope"].standard_error == pytest.approx(np.sqrt(reference.covariance[1, 1]), rel=1e-7)
+    assert 2 * by_name["bias of a"].value == pytest.approx(float(reference.intercept), rel=1e-8)
     error = by_name["bias of a"].standard_error
     assert error is not None
-    assert 2 * error == pytest.approx(np.sqrt(witness.covariance[0, 0]), rel=1e-7)
+    assert 2 * error == pytest.approx(np.sqrt(reference.covariance[0, 0]), rel=1e-7)
 
 
 def test_temperature_of_two_classes_is_that_of_log_odds() -> None:
     rows = simulate(3, width=2)
     result = multiclass.temperature(rows)
     x, y = logit(rows.score[:, 0]), rows.truth == 0
-    witness = minimize_scalar(
+    reference = minimize_scalar(
         lambda slope: np.logaddexp(0, np.where(y, -slope, slope) * x).sum(), bounds=(0, 5), options={"xatol": 1e-10}
     )
     slope, heat = result.parameters
-    assert slope.value == pytest.approx(witness.x, abs=1e-7)
+    assert slope.value == pytest.approx(reference.x, abs=1e-7)
     share = 1 / (1 + np.exp(-slope.value * x))
     assert slope.standard_error == pytest.approx((x**2 * share * (1 - share)).sum() ** -0.5, rel=1e-9)
     assert heat.value * slope.value == pytest.approx(1)
@@ -224,15 +224,15 @@ def test_temperature_of_two_classes_is_that_of_log_odds() -> None:
 
 
 @pytest.mark.parametrize("method", FITS)
-def test_weights_are_repetition_and_zeros_are_absence(method: str) -> None:
+def test_counts_repeat_rows_and_zeros_drop_them(method: str) -> None:
     rows = simulate(0, 120)
     times = np.random.default_rng(1).integers(0, 4, len(rows))
     repeated = MulticlassRows(np.repeat(rows.truth, times), np.repeat(rows.score, times, axis=0), rows.labels)
     counted, weighted = replace(rows, count=times), replace(rows, weight=times.astype(float))
     wanted, one, other = (METHODS[method](each) for each in (repeated, counted, weighted))
-    np.testing.assert_allclose(both(one), both(wanted), atol=1e-9)
-    np.testing.assert_allclose(both(other), both(wanted), atol=1e-9)
-    np.testing.assert_allclose(errors(one), errors(wanted), rtol=1e-7)
+    np.testing.assert_allclose(weights_and_biases(one), weights_and_biases(wanted), atol=1e-9)
+    np.testing.assert_allclose(weights_and_biases(other), weights_and_biases(wanted), atol=1e-9)
+    np.testing.assert_allclose(standard_errors(one), standard_errors(wanted), rtol=1e-7)
     assert one.fitted is not None
     assert one.fitted.rows == times.sum()
 
@@ -242,9 +242,9 @@ def test_standard_errors_do_not_depend_on_the_unit_of_weights(method: str) -> No
     rows = simulate()
     weight = np.random.default_rng(1).random(len(rows)) + 0.5
     one, other = (METHODS[method](replace(rows, weight=unit * weight)) for unit in (1.0, 1e6))
-    np.testing.assert_allclose(errors(one), errors(other), rtol=1e-6)
+    np.testing.assert_allclose(standard_errors(one), standard_errors(other), rtol=1e-6)
     equal = METHODS[method](replace(rows, weight=np.full(len(rows), 3.0)))
-    np.testing.assert_allclose(errors(equal), errors(METHODS[method](rows)), rtol=1e-6)
+    np.testing.assert_allclose(standard_errors(equal), standard_errors(METHODS[method](rows)), rtol=1e-6)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -256,7 +256,7 @@ def test_classes_may_come_in_any_order(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_file_gives_the_very_same_probabilities(method: str, tmp_path: Path) -> None:
+def test_files_give_identical_probabilities(method: str, tmp_path: Path) -> None:
     rows = simulate()
     result = METHODS[method](rows)
     result.save(tmp_path / "map.json")
@@ -289,7 +289,7 @@ rows_of_three = st.lists(st.tuples(st.integers(0, 2), shares), min_size=6, max_s
 
 
 @given(rows_of_three)
-def test_prior_makes_every_class_as_frequent_as_it_is(data: list[tuple[int, Floats]]) -> None:
+def test_mean_probabilities_after_prior_are_the_class_shares(data: list[tuple[int, Floats]]) -> None:
     truth = np.array([at for at, _ in data])
     assume(len(set(truth)) == 3)
     rows = MulticlassRows(truth, np.array([score for _, score in data]), tuple("abc"))
@@ -299,7 +299,7 @@ def test_prior_makes_every_class_as_frequent_as_it_is(data: list[tuple[int, Floa
 
 
 @given(rows_of_three)
-def test_every_fit_is_at_least_as_likely_as_what_is_given(data: list[tuple[int, Floats]]) -> None:
+def test_fits_are_at_least_as_likely_as_uncalibrated_probabilities(data: list[tuple[int, Floats]]) -> None:
     rows = MulticlassRows(np.array([at for at, _ in data]), np.array([score for _, score in data]), tuple("abc"))
     before = log_loss(rows)
     for fit in FITS.values():
@@ -308,10 +308,10 @@ def test_every_fit_is_at_least_as_likely_as_what_is_given(data: list[tuple[int, 
         except FitError:
             continue
         assert log_loss(replace(rows, score=result(rows.score))) <= before + 1e-9
-        assert (both(result)[:3] >= 0).all()
+        assert (weights_and_biases(result)[:3] >= 0).all()
 
 
-def test_prior_settles_on_flat_ground_and_with_weights_of_any_size() -> None:
+def test_prior_converges_in_flat_regions_and_with_extreme_weights() -> None:
     for seed in range(0, 300, 2):
         rng = np.random.default_rng(seed)
         score = rng.dirichlet(np.full(4, 10 ** rng.uniform(-3, 1)), size=40)
@@ -326,36 +326,36 @@ def test_prior_settles_on_flat_ground_and_with_weights_of_any_size() -> None:
         np.testing.assert_allclose(result, rows.support / rows.total, atol=1e-12)
 
 
-def test_prior_finds_for_which_shares_probabilities_were_made() -> None:
+def test_prior_estimates_the_derivation_shares() -> None:
     rng = np.random.default_rng(0)
-    made_for, true = np.array([0.6, 0.3, 0.1]), np.array([0.2, 0.3, 0.5])
+    derivation, true = np.array([0.6, 0.3, 0.1]), np.array([0.2, 0.3, 0.5])
     truth = rng.choice(3, size=200_000, p=true)
     x = rng.normal(size=len(truth)) + truth
-    density = np.exp(-((x[:, None] - np.arange(3)) ** 2) / 2) * made_for
+    density = np.exp(-((x[:, None] - np.arange(3)) ** 2) / 2) * derivation
     actual = multiclass.prior(MulticlassRows(truth, density / density.sum(axis=1, keepdims=True), tuple("abc")))
     result = [each.value for each in actual.parameters if each.name.startswith("prior of")]
-    np.testing.assert_allclose(result, made_for, atol=0.01)
+    np.testing.assert_allclose(result, derivation, atol=0.01)
 
 
-def test_prior_of_certainties_settles() -> None:
-    sure = np.eye(3)[[0, 0, 1, 2, 2, 1] * 10]
-    rows = MulticlassRows(np.array([0, 1, 1, 2, 0, 1] * 10), sure, tuple("abc"))
+def test_prior_converges_for_probabilities_of_0_and_1() -> None:
+    certain = np.eye(3)[[0, 0, 1, 2, 2, 1] * 10]
+    rows = MulticlassRows(np.array([0, 1, 1, 2, 0, 1] * 10), certain, tuple("abc"))
     result = multiclass.prior(rows)
-    np.testing.assert_allclose(result(sure).mean(axis=0), rows.support / rows.total, atol=1e-9)
-    right = MulticlassRows(np.array([0, 0, 1, 2, 2, 1] * 10), sure, tuple("abc"))
-    np.testing.assert_allclose(multiclass.prior(right)(sure), sure, atol=1e-9)
+    np.testing.assert_allclose(result(certain).mean(axis=0), rows.support / rows.total, atol=1e-9)
+    right = MulticlassRows(np.array([0, 0, 1, 2, 2, 1] * 10), certain, tuple("abc"))
+    np.testing.assert_allclose(multiclass.prior(right)(certain), certain, atol=1e-9)
     assert "120 of 180 probabilities are below 1e-12" in result.notes[0]
 
 
 @given(shares, shares, shares)
-def test_repriors_there_and_back_change_nothing(first: Floats, second: Floats, p: Floats) -> None:
-    there, back = multiclass.reprior(first, second, labels="abc"), multiclass.reprior(second, first, labels="abc")
-    np.testing.assert_allclose(back(there(p[None])), p[None], atol=1e-12)
-    moved = p * second / first
-    np.testing.assert_allclose(there(p[None])[0], moved / moved.sum(), rtol=1e-9)
+def test_reprior_and_its_inverse_cancel(first: Floats, second: Floats, p: Floats) -> None:
+    forward, inverse = multiclass.reprior(first, second, labels="abc"), multiclass.reprior(second, first, labels="abc")
+    np.testing.assert_allclose(inverse(forward(p[None])), p[None], atol=1e-12)
+    wanted = p * second / first
+    np.testing.assert_allclose(forward(p[None])[0], wanted / wanted.sum(), rtol=1e-9)
 
 
-def test_reprior_keeps_what_cannot_be_and_was_fitted_on_nothing() -> None:
+def test_reprior_keeps_zeros_and_stores_no_sample() -> None:
     result = multiclass.reprior({"a": 0.5, "b": 0.3, "c": 0.2}, {"c": 0.1, "b": 0.1, "a": 0.8})
     assert result([[0.0, 0.4, 0.6]])[0, 0] == 0
     assert result.fitted is None
@@ -379,7 +379,7 @@ def test_reversed_scores_are_not_flipped() -> None:
     for method in ("temperature", "bias-corrected", "vector"):
         result = METHODS[method](rows)
         assert "bounded at 0" in result.notes[-1]
-        assert (both(result)[:3] == 0).all()
+        assert (weights_and_biases(result)[:3] == 0).all()
         assert all(each.standard_error is None for each in result.parameters if each.value == 0)
     np.testing.assert_allclose(multiclass.temperature(rows)(upside), 1 / 3)
     np.testing.assert_allclose(multiclass.bias_corrected(rows)(upside)[0], rows.support / rows.total, atol=1e-12)
@@ -391,18 +391,18 @@ def test_a_single_weight_can_be_fixed_at_zero() -> None:
     score[:, 2] = np.sort(rows.score[:, 2])[np.argsort(np.argsort(-rows.score[:, 2]))]
     score /= score.sum(axis=1, keepdims=True)
     actual = multiclass.vector(replace(rows, score=score))
-    result = both(actual)
+    result = weights_and_biases(actual)
     base, space = SPACES["vector"](3)
-    witness = minimize(
+    reference = minimize(
         lambda theta: loss(base + space @ theta, replace(rows, score=score)),
         np.full(6, 0.5),
         bounds=[(0, None)] * 3 + [(None, None)] * 3,
         options={"ftol": 1e-15},
     )
-    assert loss(result, replace(rows, score=score)) <= witness.fun + 1e-6
-    held = result[:3] == 0
-    assert held.any()
-    assert ("weight of c is bounded at 0" in " ".join(actual.notes)) == bool(held[2])
+    assert loss(result, replace(rows, score=score)) <= reference.fun + 1e-6
+    at_bound = result[:3] == 0
+    assert at_bound.any()
+    assert ("weight of c is bounded at 0" in " ".join(actual.notes)) == bool(at_bound[2])
 
 
 THIRD = np.full((30, 3), 1 / 3)
@@ -434,21 +434,19 @@ CYCLE = np.arange(30) % 3
         ("prior", (CYCLE[:0], THIRD[:0]), EmptyDataError, "there are no rows"),
     ],
 )
-def test_undetermined_fits_are_refused(
-    method: str, rows: tuple[Codes, Floats], error: type[Exception], message: str
-) -> None:
+def test_undetermined_fits_raise(method: str, rows: tuple[Codes, Floats], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         METHODS[method](MulticlassRows(*rows, labels=tuple("abc")))
 
 
 @pytest.mark.parametrize("method", ["bias-corrected", "vector"])
-def test_separated_classes_are_refused(method: str) -> None:
+def test_separated_classes_raise(method: str) -> None:
     rows = simulate()
     with pytest.raises(FitError, match="separate some of 3 classes in 400 rows"):
         METHODS[method](replace(rows, truth=rows.score.argmax(axis=1)))
     if method == "bias-corrected":
         return
-    # One class is told apart, the others overlap: with one slope for all, these would hold it.
+    # One class is separated and the others overlap: a single slope for all would be finite.
     score = rows.score.copy()
     score[:, 0] = np.where(rows.truth == 0, 0.9, 0.001)
     score[:, 1:] *= ((1 - score[:, 0]) / score[:, 1:].sum(axis=1))[:, None]
@@ -480,9 +478,9 @@ def test_temperature_never_changes_the_likeliest_class() -> None:
 
 
 def sigmoid(tally: Tally) -> Calibrator:
-    """A fit of two classes."""
+    """Fit a logistic curve of two classes."""
     result = fit_logistic(tally.score, tally.positive, tally.negative)
-    return Calibrator(Line(float(result.intercept), float(result.slope)), method="sigmoid", notes=("as it is.",))
+    return Calibrator(Line(float(result.intercept), float(result.slope)), method="sigmoid", notes=("a note.",))
 
 
 def test_one_vs_rest_fits_each_class_and_divides() -> None:
@@ -491,13 +489,13 @@ def test_one_vs_rest_fits_each_class_and_divides() -> None:
     alone = np.column_stack([sigmoid(rows.against_rest(at))(rows.score[:, at]) for at in range(3)])
     np.testing.assert_allclose(result(rows.score), alone / alone.sum(axis=1, keepdims=True), rtol=1e-12)
     assert result.method == "one-vs-rest-sigmoid"
-    assert result.notes[0] == "a: as it is."
+    assert result.notes[0] == "a: a note."
 
-    def refusing(tally: Tally) -> Calibrator:
+    def raise_fit_error(tally: Tally) -> Calibrator:
         raise FitError(f"{tally.total:g} rows are too few; give more.")
 
     with pytest.raises(FitError, match="a against the rest: 400 rows are too few"):
-        multiclass.one_vs_rest(rows, refusing)
+        multiclass.one_vs_rest(rows, raise_fit_error)
 
 
 @pytest.mark.parametrize("method", FITS)
@@ -508,7 +506,7 @@ def test_cross_fitted_rows_do_not_depend_on_order(method: str) -> None:
     turned = replace(rows, truth=rows.truth[order], score=rows.score[order])
     fit = METHODS[method]
     one, other = multiclass.cross_fit(rows, fit, folds=3), multiclass.cross_fit(turned, fit, folds=3)
-    # Of equal rows any may be in any fold.
+    # Equal rows are interchangeable between folds.
     first, second = (
         np.array(sorted(zip(each.truth.tolist(), *each.score.T.tolist(), strict=True))) for each in (one, other)
     )
@@ -527,7 +525,7 @@ def test_cross_fitted_rows_use_fits_of_other_folds() -> None:
 
 
 @given(st.lists(st.integers(0, 2), min_size=1, max_size=60), st.integers(2, 8), st.integers(0, 5))
-def test_folds_leave_some_of_every_class(classes: list[int], folds: int, seed: int) -> None:
+def test_every_class_is_in_more_than_one_fold(classes: list[int], folds: int, seed: int) -> None:
     score = np.random.default_rng(0).dirichlet(np.ones(3), size=len(classes))
     rows = MulticlassRows(np.array(classes), score, tuple("abc"))
     times = np.bincount(classes)
@@ -540,10 +538,10 @@ def test_folds_leave_some_of_every_class(classes: list[int], folds: int, seed: i
     sizes = np.bincount(result, minlength=many)
     assert sizes.max() - sizes.min() <= 1
     for label in set(classes):
-        assert len(set(result[rows.truth == label])) > 1  # something of it is left whatever fold is left out
+        assert len(set(result[rows.truth == label])) > 1  # it remains whatever fold is left out
 
 
-def test_folds_follow_the_seed_and_are_refused_when_too_few() -> None:
+def test_folds_depend_on_the_seed_and_too_few_raise() -> None:
     rows = simulate()
     assert (multiclass.assign_folds(rows, 5, seed=1) != multiclass.assign_folds(rows, 5, seed=2)).any()
     np.testing.assert_array_equal(multiclass.assign_folds(rows, 5, seed=1), multiclass.assign_folds(rows, 5, seed=1))
@@ -551,6 +549,6 @@ def test_folds_follow_the_seed_and_are_refused_when_too_few() -> None:
         multiclass.assign_folds(rows, 1)
     with pytest.raises(EmptyDataError):
         multiclass.assign_folds(simulate(0, 0))
-    sure = replace(rows, truth=rows.score.argmax(axis=1))
+    certain = replace(rows, truth=rows.score.argmax(axis=1))
     with pytest.raises(FitError, match="without fold 1 of 5: in all 320 rows"):
-        multiclass.cross_fit(sure, multiclass.temperature)
+        multiclass.cross_fit(certain, multiclass.temperature)

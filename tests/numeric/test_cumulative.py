@@ -27,11 +27,11 @@ def test_ratio_decides_zero_over_zero_without_a_warning() -> None:
     assert isinstance(ratio(1.0, 2.0), float)
 
 
-def test_freezing_copies_only_what_could_still_be_written() -> None:
+def test_only_writeable_arrays_are_copied() -> None:
     array = np.arange(3)
-    kept = read_only_copy(array)
-    assert kept is not array
-    assert read_only_copy(kept) is kept
+    frozen = read_only_copy(array)
+    assert frozen is not array
+    assert read_only_copy(frozen) is frozen
     own = np.arange(3)
     assert make_read_only(own) is own
     assert not own.flags.writeable
@@ -39,7 +39,7 @@ def test_freezing_copies_only_what_could_still_be_written() -> None:
 
 @pytest.mark.parametrize("size", [0, 1, 5, 1 << 16, (1 << 16) + 1, 200_000])
 @pytest.mark.parametrize("dtype", [np.uint8, np.int64, np.float64])
-def test_running_sums_are_seamless_across_blocks(size: int, dtype: type) -> None:
+def test_running_sums_continue_across_blocks(size: int, dtype: type) -> None:
     cells: Cells = RNG.integers(0, 4, (2, size)).astype(dtype)
     wanted = np.concatenate([np.zeros((2, 1)), np.cumsum(cells.astype(float), axis=1)], axis=1)
     assert np.array_equal(cumulative_sums(cells), wanted)
@@ -50,16 +50,16 @@ def test_running_sums_are_seamless_across_blocks(size: int, dtype: type) -> None
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 1 << 16, 200_000])
-def test_ones_are_counted_by_their_places_as_by_running_sums(size: int) -> None:
+def test_concordance_of_single_rows_equals_that_of_running_sums(size: int) -> None:
     ones = (RNG.random(size) < 0.3).astype(np.uint8)
     cells = np.stack([ones, 1 - ones])
     assert concordance(cells) == concordance(cells.astype(np.float64))
-    # One tie more, and the first block goes the long way.
+    # With a tie the first block takes the general path.
     cells[:, 0] = 1
     assert concordance(cells) == concordance(cells.astype(np.float64))
 
 
-def test_totals_of_floats_end_where_the_running_sums_do() -> None:
+def test_row_totals_equal_the_last_running_sums() -> None:
     cells = RNG.random((2, 140_000))
     assert np.array_equal(row_totals(cells), cumulative_sums(cells)[:, -1])
 
@@ -72,7 +72,7 @@ def test_sums_of_narrow_numbers_do_not_wrap_around() -> None:
     assert table.dtype == np.uint16
 
 
-def test_whole_numbers_take_the_narrowest_type_and_floats_stay() -> None:
+def test_integers_get_the_narrowest_type_and_floats_stay() -> None:
     assert narrow_integers(np.array([[0, 255]])).dtype == np.uint8
     assert narrow_integers(np.array([[0, 256]])).dtype == np.uint16
     assert narrow_integers(np.empty((2, 0), dtype=np.int64)).dtype == np.uint8
@@ -81,10 +81,10 @@ def test_whole_numbers_take_the_narrowest_type_and_floats_stay() -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("size", [1, 2, 3, 1000])
-def test_falling_order_is_that_of_an_argsort(size: int, dtype: type) -> None:
+def test_argsort_descending_sorts_values_in_falling_order(size: int, dtype: type) -> None:
     near: Cells = (
         np.cumsum(np.full(size, np.finfo(dtype).eps, dtype=dtype)) + 1
-    )  # neighbours that differ in their last bits
+    )  # neighbors that differ in their last bits
     samples = {
         "plain": RNG.normal(size=size),
         "tied": RNG.integers(-2, 3, size) / 4,
@@ -125,10 +125,10 @@ def test_blocks_that_the_regression_leaves_equal_are_pooled() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 5)), min_size=1, max_size=40))
-def test_every_window_is_searched(given: list[tuple[int, int]]) -> None:
-    value = np.array([float(each) for each, _ in given])
+def test_sliding_argmin_equals_a_search_of_each_window(entries: list[tuple[int, int]]) -> None:
+    value = np.array([float(each) for each, _ in entries])
     first = np.minimum(
-        np.maximum.accumulate([max(at - back, 0) for at, (_, back) in enumerate(given)]), np.arange(len(value))
+        np.maximum.accumulate([max(at - back, 0) for at, (_, back) in enumerate(entries)]), np.arange(len(value))
     )
     result = sliding_argmin(value, first)
     for last, (start, at) in enumerate(zip(first, result, strict=True)):

@@ -43,7 +43,7 @@ def test_distributions_equal_those_of_scipy(name: str) -> None:
     x = np.concatenate([theirs.ppf(CHANCES), theirs.isf(CHANCES), [-20.0, 20.0]])
     for method in ("pdf", "cdf", "sf"):
         np.testing.assert_allclose(getattr(ours, method)(x), getattr(theirs, method)(x), rtol=1e-11, atol=1e-300)
-    with np.errstate(divide="ignore"):  # theirs warns
+    with np.errstate(divide="ignore"):  # SciPy warns
         np.testing.assert_allclose(log_density(ours, x), theirs.logpdf(x), rtol=1e-10, atol=1e-12)
     for method in ("ppf", "isf"):
         np.testing.assert_allclose(getattr(ours, method)(CHANCES), getattr(theirs, method)(CHANCES), rtol=1e-9)
@@ -54,7 +54,7 @@ ALL |= {"logit": LogitNormal(0.5, 1.5), "tight": Beta(300, 200), "u": Beta(0.6, 
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_quantiles_and_tails_undo_each_other(name: str) -> None:
+def test_quantiles_invert_tails(name: str) -> None:
     ours = ALL[name]
     small = 10.0 ** -np.arange(1, 100, 7)
     np.testing.assert_allclose(ours.cdf(ours.ppf(small)), small, rtol=1e-9)
@@ -66,7 +66,7 @@ def test_quantiles_and_tails_undo_each_other(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_densities_are_slopes(name: str) -> None:
+def test_densities_are_derivatives(name: str) -> None:
     ours = ALL[name]
     x = ours.ppf(np.linspace(0.05, 0.95, 19))
     step = 1e-5 * np.min(np.diff(x))
@@ -75,16 +75,16 @@ def test_densities_are_slopes(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_draws_follow_the_distribution(name: str) -> None:
+def test_samples_follow_the_distribution(name: str) -> None:
     ours, many = ALL[name], 20_000
-    drawn = np.sort(ours.rvs(size=many, random_state=np.random.default_rng(3)))
-    gap = np.max(np.abs(ours.cdf(drawn) - (np.arange(many) + 0.5) / many))
+    sample = np.sort(ours.rvs(size=many, random_state=np.random.default_rng(3)))
+    gap = np.max(np.abs(ours.cdf(sample) - (np.arange(many) + 0.5) / many))
     assert gap < np.sqrt(np.log(2 / 1e-6) / (2 * many))  # Massart's bound, at level 1e-6
     again = ours.rvs(size=many, random_state=np.random.default_rng(3))
-    np.testing.assert_array_equal(np.sort(again), drawn)
+    np.testing.assert_array_equal(np.sort(again), sample)
 
 
-def test_nothing_is_outside_the_support() -> None:
+def test_densities_are_0_outside_the_support() -> None:
     for ours in (Linear(rising=True), Linear(rising=False), Beta(2, 3), LogitNormal(0, 1)):
         assert support(ours) == (0, 1)
         assert density(ours, np.array([-0.5, 1.5])).tolist() == [0, 0]
@@ -93,14 +93,14 @@ def test_nothing_is_outside_the_support() -> None:
     assert Normal(0, 1).pdf(1e200) == 0
 
 
-def test_the_far_quantiles_of_a_beta_are_never_lost() -> None:
+def test_far_quantiles_of_beta_distributions_are_accurate() -> None:
     chances: Any = 10.0 ** -np.arange(1, 290)
     for a, b in [(1.01, 0.74), (3.35, 0.49), (8.97, 1.52), (2.61, 3.1), (0.86, 8.79)]:
         lower, upper = Beta(a, b).ppf(chances), Beta(a, b).isf(chances)
         assert (np.diff(lower) <= 0).all()
         assert (np.diff(upper) >= 0).all()
-        kept = lower > 1e-300
-        np.testing.assert_allclose(Beta(a, b).cdf(lower[kept]), chances[kept], rtol=1e-11)
+        inside = lower > 1e-300
+        np.testing.assert_allclose(Beta(a, b).cdf(lower[inside]), chances[inside], rtol=1e-11)
 
 
 def test_a_point_is_an_atom() -> None:
@@ -124,7 +124,7 @@ def test_a_lattice_of_scipy_has_atoms() -> None:
     assert expectation(coins, lambda x: x, np.empty(0)) == pytest.approx(2, rel=1e-14)
 
 
-def test_means_over_a_distribution() -> None:
+def test_expectations() -> None:
     steep = np.array([0.25])  # a corner of the function
     assert expectation(Linear(rising=True), lambda x: x**2, np.empty(0)) == pytest.approx(0.5, rel=0, abs=1e-15)
     assert expectation(Beta(1, 1), lambda x: np.abs(x - 0.25), steep) == pytest.approx(0.3125, rel=0, abs=1e-15)
@@ -133,7 +133,7 @@ def test_means_over_a_distribution() -> None:
     )
 
 
-def test_quantiles_reach_far_out() -> None:
+def test_far_quantiles_are_exact() -> None:
     far = quantiles(Normal(0, 1), np.array([-600.0, 0.0, 600.0]))
     np.testing.assert_allclose(far, [-far[2], 0, far[2]], rtol=1e-15)
     assert Normal(0, 1).sf(far[0]) == pytest.approx(np.exp(-600), rel=1e-10)
@@ -171,16 +171,16 @@ def test_unknown_concordances_are_none() -> None:
 
 @pytest.mark.parametrize("sds", [(1, 1), (1, 2), (2, 1), (1, 1 + 1e-9)])
 @pytest.mark.parametrize("ratio", [0.1, 1.0, 7.0])
-def test_places_of_equal_likelihood(sds: tuple[float, float], ratio: float) -> None:
+def test_densities_cross_at_the_ratio(sds: tuple[float, float], ratio: float) -> None:
     low, high = Normal(0.5, sds[0]), Normal(2.0, sds[1])
     for at in density_crossings(low, high, ratio) or []:
         np.testing.assert_allclose(high.pdf(at), ratio * low.pdf(at), rtol=1e-12)
-        assert high.pdf(at + 1e-6) > ratio * low.pdf(at + 1e-6)  # and gains
+        assert high.pdf(at + 1e-6) > ratio * low.pdf(at + 1e-6)  # the density of `high` rises through it
     logit = density_crossings(LogitNormal(0.5, sds[0]), LogitNormal(2.0, sds[1]), ratio)
     np.testing.assert_allclose(logit or [], stats.logistic.cdf(density_crossings(low, high, ratio) or []), rtol=1e-14)
 
 
-def test_normal_ratios_may_stay_on_one_side() -> None:
+def test_normal_densities_may_not_cross() -> None:
     assert density_crossings(Normal(0, 1), Normal(0, 2), 0.4) == []  # never below ½
     assert density_crossings(Normal(0, 2), Normal(0, 1), 2.5) == []  # never above 2
     assert density_crossings(Normal(0, 1), Normal(0, 1), 2.0) == []

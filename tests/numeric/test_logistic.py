@@ -22,15 +22,15 @@ from baserate._numeric.logistic import (
 Floats = npt.NDArray[np.float64]
 
 
-def test_a_shift_at_the_very_end_of_where_it_may_lie_is_as_sharp() -> None:
-    # The other offset has no mass, so what is looked for is where the search begins.
+def test_an_intercept_at_an_end_of_its_bracket_is_exact() -> None:
+    # The other offset has no mass, so that the root lies at an end of the bracket.
     offset = logit(np.array([0.7, 0.1]))
     result, _ = fit_intercept(offset, np.array([[2.0, 0.0], [0.0, 3.0]]), np.array([[1.0, 0.0], [0.0, 4.0]]))
     assert result == pytest.approx([np.log(2) - offset[0], np.log(3 / 4) - offset[1]], rel=1e-13)
 
 
-def fitted(x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Coefficients and covariance of the reference, in units in which it converges."""
+def fit_reference(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Coefficients and covariance by statsmodels, in units in which it converges."""
     middle, scale = x.mean(), x.std()
     result = sm.Logit(y, sm.add_constant((x - middle) / scale)).fit(disp=0, tol=1e-14, maxiter=300)
     back = np.array([[1, -middle / scale], [0, 1 / scale]])
@@ -55,7 +55,7 @@ KINDS = ["plain", "tiny", "huge", "wide", "near separable", "one against many"]
 @pytest.mark.parametrize("kind", KINDS)
 def test_fit_equals_the_reference_implementation(kind: str) -> None:
     x, y = simulate(kind)
-    result, (wanted, covariance) = fit_logistic(x, y, 1 - y), fitted(x, y)
+    result, (wanted, covariance) = fit_logistic(x, y, 1 - y), fit_reference(x, y)
     assert result.slope == pytest.approx(wanted[1], rel=1e-8)
     assert result.intercept == pytest.approx(wanted[0], rel=1e-8, abs=1e-9)
     assert result.covariance[1, 1] == pytest.approx(covariance[1, 1], rel=1e-7)
@@ -63,7 +63,7 @@ def test_fit_equals_the_reference_implementation(kind: str) -> None:
     assert result.covariance[0, 1] == pytest.approx(covariance[0, 1], rel=1e-7, abs=1e-9)
 
 
-def test_many_at_once_are_each_alone() -> None:
+def test_batched_fits_equal_single_fits() -> None:
     x = simulate("plain")[0]
     rng = np.random.default_rng(0)
     hits = np.stack([rng.random(400) < expit(a + b * x) for a, b in [(0, 1), (-3, 0.1), (2, -4), (-5, 3)]]).astype(
@@ -75,20 +75,20 @@ def test_many_at_once_are_each_alone() -> None:
             alone = fit_logistic(x, each, 1 - each)
             assert many.slope[at] == pytest.approx(alone.slope, rel=1e-10)
             assert many.intercept[at] == pytest.approx(alone.intercept, rel=1e-10, abs=1e-12)
-            assert np.isnan(many.covariance[at]).all()  # the spread of many is seen
+            assert np.isnan(many.covariance[at]).all()  # their spread shows the variance
 
 
-def test_sums_at_a_value_are_rows_there() -> None:
+def test_sums_at_a_value_equal_repeated_rows() -> None:
     x, rng = np.arange(6.0), np.random.default_rng(1)
     hits, misses = rng.integers(1, 9, (2, 6))
     repeated = np.repeat(np.concatenate([x, x]), np.concatenate([hits, misses]))
     y = np.repeat([1.0, 0.0], [hits.sum(), misses.sum()])
-    result, (wanted, covariance) = fit_logistic(x, hits.astype(float), misses.astype(float)), fitted(repeated, y)
+    result, (wanted, covariance) = fit_logistic(x, hits.astype(float), misses.astype(float)), fit_reference(repeated, y)
     assert [result.intercept, result.slope] == pytest.approx(wanted, rel=1e-9)
     assert result.covariance == pytest.approx(covariance, rel=1e-8)
 
 
-def test_squared_weights_make_a_sandwich() -> None:
+def test_squared_weights_give_a_sandwich_covariance() -> None:
     x, y = simulate("plain")
     weight = np.random.default_rng(3).random(400) + 0.1
     result = fit_logistic(x, weight * y, weight * (1 - y), squares=weight**2)
@@ -122,7 +122,7 @@ def test_an_intercept_equals_the_reference_implementation(scale: float) -> None:
         ([27.6, -27.6, 0.0], [1e6, 0.0, 1.0], [1.0, 5.0, 1e5]),
     ],
 )
-def test_a_shift_of_extreme_offsets(offset: list[float], hits: list[float], misses: list[float]) -> None:
+def test_intercepts_with_extreme_offsets(offset: list[float], hits: list[float], misses: list[float]) -> None:
     x, h, m = map(np.array, (offset, hits, misses))
 
     def surplus(a: float) -> float:
@@ -133,7 +133,7 @@ def test_a_shift_of_extreme_offsets(offset: list[float], hits: list[float], miss
     assert np.isfinite(variance)
 
 
-def test_a_shift_of_a_single_class_is_infinite() -> None:
+def test_intercepts_of_a_single_class_are_infinite() -> None:
     result, _ = fit_intercept(
         np.array([0.0, 1.0]), np.array([[0.0, 0.0], [1.0, 2.0]]), np.array([[1.0, 2.0], [0.0, 0.0]])
     )
@@ -152,7 +152,7 @@ WIDTH = 4
 
 
 def simulate_rows(seed: int = 0, rows: int = 300, sharp: float = 2.0) -> SoftmaxData:
-    """Rows whose scores are too sure, and of the wrong frequencies."""
+    """Rows with overconfident scores for other class shares."""
     rng = np.random.default_rng(seed)
     z = rng.normal(size=(rows, WIDTH)) + np.linspace(-0.5, 0.5, WIDTH)
     shares = np.exp(log_softmax(z, axis=1))
@@ -161,8 +161,8 @@ def simulate_rows(seed: int = 0, rows: int = 300, sharp: float = 2.0) -> Softmax
     return SoftmaxData(x, truth)
 
 
-def free() -> SoftmaxModel:
-    """A slope for each class, and biases of which the first is 0."""
+def make_full_model() -> SoftmaxModel:
+    """Model with a slope for each class, and biases with the first fixed at 0."""
     space = np.zeros((2 * WIDTH, 2 * WIDTH - 1))
     space[:WIDTH, :WIDTH], space[WIDTH + 1 :, WIDTH:] = np.eye(WIDTH), np.eye(WIDTH - 1)
     return SoftmaxModel(np.zeros(2 * WIDTH), space, np.zeros(2 * WIDTH - 1), bounded=WIDTH)
@@ -174,22 +174,22 @@ def loss(theta: Floats, rows: SoftmaxData, model: SoftmaxModel) -> float:
     return -float(output.sum() if rows.amount is None else output @ rows.amount)
 
 
-def test_slope_and_information_are_those_of_the_likelihood() -> None:
-    rows, model = simulate_rows(), free()
+def test_gradient_and_information_equal_finite_differences() -> None:
+    rows, model = simulate_rows(), make_full_model()
     rows = rows._replace(amount=np.random.default_rng(1).random(len(rows.x)))
     at, step = np.linspace(0.2, 0.9, 2 * WIDTH - 1), 1e-4
     around = np.eye(len(at)) * step
     slope = [(loss(at - d, rows, model) - loss(at + d, rows, model)) / (2 * step) for d in around]
     np.testing.assert_allclose(softmax_gradient(rows, model, at), slope, rtol=1e-6, atol=1e-6)
-    bend = [
+    curvature = [
         (softmax_gradient(rows, model, at - d) - softmax_gradient(rows, model, at + d)) / (2 * step) for d in around
     ]
-    np.testing.assert_allclose(softmax_information(rows, model, at), bend, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(softmax_information(rows, model, at), curvature, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_no_minimiser_finds_better(seed: int) -> None:
-    rows, model = simulate_rows(seed), free()
+def test_no_minimizer_finds_a_better_fit(seed: int) -> None:
+    rows, model = simulate_rows(seed), make_full_model()
     rows = rows._replace(amount=np.random.default_rng(seed).random(len(rows.x)) + 0.1)
     result = fit_softmax(rows, model)
     assert result.converged
@@ -200,8 +200,8 @@ def test_no_minimiser_finds_better(seed: int) -> None:
     assert np.abs(softmax_gradient(rows, model, result.theta)[~result.at_bound]).max() < 1e-9
 
 
-def test_a_slope_that_would_fall_below_zero_is_held_there_and_the_others_are_still_the_best() -> None:
-    rows, model = simulate_rows(), free()
+def test_a_slope_at_its_bound_leaves_the_others_optimal() -> None:
+    rows, model = simulate_rows(), make_full_model()
     x = rows.x.copy()
     x[:, 1] *= -1
     rows = rows._replace(x=x)
@@ -217,8 +217,8 @@ def test_a_slope_that_would_fall_below_zero_is_held_there_and_the_others_are_sti
     assert (result.covariance[1] == 0).all()
 
 
-def test_covariance_is_the_inverse_information_and_of_weights_the_sandwich() -> None:
-    rows, model = simulate_rows(), free()
+def test_covariance_is_the_inverse_information_or_a_sandwich() -> None:
+    rows, model = simulate_rows(), make_full_model()
     plain = fit_softmax(rows, model)
     inverse = np.linalg.inv(softmax_information(rows, model, plain.theta))
     np.testing.assert_allclose(plain.covariance, model.space @ inverse @ model.space.T, rtol=1e-8, atol=1e-14)
@@ -234,10 +234,10 @@ def test_covariance_is_the_inverse_information_and_of_weights_the_sandwich() -> 
 
 
 def test_separable_data_do_not_converge() -> None:
-    rows, model = simulate_rows(), free()
-    parted = rows._replace(truth=rows.x.argmax(axis=1))
-    assert not fit_softmax(parted, model).converged
-    # One class alone is told from the others without a mistake.
+    rows, model = simulate_rows(), make_full_model()
+    separated = rows._replace(truth=rows.x.argmax(axis=1))
+    assert not fit_softmax(separated, model).converged
+    # One class is separated from the others.
     x, truth = rows.x.copy(), np.where(rows.truth == 0, 1, rows.truth)
     x[:, 0], truth[:30] = -5.0, 0
     x[:30, 0] = -0.1
@@ -245,19 +245,19 @@ def test_separable_data_do_not_converge() -> None:
 
 
 def test_almost_separable_data_converge() -> None:
-    rows, model = simulate_rows(), free()
+    rows, model = simulate_rows(), make_full_model()
     truth = rows.x.argmax(axis=1)
     truth[:WIDTH] = np.argsort(rows.x[:WIDTH], axis=1)[:, -2]
     one = SoftmaxModel(np.zeros(2 * WIDTH), np.repeat([1.0, 0.0], WIDTH)[:, None], np.zeros(1), bounded=1)
     result = fit_softmax(rows._replace(truth=truth), one)
     assert result.converged
     assert abs(softmax_gradient(rows._replace(truth=truth), one, result.theta)[0]) < 1e-9
-    # Exactly what the diagonal loses in the usual form, where one class is almost certain.
-    sure = SoftmaxData(np.array([[0.0, -40.0, -41.0, -42.0]]), np.array([0]))
+    # p(1 − p) of an almost certain class, which cancels unless it is a sum over the other classes.
+    certain = SoftmaxData(np.array([[0.0, -40.0, -41.0, -42.0]]), np.array([0]))
     share = np.exp(-40.0) + np.exp(-41.0) + np.exp(-42.0)
-    assert softmax_information(sure, model, np.repeat([1.0, 0.0], [4, 3])).shape == (7, 7)
+    assert softmax_information(certain, model, np.repeat([1.0, 0.0], [4, 3])).shape == (7, 7)
     bias = SoftmaxModel(np.repeat([1.0, 0.0], 4), np.eye(8)[:, 4:5], np.zeros(1))
-    assert softmax_information(sure, bias, np.zeros(1))[0, 0] == pytest.approx(share, rel=1e-12)
+    assert softmax_information(certain, bias, np.zeros(1))[0, 0] == pytest.approx(share, rel=1e-12)
 
 
 def test_rank_does_not_depend_on_units() -> None:

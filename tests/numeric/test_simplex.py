@@ -23,8 +23,8 @@ INSIDE, OUTSIDE = np.array([0.3, 0.45, 0.25]), np.array([0.05, 0.75, 0.2])
 SEEDS = st.integers(0, 10_000)
 
 
-def rows(seed: int, *, many: int = 60, width: int = 4, sharp: float = 1.5) -> Floats:
-    """What rows say of classes, some of them that they cannot be."""
+def simulate_likelihoods(seed: int, *, many: int = 60, width: int = 4, sharp: float = 1.5) -> Floats:
+    """Likelihoods of rows in each class, some of them 0."""
     rng = np.random.default_rng(seed)
     a = np.exp(sharp * rng.normal(size=(many, width)))
     a[rng.random(a.shape) < 0.2] = 0
@@ -32,8 +32,8 @@ def rows(seed: int, *, many: int = 60, width: int = 4, sharp: float = 1.5) -> Fl
     return a
 
 
-def unmet(a: Floats, q: Floats, amount: Floats, fixed: Floats) -> float:
-    """How far q is from the conditions of a maximum, a row."""
+def kkt_violation(a: Floats, q: Floats, amount: Floats, fixed: Floats) -> float:
+    """Violation of the Karush–Kuhn–Tucker conditions at q, per row."""
     total = amount.sum() + fixed.sum()
     slope = (a * (amount / (a @ q))[:, None]).sum(axis=0) - total
     there = fixed > 0
@@ -51,7 +51,7 @@ def test_the_worked_example_has_five_answers() -> None:
     )
 
 
-def test_inside_the_simplex_all_are_the_inverse() -> None:
+def test_estimators_equal_the_inverse_inside_the_simplex() -> None:
     wanted = np.linalg.solve(C, INSIDE)
     for result in (fit_least_squares(C, INSIDE), fit_likelihood(C, INSIDE).q, project_to_simplex(wanted)):
         np.testing.assert_allclose(result, wanted, atol=1e-13)
@@ -81,7 +81,7 @@ def test_least_squares_meet_the_conditions(seed: int, width: int) -> None:
 
 @pytest.mark.slow
 @given(SEEDS, st.integers(2, 8), st.floats(1e-3, 2))
-def test_no_minimiser_finds_a_better_regularised_point(seed: int, width: int, penalty: float) -> None:
+def test_no_minimizer_finds_a_better_regularized_point(seed: int, width: int, penalty: float) -> None:
     rng = np.random.default_rng(seed)
     j = rng.dirichlet(np.ones(width), size=width).T * rng.dirichlet(np.full(width, 3.0))
     o, before = rng.dirichlet(np.full(width, 0.5)), j.sum(axis=1)
@@ -96,7 +96,7 @@ def test_no_minimiser_finds_a_better_regularised_point(seed: int, width: int, pe
         assert loss(theta) <= reference.fun + 1e-10
 
 
-def test_a_great_penalty_leaves_nothing_and_a_small_one_all() -> None:
+def test_a_large_penalty_gives_0_and_a_small_one_an_exact_fit() -> None:
     j, before = C * [0.5, 0.3, 0.2], C @ [0.5, 0.3, 0.2]
     assert not fit_regularized(j, INSIDE, before, penalty=10).any()
     np.testing.assert_allclose(j @ fit_regularized(j, INSIDE, before, penalty=1e-4), INSIDE - before, atol=1e-14)
@@ -104,67 +104,67 @@ def test_a_great_penalty_leaves_nothing_and_a_small_one_all() -> None:
 
 
 @given(SEEDS, st.integers(2, 8), st.booleans())
-def test_the_likeliest_mixture_meets_the_conditions(seed: int, width: int, seen: bool) -> None:  # noqa: FBT001
-    a, rng = rows(seed, width=width), np.random.default_rng(seed)
+def test_the_likeliest_mixture_meets_the_conditions(seed: int, width: int, with_prior: bool) -> None:  # noqa: FBT001
+    a, rng = simulate_likelihoods(seed, width=width), np.random.default_rng(seed)
     amount = rng.integers(4, size=len(a)).astype(float)
-    fixed = rng.integers(3, size=width).astype(float) * seen
+    fixed = rng.integers(3, size=width).astype(float) * with_prior
     result = fit_mixture(a, amount=amount, fixed=fixed)
     assert result.converged
     assert result.q.sum() == pytest.approx(1, abs=1e-13)
-    assert unmet(a[amount > 0], result.q, amount[amount > 0], fixed) <= 1e-11
+    assert kkt_violation(a[amount > 0], result.q, amount[amount > 0], fixed) <= 1e-11
     assert (result.q[fixed > 0] > 0).all()
 
 
 @given(SEEDS)
 def test_counts_are_repetitions_and_scales_of_rows_do_not_matter(seed: int) -> None:
-    a, rng = rows(seed), np.random.default_rng(seed)
+    a, rng = simulate_likelihoods(seed), np.random.default_rng(seed)
     times = rng.integers(1, 5, size=len(a))
     repeated = fit_mixture(np.repeat(a, times, axis=0))
     counted = fit_mixture(a * rng.uniform(0.1, 10, size=(len(a), 1)), amount=times)
     np.testing.assert_allclose(counted.q, repeated.q, atol=1e-9)
 
 
-def test_weak_rows_do_not_stop_it_early() -> None:
+def test_uninformative_rows_do_not_stop_the_search_early() -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(size=20_000) + 0.1 * (rng.random(20_000) < 0.1)
     a = np.column_stack([np.exp(0.1 * x - 0.005), np.ones(len(x))])
     result = fit_mixture(a)
     assert result.converged
-    assert unmet(a, result.q, np.ones(len(a)), np.zeros(2)) < 1e-12
-    # From a share of ½ a thousand steps of expectation and maximisation are still far away.
+    assert kkt_violation(a, result.q, np.ones(len(a)), np.zeros(2)) < 1e-12
+    # From a share of ½, a thousand steps of expectation–maximization do not converge.
     q = np.array([0.5, 0.5])
     for _ in range(1000):
         q *= (a / (a @ q)[:, None]).mean(axis=0)
-    assert unmet(a, q, np.ones(len(a)), np.zeros(2)) > 1e-6
+    assert kkt_violation(a, q, np.ones(len(a)), np.zeros(2)) > 1e-6
 
 
 @pytest.mark.parametrize("sharp", [0.01, 0.1, 1.0])
 def test_tiny_shares_are_exact_too(sharp: float) -> None:
-    """A row or two of each class have been seen, beside a thousand million that say they are hardly there."""
-    a, observed = rows(4, width=9, sharp=sharp), np.array([2.0, 1, 0, 2, 0, 1, 1, 0, 1])
+    """A prior of a row or two of each class, beside a billion rows that make some shares tiny."""
+    a, observed = simulate_likelihoods(4, width=9, sharp=sharp), np.array([2.0, 1, 0, 2, 0, 1, 1, 0, 1])
     amount: Floats = np.random.default_rng(2).integers(1, 1000, size=len(a)).astype(float) * 1e5
     result = fit_mixture(a, amount=amount, fixed=observed)
     assert result.converged
-    assert unmet(a, result.q, amount, observed) <= 1e-11
+    assert kkt_violation(a, result.q, amount, observed) <= 1e-11
     assert result.q[observed > 0].min() < 1e-3
 
 
-def test_many_rows_start_from_a_few() -> None:
-    a = rows(3, many=100_000)
+def test_large_data_start_from_a_subsample() -> None:
+    a = simulate_likelihoods(3, many=100_000)
     result = fit_mixture(a)
     assert result.converged
-    assert unmet(a, result.q, np.ones(len(a)), np.zeros(4)) < 1e-12
+    assert kkt_violation(a, result.q, np.ones(len(a)), np.zeros(4)) < 1e-12
 
 
-def test_classes_that_are_alike_share_what_they_have() -> None:
-    a = rows(5, width=3)
+def test_duplicated_classes_divide_their_share() -> None:
+    a = simulate_likelihoods(5, width=3)
     result, twice = fit_mixture(a), fit_mixture(a[:, [0, 0, 1, 2]])
     assert twice.converged
     np.testing.assert_allclose([twice.q[:2].sum(), *twice.q[2:]], result.q, atol=1e-9)
     assert np.isfinite(shares_covariance(twice.information)).all()
 
 
-def test_rows_that_leave_no_choice() -> None:
+def test_rows_of_a_single_possible_class() -> None:
     result = fit_mixture(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 3.0]]))
     np.testing.assert_allclose(result.q, [2 / 3, 1 / 3], atol=1e-14)
     np.testing.assert_allclose(shares_covariance(result.information), np.array([[2, -2], [-2, 2]]) / 27, atol=1e-14)
@@ -172,15 +172,15 @@ def test_rows_that_leave_no_choice() -> None:
     np.testing.assert_array_equal(one.q, [1, 0, 0])
 
 
-def test_the_information_is_the_bend_of_the_likelihood() -> None:
-    a: Floats = rows(7).T.copy()
+def test_information_is_the_curvature_of_the_likelihood() -> None:
+    a: Floats = simulate_likelihoods(7).T.copy()
     q: Floats = np.array([0.1, 0.2, 0.3, 0.4])
     amount: Floats = np.random.default_rng(0).uniform(size=len(a.T))
     slope, curve = mixture_moments(a, q, amount)
-    bend = [
+    curvature = [
         (mixture_moments(a, q - d, amount)[0] - mixture_moments(a, q + d, amount)[0]) / 2e-6 for d in np.eye(4) * 1e-6
     ]
-    np.testing.assert_allclose(curve, bend, rtol=1e-5)
+    np.testing.assert_allclose(curve, curvature, rtol=1e-5)
     assert slope @ q == pytest.approx(amount.sum())
     z = contrasts(4)
     np.testing.assert_allclose(z.T @ z, np.eye(3), atol=1e-15)

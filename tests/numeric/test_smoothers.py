@@ -13,7 +13,7 @@ from baserate._numeric.smoothers import GaussianSmoother, lowess
 from tests.tiers import tiered
 
 
-def sample(kind: str, size: int) -> tuple[Floats, Floats]:
+def simulate(kind: str, size: int) -> tuple[Floats, Floats]:
     """Distinct x, increasing, and a response of 0 and 1."""
     rng = np.random.default_rng(size)
     x: Floats = {
@@ -27,13 +27,13 @@ def sample(kind: str, size: int) -> tuple[Floats, Floats]:
     return x, (rng.random(len(x)) < np.sqrt(x)).astype(float)
 
 
-def masses(x: Floats) -> Floats:
+def make_masses(x: Floats) -> Floats:
     """One to five at each x, and one at the last, where the reference makes an anchor of the last row but one."""
     return np.append(np.random.default_rng(len(x)).integers(1, 6, len(x) - 1), 1).astype(float)
 
 
 def reference_fit(x: Floats, mass: Floats, y: Floats, *, frac: float, delta: float = 0.0) -> Floats:
-    """Fit of the reference to whole rows, with as many neighbours as hold enough mass."""
+    """Fit of statsmodels to whole rows, with the number of neighbors that contain enough mass."""
     times = mass.astype(int)
     rows = times.sum()
     enough = math.ceil(frac * rows - 1e-7) / rows
@@ -53,8 +53,8 @@ SIZES = [(60, 0.0), (60, 0.05), (1500, 0.0), pytest.param(20_000, 0.001, marks=p
 @pytest.mark.parametrize("frac", tiered([0.05, 1 / 3, 0.5, 1.0], 2))
 @pytest.mark.parametrize(("size", "delta"), SIZES)
 def test_fit_equals_the_reference_implementation(kind: str, frac: float, size: int, delta: float) -> None:
-    x, y = sample(kind, size)
-    for mass in (np.ones(len(x)), masses(x)):
+    x, y = simulate(kind, size)
+    for mass in (np.ones(len(x)), make_masses(x)):
         wanted = reference_fit(x, mass, y, frac=frac, delta=delta)
         assert np.allclose(lowess(x, mass, y, frac=frac, delta=delta), wanted, rtol=0, atol=1e-9)
 
@@ -62,25 +62,25 @@ def test_fit_equals_the_reference_implementation(kind: str, frac: float, size: i
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["uniform", "near 0"])
 def test_fit_equals_the_reference_implementation_on_many_points(kind: str) -> None:
-    x, y = sample(kind, 200_000)
+    x, y = simulate(kind, 200_000)
     wanted = reference_fit(x, np.ones(len(x)), y, frac=0.5, delta=0.01)
     assert np.allclose(lowess(x, np.ones(len(x)), y, delta=0.01), wanted, rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("size", [100, 3000])
 def test_lines_are_flat_within_a_millionth_as_in_the_reference_implementation(size: int) -> None:
-    x, y = sample("uniform", size)
-    mass = masses(x)
+    x, y = simulate("uniform", size)
+    mass = make_masses(x)
     wanted = reference_fit(1e-6 * x, mass, y, frac=0.3)
     assert np.allclose(lowess(1e-6 * x, mass, y, frac=0.3), wanted, rtol=0, atol=1e-11)
     assert not np.allclose(wanted, lowess(x, mass, y, frac=0.3), rtol=0, atol=1e-3)
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.001])
-def test_is_the_same_from_either_end(delta: float) -> None:
-    """Near 1 the reference loses digits; what is near 0 has them all."""
+def test_lowess_is_symmetric(delta: float) -> None:
+    """Near 1 statsmodels loses digits, so the fit near 0 is the reference."""
     x, y = (1 + np.arange(3000)) / 2**20, np.random.default_rng(0).random(3000)
-    mass = masses(x)
+    mass = make_masses(x)
     turned = lowess((1 - x)[::-1], mass[::-1], y[::-1], frac=0.1)[::-1]
     assert np.allclose(turned, lowess(x, mass, y, frac=0.1), rtol=0, atol=1e-12)
     assert np.allclose(lowess(x + 1, mass, y, delta=delta), lowess(x, mass, y, delta=delta), rtol=0, atol=1e-12)
@@ -112,21 +112,21 @@ def test_straight_lines_are_kept(gaps: list[int], frac: float, delta: float) -> 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_straight_lines_are_kept_by_blocks(kind: str) -> None:
-    x, _ = sample(kind, 20_000)
-    assert np.allclose(lowess(x, masses(x), 3 - 2 * x, frac=0.2, delta=0.001), 3 - 2 * x, rtol=0, atol=1e-11)
+    x, _ = simulate(kind, 20_000)
+    assert np.allclose(lowess(x, make_masses(x), 3 - 2 * x, frac=0.2, delta=0.001), 3 - 2 * x, rtol=0, atol=1e-11)
 
 
 @pytest.mark.parametrize("size", [50, 5000])
 @pytest.mark.parametrize("factor", [2.0**40, 2.0**-40, 3.0, 0.1])
-def test_does_not_depend_on_the_unit_of_mass(size: int, factor: float) -> None:
-    x, y = sample("ends", size)
-    mass = masses(x)
+def test_lowess_does_not_depend_on_the_unit_of_mass(size: int, factor: float) -> None:
+    x, y = simulate("ends", size)
+    mass = make_masses(x)
     for frac in (0.1, 0.5, 1.0):
         fit = lowess(x, mass, y, frac=frac, delta=0.001)
         assert np.allclose(lowess(x, factor * mass, y, frac=frac, delta=0.001), fit, rtol=0, atol=1e-12)
 
 
-def test_a_neighbourhood_without_another_point_gives_y_itself() -> None:
+def test_a_neighborhood_without_another_point_gives_y_itself() -> None:
     x, y = np.array([0.0, 5e-324, 0.25, 1.0]), np.array([1.0, 0.0, 0.5, 2.0])
     assert np.array_equal(lowess(x, np.ones(4), y, frac=0.25), y)
     assert np.array_equal(lowess(x, np.array([1.0, 1.0, 1.0, 9.0]), y, frac=0.5)[-1:], y[-1:])
@@ -149,8 +149,8 @@ def test_the_last_two_points_are_always_fitted() -> None:
 @pytest.mark.quick(1)
 @pytest.mark.parametrize(("size", "draws"), [(40, 3), (3000, 2), (3000, 40), (20_000, 2)])
 def test_stacked_y_are_fitted_as_one_by_one(size: int, draws: int) -> None:
-    x, _ = sample("ends", size)
-    mass, ys = masses(x), np.random.default_rng(1).random((draws, 2, len(x)))
+    x, _ = simulate("ends", size)
+    mass, ys = make_masses(x), np.random.default_rng(1).random((draws, 2, len(x)))
     fits = lowess(x, mass, ys, frac=0.3, delta=0.002)
     assert fits.shape == ys.shape
     for place in np.ndindex(draws, 2):
@@ -162,7 +162,7 @@ MASS = np.array([0.1, -0.3, 0.2, -0.2, 0.5, -0.1, 0.2])
 
 
 def density(at: Floats, place: Floats, mass: Floats, width: float) -> Floats:
-    """Of each mass and its images in the mirrors at 0 and 1."""
+    """Density of the masses and of their reflections at 0 and 1."""
     turns = 2 * np.arange(-int(5 * width) - 1, int(5 * width) + 2)
     images = np.concatenate([turns[:, None] + place, turns[:, None] - place], axis=1)
     result = np.zeros(len(at))
@@ -173,15 +173,15 @@ def density(at: Floats, place: Floats, mass: Floats, width: float) -> Floats:
 
 
 def integral(place: Floats, mass: Floats, width: float) -> float:
-    """Of the absolute value, exact but for where it changes its sign."""
+    """Integral of the absolute value by trapezoids, exact except at changes of sign."""
     at = np.linspace(0, 1, 20_001 if width > 0.01 else 400_001)
     return float(np.trapezoid(np.abs(density(at, place, mass, width)), at))
 
 
 @pytest.mark.quick(3)
 @pytest.mark.parametrize("width", [1e-3, 2e-3, 5e-3, 0.02, 0.05, 0.1, 0.3, 1.0, 3.0])
-def test_equals_the_integral(width: float) -> None:
-    # What is left are changes of sign, of ours and of the mesh.
+def test_absolute_integral_equals_a_fine_sum(width: float) -> None:
+    # Both differ at changes of sign only.
     assert GaussianSmoother(PLACE, MASS).absolute(width) == pytest.approx(integral(PLACE, MASS, width), rel=1e-6)
 
 
@@ -191,20 +191,20 @@ def test_no_mass_is_lost_at_the_ends(place: float, width: float) -> None:
     assert GaussianSmoother(np.array([place]), np.array([0.7])).absolute(width) == pytest.approx(0.7, rel=1e-8)
 
 
-def test_opposite_masses_at_one_place_are_none() -> None:
+def test_opposite_masses_at_one_place_cancel() -> None:
     assert GaussianSmoother(np.array([0.3, 0.3]), np.array([1.0, -1.0])).absolute(0.01) == pytest.approx(0, abs=1e-12)
 
 
-def test_far_masses_do_not_meet_in_a_narrow_kernel() -> None:
+def test_narrow_kernels_do_not_join_far_masses() -> None:
     assert GaussianSmoother(np.array([0.2, 0.8]), np.array([1.0, -1.0])).absolute(1e-3) == pytest.approx(2, rel=1e-6)
 
 
 @settings(max_examples=40)
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(-1, 1)), min_size=1, max_size=8))
-def test_it_falls_with_the_width_down_to_the_sum(pairs: list[tuple[float, float]]) -> None:
+def test_absolute_integral_decreases_with_the_width_to_the_sum(pairs: list[tuple[float, float]]) -> None:
     place, mass = map(np.array, zip(*pairs, strict=True))
     result = [GaussianSmoother(place, mass).absolute(width) for width in (1e-3, 0.01, 0.05, 0.2, 1.0, 10.0)]
-    room = 1e-6 * np.abs(mass).sum() + 1e-300
-    assert all(wide <= narrow + room for narrow, wide in pairwise(result))
+    tolerance = 1e-6 * np.abs(mass).sum() + 1e-300
+    assert all(wide <= narrow + tolerance for narrow, wide in pairwise(result))
     assert result[0] <= np.abs(mass).sum() * (1 + 1e-6)
-    assert result[-1] == pytest.approx(abs(mass.sum()), abs=room)
+    assert result[-1] == pytest.approx(abs(mass.sum()), abs=tolerance)

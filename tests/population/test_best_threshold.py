@@ -12,7 +12,7 @@ from baserate.measure import MEASURES, describe
 from baserate.population._best_threshold import scan_thresholds, slope
 from tests.tiers import some, tiered
 
-JUDGING = [name for name, each in MEASURES.items() if describe(each).of is Counts and describe(each).best]
+TABLE_MEASURES = [name for name, each in MEASURES.items() if describe(each).of is Counts and describe(each).best]
 
 POPULATIONS = {
     "linear": population.linear(prevalence=0.3),
@@ -33,13 +33,13 @@ POPULATIONS = {
 
 @pytest.mark.quick(30)
 @pytest.mark.parametrize("which", tiered(POPULATIONS, some(POPULATIONS, 4)))
-@pytest.mark.parametrize("name", JUDGING)
-def test_nothing_is_better_than_the_best(name: str, which: str) -> None:
+@pytest.mark.parametrize("name", TABLE_MEASURES)
+def test_no_scanned_threshold_is_better_than_the_best(name: str, which: str) -> None:
     actual, function = POPULATIONS[which], MEASURES[name]
     sign = 1 if describe(function).best == "high" else -1
     finite = (edges := scan_thresholds(actual))[np.isfinite(edges)]
-    looked = np.concatenate([edges, (finite[1:] + finite[:-1]) / 2, np.linspace(-5, 5, 2001)])
-    values = sign * np.asarray(function(actual.at(looked)))
+    scanned = np.concatenate([edges, (finite[1:] + finite[:-1]) / 2, np.linspace(-5, 5, 2001)])
+    values = sign * np.asarray(function(actual.at(scanned)))
     highest = np.max(values[np.isfinite(values)], initial=-inf)  # infinities never win a search
     if highest == -inf or highest > 1e6:
         with pytest.raises(OptionError, match=r"grows without bound|undefined or infinite at every threshold"):
@@ -68,14 +68,14 @@ def test_the_slope_vanishes_at_the_best(name: str, which: str) -> None:
 
 
 @pytest.mark.parametrize("which", tiered(["linear", "equal", "wide", "beta"], 2))
-@pytest.mark.parametrize("name", JUDGING)
+@pytest.mark.parametrize("name", TABLE_MEASURES)
 def test_slopes_are_those_of_finite_differences(name: str, which: str) -> None:
     actual, function = POPULATIONS[which], MEASURES[name]
     t = np.linspace(0.2, 0.8, 7)
     rise = (np.asarray(function(actual.at(t + 1e-6))) - np.asarray(function(actual.at(t - 1e-6)))) / 2e-6
     result, size, _ = slope(actual, function, t)
     np.testing.assert_allclose(result, rise, rtol=1e-5, atol=1e-6 * float(np.max(size)))
-    # A function that knows no imaginary numbers gets the same slope from differences of the table.
+    # A function without complex numbers gets the same slope by finite differences.
     real, _, _ = slope(actual, lambda counts: np.asarray(function(counts)).real * 1.0, t)
     np.testing.assert_allclose(real, result, rtol=1e-10, atol=1e-10 * float(np.max(size)))
 
@@ -97,7 +97,7 @@ def test_binormal_thresholds_in_closed_form() -> None:
 @pytest.mark.parametrize("sds", [(1.0, 2.0), (2.0, 1.0), (1.0, 1.05)])
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
 @pytest.mark.parametrize("costs", [Costs(), Costs(fp=3, fn=1)])
-def test_unequal_spread_takes_the_root_that_pays(sds: tuple[float, float], share: float, costs: Costs) -> None:
+def test_unequal_spread_takes_the_cheaper_root(sds: tuple[float, float], share: float, costs: Costs) -> None:
     for result in (
         population.binormal(means=(0, 1), sds=sds, prevalence=share),
         population.logit_normal(means=(0, 1), sds=sds, prevalence=share),
@@ -112,15 +112,15 @@ def test_unequal_spread_takes_the_root_that_pays(sds: tuple[float, float], share
             assert result.likelihood_ratio(closed.threshold) == pytest.approx(costs.slope(share), rel=1e-11)
 
 
-def test_an_optimum_too_small_to_see_is_found() -> None:
-    # It saves 1e-98, which no accuracy shows; the slope does.
+def test_an_optimum_below_rounding_of_the_value_is_found() -> None:
+    # The optimum is better by 1e-98, below rounding of the accuracy; the slope shows it.
     result = population.binormal(prevalence=1e-9)
     t = 0.5 + log(1 / 1e-9 - 1)
     assert population.best_threshold(result, "accuracy").threshold == pytest.approx(t, rel=1e-14)
     assert population.least_cost_threshold(result).threshold == pytest.approx(t, rel=1e-14)
 
 
-def test_costs_that_favour_an_end() -> None:
+def test_costs_that_favor_an_end() -> None:
     result = population.binormal(means=(0, 0.1), sds=(2, 1), prevalence=0.01)
     assert population.least_cost_threshold(result).threshold == inf
     free = population.least_cost_threshold(population.linear(), Costs(fp=0, fn=1))
@@ -151,19 +151,19 @@ def test_ends_plateaus_and_limits() -> None:
     assert search("random", "kappa") == (inf, 0, True, True)
     assert search("reversed", "youden") == (inf, 0, True, True)
     assert search("perfect", "f1") == (1, 1, True, False)
-    assert search("gap", "accuracy") == (2, 1, True, False)  # all of [1, 2] will do; the strictest wins
-    assert search("overlap", "precision") == (nextafter(1.5, 0), 1, True, False)  # from 1 on, up to where nobody is
+    assert search("gap", "accuracy") == (2, 1, True, False)  # all of [1, 2] are equally good; the strictest wins
+    assert search("overlap", "precision") == (nextafter(1.5, 0), 1, True, False)  # the last threshold that flags some
     assert search("lattice", "accuracy")[0] == 3
 
 
 @pytest.mark.slow
-def test_what_is_constant_is_best_where_it_is_strictest() -> None:
+def test_constant_measures_are_best_at_the_strictest_threshold() -> None:
     result = POPULATIONS["random"]
     for name in ("precision", "mcc", "lift"):
         best = population.best_threshold(result, name)
         assert best.attained
         assert best.threshold > 30
-    # Precision plus negative predictive value is constant here.
+    # Precision plus negative predictive value is constant for this population.
     flat = population.best_threshold(population.linear(), "markedness")
     assert flat.value == pytest.approx(0.5, rel=0, abs=1e-14)
     assert flat.threshold > 0.999
@@ -213,19 +213,19 @@ def test_a_measure_with_two_peaks() -> None:
 @pytest.mark.slow
 def test_a_measure_with_two_peaks_of_a_new_scipy_distribution() -> None:
     hills = stats.Mixture([stats.Normal(mu=-2, sigma=0.5), stats.Normal(mu=2, sigma=0.5)], weights=[0.4, 0.6])
-    result = Population(stats.norm(0, 0.5), _Frozen(hills), 0.5)
+    result = Population(stats.norm(0, 0.5), _FrozenAdapter(hills), 0.5)
     best = population.best_threshold(result, "accuracy")
     assert best.threshold == pytest.approx(1, abs=0.1)
     lower = population.best_threshold(result.at_prevalence(0.97), "accuracy")
     assert lower.threshold < -2
 
 
-class _Frozen:
-    """A distribution of SciPy's newer kind under the older names."""
+class _FrozenAdapter:
+    """A distribution of SciPy's new infrastructure with the methods of the old one."""
 
-    def __init__(self, made: Any) -> None:  # noqa: ANN401
-        self.pdf, self.cdf, self.sf = made.pdf, made.cdf, made.ccdf
-        self.ppf, self.isf = (np.vectorize(lambda q, f=f: f(q)) for f in (made.icdf, made.iccdf))
+    def __init__(self, mixture: Any) -> None:  # noqa: ANN401
+        self.pdf, self.cdf, self.sf = mixture.pdf, mixture.cdf, mixture.ccdf
+        self.ppf, self.isf = (np.vectorize(lambda q, f=f: f(q)) for f in (mixture.icdf, mixture.iccdf))
 
     def rvs(self, *, size: int, random_state: np.random.Generator) -> Any:  # noqa: ANN401
         return self.ppf(random_state.random(size))
@@ -247,7 +247,7 @@ def test_custom_functions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ask", "error", "message"),
+    ("call", "error", "message"),
     [
         (
             lambda: population.best_threshold(population.linear(), "f11"),
@@ -286,9 +286,9 @@ def test_custom_functions() -> None:
         ),
     ],
 )
-def test_measures_without_a_best_threshold_raise(ask: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401
+def test_measures_without_a_best_threshold_raise(call: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401
     with pytest.raises(error, match=message):
-        ask()
+        call()
 
 
 @pytest.mark.slow
@@ -309,14 +309,14 @@ def test_thresholds_of_given_values() -> None:
     assert population.find_thresholds(linear, "npv", 1.0) == ()
 
 
-def test_a_value_that_is_jumped_over_is_not_found() -> None:
+def test_values_between_atoms_have_no_threshold() -> None:
     lattice = POPULATIONS["lattice"]
     assert population.find_thresholds(lattice, "sensitivity", 0.5) == ()
     exact = float(measure.sensitivity(lattice.at(3.0)))
     assert population.find_thresholds(lattice, "sensitivity", exact) == (3,)
 
 
-FOREIGN: dict[str, tuple[Any, Any]] = {
+SCIPY_DISTRIBUTIONS: dict[str, tuple[Any, Any]] = {
     "infinite density": (stats.weibull_min(0.5), stats.weibull_min(1.5)),
     "heavy tails": (stats.cauchy(), stats.cauchy(2)),
     "long lattice": (stats.poisson(1000), stats.poisson(1100)),
@@ -329,15 +329,15 @@ FOREIGN: dict[str, tuple[Any, Any]] = {
 
 
 @pytest.mark.quick(2)
-@pytest.mark.parametrize("name", FOREIGN)
-def test_any_distribution_of_scipy_will_do(name: str) -> None:
-    result = Population(*FOREIGN[name], prevalence=0.3)
+@pytest.mark.parametrize("name", SCIPY_DISTRIBUTIONS)
+def test_distributions_of_scipy_are_accepted(name: str) -> None:
+    result = Population(*SCIPY_DISTRIBUTIONS[name], prevalence=0.3)
     c = curve(tally(*result.draw(50_000, 3)))
     assert result.auc == pytest.approx(measure.auc(c), abs=0.01)
     assert result.average_precision == pytest.approx(measure.average_precision(c), abs=0.01)
-    for judge in ("f1", "mcc", "accuracy"):
-        assert population.best_threshold(result, judge).value == pytest.approx(
-            np.nanmax(measure.table(c, judge)[judge]), abs=0.02
+    for each in ("f1", "mcc", "accuracy"):
+        assert population.best_threshold(result, each).value == pytest.approx(
+            np.nanmax(measure.table(c, each)[each]), abs=0.02
         )
 
 
@@ -362,7 +362,7 @@ def test_infinities_never_win() -> None:
     assert low.has_infinities
 
 
-def test_what_grows_without_bound_has_no_best_threshold() -> None:
+def test_unbounded_measures_have_no_best_threshold() -> None:
     uniform = Population(stats.uniform(0, 1), stats.uniform(0.5, 1), 0.3)
     with pytest.raises(OptionError, match="diagnostic_odds_ratio grows without bound towards a threshold of"):
         population.best_threshold(uniform, "diagnostic_odds_ratio")

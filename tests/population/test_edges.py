@@ -1,4 +1,4 @@
-"""Where populations once went wrong: crowded ends, gaps, stretches, limits, odd values."""
+"""Edge cases of populations: crowded ends, gaps, stretches, limits, and invalid arguments."""
 
 from math import inf, isnan, log
 from typing import Any
@@ -15,13 +15,13 @@ from baserate._numeric.distributions import Beta, LogitBeta
 from baserate.population import best_threshold, exact_value, find_thresholds, simulation_study, summary, thresholds
 
 ANYTHING: Any = {"nan": float("nan"), "inf": inf, "a": "a", "up": "up", "half": 2.5, "none": None}
-"""What no type checker would let pass."""
+"""Values that type checkers reject."""
 
 shape = st.floats(0.05, 20)
 
 
 @given(shape, shape, st.floats(1e-12, 1 - 1e-12))
-def test_beta_quantiles_are_where_they_should_be(a: float, b: float, chance: float) -> None:
+def test_beta_quantiles_invert_the_cdf(a: float, b: float, chance: float) -> None:
     for place in (Beta(a, b).ppf(chance), Beta(a, b).isf(chance)):
         assert 0 <= place <= 1
     result = float(Beta(a, b).ppf(chance))
@@ -30,7 +30,7 @@ def test_beta_quantiles_are_where_they_should_be(a: float, b: float, chance: flo
 
 
 @given(shape, shape, st.floats(-700, 700))
-def test_log_odds_of_beta_scores_lose_nothing_at_either_end(a: float, b: float, z: float) -> None:
+def test_log_odds_of_beta_scores_are_accurate_in_both_tails(a: float, b: float, z: float) -> None:
     result = LogitBeta(a, b)
     assert float(result.cdf(z)) + float(result.sf(z)) == pytest.approx(1, abs=1e-12)
     assert float(result.sf(z)) == float(LogitBeta(b, a).cdf(-z))
@@ -54,7 +54,7 @@ def test_average_precision_where_scores_crowd_below_one() -> None:
     result = population.beta(negative=(2, 0.5), positive=(3, 0.3), prevalence=0.1)
 
     def precise(z: float) -> float:
-        """Of the log-odds of 1 − x, over which nothing is crowded."""
+        """Integrand over the log-odds of 1 − x, on which scale scores are spread out."""
         tp, fp = 0.1 * float(LogitBeta(0.3, 3).cdf(z)), 0.9 * float(LogitBeta(0.5, 2).cdf(z))
         return float(LogitBeta(0.3, 3).pdf(z)) * tp / (tp + fp)
 
@@ -65,7 +65,7 @@ def test_average_precision_where_scores_crowd_below_one() -> None:
         assert pair[0].average_precision == pair[1].average_precision
 
 
-def test_discrete_scores_off_the_whole_numbers() -> None:
+def test_discrete_scores_that_are_no_integers() -> None:
     low, high = (stats.rv_discrete(values=([0, 0.5, 1], shares))() for shares in ([0.6, 0.3, 0.1], [0.1, 0.3, 0.6]))
     result = Population(low, high, 0.5)
     # Pairs: 0.6·0.9 + 0.3·0.6 above, 0.06 + 0.09 + 0.06 equal.
@@ -76,7 +76,7 @@ def test_discrete_scores_off_the_whole_numbers() -> None:
         _ = Population(stats.zipf(2.5), stats.zipf(2.2), 0.5).auc
 
 
-def test_two_places_that_lie_close_together_are_both_found() -> None:
+def test_close_solutions_are_both_found() -> None:
     linear = population.linear()
     top = best_threshold(linear, "f1")
     for less in (1e-6, 1e-10):
@@ -86,7 +86,7 @@ def test_two_places_that_lie_close_together_are_both_found() -> None:
     assert find_thresholds(linear, "f1", top.value) == pytest.approx((top.threshold,), abs=1e-12)
 
 
-def test_stretches_begin_where_they_are_strictest() -> None:
+def test_solutions_on_a_stretch_are_its_strictest_threshold() -> None:
     apart = Population(stats.uniform(0, 1), stats.uniform(2, 1), 0.4)
     assert find_thresholds(apart, "accuracy", 1) == find_thresholds(apart, "sensitivity", 1) == (2.0,)
     overlapping = Population(stats.uniform(0, 1), stats.uniform(0.5, 1), 0.4)
@@ -110,18 +110,18 @@ def test_over_a_gap_the_strictest_threshold_wins(name: str) -> None:
 
 @pytest.mark.parametrize("prevalence", [0.1, 0.03, 0.01, 0.001])
 @pytest.mark.parametrize("name", ["npv", "false_omission_rate"])
-def test_a_limit_is_not_attained_whatever_rounding_says(name: str, prevalence: float) -> None:
+def test_limits_are_not_attained_by_rounding(name: str, prevalence: float) -> None:
     result = best_threshold(population.retrieval("ER+", prevalence=prevalence), name)
     assert (result.attained, result.threshold) == (False, 0)
 
 
-def test_what_crowds_at_an_end_is_not_missed() -> None:
+def test_best_threshold_among_crowded_scores_at_an_end() -> None:
     actual = population.beta(negative=(0.01, 0.02), positive=(0.02, 0.01), prevalence=0.3)
     result = best_threshold(actual, "accuracy")
     assert result.value == measure.accuracy(actual.at(np.nextafter(1, 0))) > 0.72
 
 
-def test_an_undefined_measure_does_not_spoil_the_others() -> None:
+def test_undefined_measures_do_not_affect_the_others() -> None:
     rows = summary(population.linear(prevalence=0), "sensitivity", "specificity").rows()
     output = {row["measure"]: row for row in rows if row["best"]}
     assert output["sensitivity"]["value"] is None
@@ -151,7 +151,7 @@ def test_standard_deviations_are_those_of_samples() -> None:
     assert row["sd"] == pytest.approx(abs(one - other) / 2**0.5)
 
 
-def test_theory_where_a_class_is_alone() -> None:
+def test_exact_values_with_a_single_class() -> None:
     assert exact_value(population.linear(prevalence=1), "average_precision") == pytest.approx(1, abs=1e-15)
     assert isnan(exact_value(population.linear(prevalence=0), "average_precision"))
     assert isnan(exact_value(population.linear(prevalence=1), "auc"))
@@ -190,7 +190,7 @@ def test_invalid_arguments_raise(call: Any, message: str) -> None:  # noqa: ANN4
         call(population.linear())
 
 
-def test_imaginary_steps_lose_no_digit() -> None:
+def test_density_of_the_log_odds_of_a_beta_score() -> None:
     # The logarithm of the odds of a beta score has the density of its score times x(1 − x).
     z = log(3)
     assert float(LogitBeta(2, 3).pdf(z)) == pytest.approx(float(Beta(2, 3).pdf(0.75)) * 0.75 * 0.25)

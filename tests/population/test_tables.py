@@ -17,7 +17,6 @@ from baserate import (
     Population,
     UnknownNameError,
     curve,
-    curve as read,
     measure,
     population,
     tally,
@@ -25,7 +24,7 @@ from baserate import (
 from tests.schemas import check_schema
 
 
-def test_thresholds_run_from_nothing_to_everything() -> None:
+def test_thresholds_run_from_flagging_nothing_to_everything() -> None:
     for result in (*map(population.retrieval, population.LEVELS), population.linear(), population.logit_normal()):
         at = population.thresholds(result, points=11)
         assert (np.diff(at) < 0).all()
@@ -56,16 +55,16 @@ def test_tables_hold_curves_and_measures() -> None:
 def test_results_describe_their_population() -> None:
     output = population.table(Population(stats.norm(1.5, scale=2), population.linear().positive, 0.5), "roc").data
     assert output["population"] == {"negative": "scipy.stats.norm(1.5, scale=2)", "positive": "Linear(rising=True)"}
-    assert "0x" not in population.table(Population(stats.binom(3, 0.5), _Own(), 0.5), "roc").to_json()
+    assert "0x" not in population.table(Population(stats.binom(3, 0.5), _CustomDistribution(), 0.5), "roc").to_json()
 
 
-class _Own:
-    """A distribution of somebody's own."""
+class _CustomDistribution:
+    """A user's distribution, with the methods that are required."""
 
     def __init__(self) -> None:
-        mine = stats.uniform()
+        uniform = stats.uniform()
         self.pdf, self.cdf, self.sf, self.ppf, self.isf, self.rvs = (
-            getattr(mine, name) for name in ("pdf", "cdf", "sf", "ppf", "isf", "rvs")
+            getattr(uniform, name) for name in ("pdf", "cdf", "sf", "ppf", "isf", "rvs")
         )
 
 
@@ -89,20 +88,20 @@ def test_summaries_list_best_values_first() -> None:
 @pytest.mark.parametrize(
     "name", ["auc", "gini", "accuracy_ratio", "cap_area", "lorenz_gini", "ks", "average_precision", "pr_auc"]
 )
-def test_theory_is_what_large_samples_tend_to(name: str, share: float) -> None:
+def test_exact_values_are_limits_of_large_samples(name: str, share: float) -> None:
     result = population.binormal(means=(0, 1.2), sds=(1, 1.5), prevalence=share)
     truth, score = result.draw(200_000, 5, positives=int(200_000 * share))
     sampled = measure.find_measure(name)(curve(tally(truth, score)))
     assert population.exact_value(result, name) == pytest.approx(sampled, abs=0.01)
 
 
-def test_theory_of_a_reversed_score() -> None:
+def test_exact_values_of_a_reversed_score() -> None:
     result = population.binormal(means=(1, 0))
     assert population.exact_value(result, "gini") < 0
     assert population.exact_value(result, "ks") == pytest.approx(2 * stats.norm.cdf(0.5) - 1, rel=0, abs=1e-14)
 
 
-def test_theory_that_is_not_known() -> None:
+def test_measures_without_an_exact_value() -> None:
     assert isnan(population.exact_value(population.linear(), "partial_auc"))
     assert isnan(population.exact_value(population.linear(prevalence=1), "auc"))
     row = population.summary(population.linear(), "partial_auc").rows()[0]
@@ -153,29 +152,27 @@ def test_precision_moves_with_the_balance() -> None:
     assert [row["measure"] for row in result.rows()] == ["average_precision"] * 2
 
 
-def values(population_: Population, **query: object) -> dict[tuple[object, ...], object]:
+def run_study(population_: Population, **query: object) -> dict[tuple[object, ...], object]:
     rows = population.simulation_study(population_, **query).rows()  # type: ignore[arg-type]
     return {(row["measure"], row["size"], row["prevalence"]): (row["value"], row["sd"]) for row in rows}
 
 
-def test_a_seed_decides_everything_and_order_nothing() -> None:
+def test_studies_depend_on_the_seed_but_not_on_order() -> None:
     result = population.binormal()
-    whole = values(result, sizes=[20, 50], prevalences=[0.5, 0.2], repeats=10, seed=3)
-    assert whole == values(result, sizes=[50, 20], prevalences=[0.2, 0.5], repeats=10, seed=3)
-    alone = values(result, sizes=[50], prevalences=[0.2], measures=["auc"], repeats=10, seed=3)
+    whole = run_study(result, sizes=[20, 50], prevalences=[0.5, 0.2], repeats=10, seed=3)
+    assert whole == run_study(result, sizes=[50, 20], prevalences=[0.2, 0.5], repeats=10, seed=3)
+    alone = run_study(result, sizes=[50], prevalences=[0.2], measures=["auc"], repeats=10, seed=3)
     assert alone["auc", 50, 0.2] == whole["auc", 50, 0.2]
-    assert values(result, sizes=[20], repeats=10, seed=4) != values(result, sizes=[20], repeats=10, seed=3)
+    assert run_study(result, sizes=[20], repeats=10, seed=4) != run_study(result, sizes=[20], repeats=10, seed=3)
 
 
-def test_one_draw_can_be_repeated_by_hand() -> None:
-    import numpy as np
-
+def test_a_sample_of_a_study_can_be_reproduced() -> None:
     result = population.linear()
     row = population.simulation_study(result, sizes=[40], measures=["auc"], repeats=1, seed=9).rows()[0]
     bits = int(np.float64(0.5).view(np.uint64))
     truth, score = result.draw(40, np.random.default_rng([9, 40, bits, 0]))
-    assert row["value"] == measure.auc(read(tally(truth, score)))
-    assert row["sd"] is None  # of one draw
+    assert row["value"] == measure.auc(curve(tally(truth, score)))
+    assert row["sd"] is None  # of one sample
 
 
 def test_samples_of_a_single_class_are_counted_and_noted() -> None:
@@ -189,7 +186,7 @@ def test_samples_of_a_single_class_are_counted_and_noted() -> None:
     check_schema(json.loads(result.to_json()))
 
 
-def test_progress_goes_from_nothing_to_everything() -> None:
+def test_progress_goes_from_0_to_100_percent() -> None:
     observed: list[float | None] = []
 
     @contextmanager
@@ -229,12 +226,12 @@ POPULATIONS = {
 }
 
 
-def band(rows: int) -> float:
+def band_width(rows: int) -> float:
     return sqrt(log(2 / 1e-6) / (2 * rows))
 
 
-def sample(made: Population, size: int) -> Curve:
-    truth, score = made.draw(size, 2026, positives=round(size * made.prevalence))
+def draw_curve(source: Population, size: int) -> Curve:
+    truth, score = source.draw(size, 2026, positives=round(size * source.prevalence))
     return curve(tally(truth, score))
 
 
@@ -242,53 +239,53 @@ def sample(made: Population, size: int) -> Curve:
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_roc_curves_lie_within_the_band(name: str, size: int) -> None:
     actual = POPULATIONS[name]
-    c = sample(actual, size)
+    c = draw_curve(actual, size)
     result = measure.table(c, "roc")
-    assert np.max(np.abs(result["sensitivity"] - actual.tpr(result["threshold"]))) < band(round(c.positives))
-    assert np.max(np.abs(result["fpr"] - actual.fpr(result["threshold"]))) < band(round(c.negatives))
+    assert np.max(np.abs(result["sensitivity"] - actual.tpr(result["threshold"]))) < band_width(round(c.positives))
+    assert np.max(np.abs(result["fpr"] - actual.fpr(result["threshold"]))) < band_width(round(c.negatives))
 
 
 @pytest.mark.quick(4)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("curve_", ["precision", "f1", "mcc"])
 @pytest.mark.parametrize("name", POPULATIONS)
-def test_other_curves_lie_within_what_the_rates_allow(name: str, curve_: str, size: int) -> None:
+def test_other_curves_lie_within_the_band_of_the_rates(name: str, curve_: str, size: int) -> None:
     # Each rises with the true positive rate and falls with the false one, so corners of the band bound it.
     result, function = POPULATIONS[name], measure.find_measure(curve_)
-    c = sample(result, size)
+    c = draw_curve(result, size)
     t = np.quantile(c.tally.score, np.linspace(0.02, 0.98, 97))
     value = function(c.at(t))
-    wide, narrow = band(round(c.positives)), band(round(c.negatives))
-    low = function(shifted(result, t, -wide, narrow))
-    high = function(shifted(result, t, wide, -narrow))
+    wide, narrow = band_width(round(c.positives)), band_width(round(c.negatives))
+    low = function(shift_rates(result, t, -wide, narrow))
+    high = function(shift_rates(result, t, wide, -narrow))
     assert (value >= np.nan_to_num(low, nan=-1) - 1e-12).all()
     assert (value <= np.nan_to_num(high, nan=1) + 1e-12).all()
     if size == SIZES[-1]:
         assert np.max(np.abs(value - function(result.at(t)))) < 0.02
 
 
-def shifted(made: Population, t: Floats, true: float, false: float) -> Counts[Floats]:
-    tpr, fpr = np.clip(made.tpr(t) + true, 0, 1), np.clip(made.fpr(t) + false, 0, 1)
-    share = made.prevalence
+def shift_rates(source: Population, t: Floats, true: float, false: float) -> Counts[Floats]:
+    tpr, fpr = np.clip(source.tpr(t) + true, 0, 1), np.clip(source.fpr(t) + false, 0, 1)
+    share = source.prevalence
     return Counts(share * tpr, (1 - share) * fpr, share * (1 - tpr), (1 - share) * (1 - fpr))
 
 
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_the_best_threshold_of_a_sample_is_nearly_as_good_as_the_best(name: str) -> None:
     result = POPULATIONS[name]
-    c = sample(result, SIZES[-1])
-    chosen = float(c.threshold[np.argmax(measure.table(c, "youden")["youden"])])
+    c = draw_curve(result, SIZES[-1])
+    threshold = float(c.threshold[np.argmax(measure.table(c, "youden")["youden"])])
     best = population.best_threshold(result, "youden").value
-    assert 0 <= best - measure.youden(result.at(chosen)) < 0.005
+    assert 0 <= best - measure.youden(result.at(threshold)) < 0.005
 
 
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_areas_converge(name: str) -> None:
     result = POPULATIONS[name]
-    small, large = sample(result, SIZES[0]), sample(result, SIZES[-1])
+    small, large = draw_curve(result, SIZES[0]), draw_curve(result, SIZES[-1])
     for function, exact in ((measure.auc, result.auc), (measure.average_precision, result.average_precision)):
         # |AUC − exact| is at most the sum of both bands; precision is steeper, by at most 1/π.
-        allowed = (band(round(large.positives)) + band(round(large.negatives))) / result.prevalence
+        allowed = (band_width(round(large.positives)) + band_width(round(large.negatives))) / result.prevalence
         assert abs(function(large) - exact) < allowed
         assert abs(function(large) - exact) < 0.016
         assert abs(function(small) - exact) < 0.2

@@ -35,7 +35,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def simulate(n: int, share: float, seed: int, apart: float = 1.5) -> tuple[npt.NDArray[np.bool_], Floats]:
-    """Truth, and posteriors that are right at a prevalence of 0.4."""
+    """Labels, and posteriors that are calibrated at a prevalence of 0.4."""
     rng = np.random.default_rng(seed)
     truth = rng.random(n) < share
     score = rng.normal(apart * truth, 1.0)
@@ -61,11 +61,11 @@ def test_every_interval_contains_the_prevalence(method: str, target: Target, val
     assert result.method == method
     assert result.rows == 3000
     assert result.estimate.level == 0.95
-    assert result.standard_error > np.sqrt(0.1 * 0.9 / 3000)  # labels would tell more than scores do
+    assert result.standard_error > np.sqrt(0.1 * 0.9 / 3000)  # as if all rows had labels
     assert repr(result).startswith("Prevalence(0.")
 
 
-# Bins hold one of their ends, so that turned scores may change bins: hdy and binned are not among them.
+# Bins include one of their ends, so that reversed scores may change bins: hdy and binned are not among them.
 @pytest.mark.parametrize("method", [method for method in BINARY_METHODS if method not in ("hdy", "binned")])
 def test_swapping_classes_gives_the_complement(method: str, target: Target, validation: Tally) -> None:
     swapped = Tally.from_counts(1 - validation.score[::-1], validation.rows[::-1, ::-1])
@@ -100,7 +100,7 @@ def test_a_count_is_repetition_and_order_does_not_matter(method: str, validation
 
 
 @pytest.mark.parametrize("method", BINARY_METHODS)
-def test_weights_may_be_scaled(method: str, validation: Tally) -> None:
+def test_the_scale_of_weights_does_not_matter(method: str, validation: Tally) -> None:
     rng = np.random.default_rng(5)
     score, weight = simulate(300, 0.2, 6)[1], rng.uniform(0.5, 2, 300)
     truth, probability = simulate(800, 0.4, 7)
@@ -117,7 +117,7 @@ def test_weights_may_be_scaled(method: str, validation: Tally) -> None:
 
 
 @pytest.mark.parametrize("method", BINARY_METHODS)
-def test_rows_without_weight_are_absent(method: str, validation: Tally) -> None:
+def test_rows_without_weight_do_not_count(method: str, validation: Tally) -> None:
     score = simulate(300, 0.2, 16)[1]
     absent = Target.of_rows(np.append(score, [0.0, 1.0]), weight=np.append(np.ones(300), [0.0, 0.0]))
     first, then = (shift.estimate_prevalence(each, validation, method=method) for each in (Target(score), absent))
@@ -125,7 +125,7 @@ def test_rows_without_weight_are_absent(method: str, validation: Tally) -> None:
     assert then.estimate.high == pytest.approx(first.estimate.high, abs=1e-6)
 
 
-def test_validation_itself_has_its_own_prevalence(validation: Tally) -> None:
+def test_validation_scores_as_target_give_the_validation_prevalence(validation: Tally) -> None:
     same = Target(np.repeat(validation.score, validation.rows.sum(axis=0, dtype=np.int64)))
     for method in ("mlls", "acc", "pacc", "binned"):
         result = shift.estimate_prevalence(same, validation, method=method)
@@ -148,10 +148,10 @@ def test_maximum_likelihood_with_true_posteriors_is_consistent(share: float, see
 def test_invariance_to_monotone_and_to_linear_transformations(power: float, base: float) -> None:
     validation, target = tally(*simulate(500, 0.4, 9)), Target(simulate(800, 0.15, 10)[1])
 
-    def moved(score: Floats) -> Floats:
+    def rescale(score: Floats) -> Floats:
         return np.asarray(expit(base + power * logit(score)))
 
-    others = Target(moved(np.asarray(target.score))), validation.with_scores(moved(validation.score))
+    others = Target(rescale(np.asarray(target.score))), validation.with_scores(rescale(validation.score))
     for method in ("binned", "mlls"):
         first, then = (shift.estimate_prevalence(*sides, method=method) for sides in ((target, validation), others))
         assert then.value == pytest.approx(first.value, abs=1e-7)
@@ -175,12 +175,12 @@ def test_scores_need_not_be_probabilities_with_recalibration(validation: Tally, 
 def test_labels_in_the_target_narrow_intervals(method: str, validation: Tally, target: Target) -> None:
     truth, probability = simulate(400, 0.1, 21)
     known = Target(target.score, labelled=tally(truth, probability))
-    plain, helped = (shift.estimate_prevalence(each, validation, method=method) for each in (target, known))
-    assert helped.labelled == 400
-    assert helped.standard_error < plain.standard_error
-    assert helped.estimate.high - helped.estimate.low < plain.estimate.high - plain.estimate.low
-    assert helped.estimate.low < 0.1 < helped.estimate.high
-    assert min(plain.value, truth.mean()) - 0.02 < helped.value < max(plain.value, truth.mean()) + 0.02
+    plain, with_labels = (shift.estimate_prevalence(each, validation, method=method) for each in (target, known))
+    assert with_labels.labelled == 400
+    assert with_labels.standard_error < plain.standard_error
+    assert with_labels.estimate.high - with_labels.estimate.low < plain.estimate.high - plain.estimate.low
+    assert with_labels.estimate.low < 0.1 < with_labels.estimate.high
+    assert min(plain.value, truth.mean()) - 0.02 < with_labels.value < max(plain.value, truth.mean()) + 0.02
 
 
 def test_labels_of_one_class_only_are_not_certain(validation: Tally, target: Target) -> None:
@@ -218,7 +218,7 @@ def test_intervals_grow_with_the_level(validation: Tally, target: Target) -> Non
         shift.estimate_prevalence(target, validation, level=95)
 
 
-def test_at_the_ends_an_interval_has_width(validation: Tally) -> None:
+def test_intervals_at_0_and_1_have_positive_width(validation: Tally) -> None:
     low = Target(np.full(500, 0.02))
     for method in BINARY_METHODS:
         result = shift.estimate_prevalence(low, validation, method=method)
@@ -233,26 +233,26 @@ def test_at_the_ends_an_interval_has_width(validation: Tally) -> None:
     assert "so far outside that label shift is in doubt" in " ".join(result.notes)
 
 
-def test_certain_scores_are_counted_and_harmless(validation: Tally, target: Target) -> None:
+def test_probabilities_of_0_and_1_are_noted_and_estimates_stay_finite(validation: Tally, target: Target) -> None:
     certain = Target(np.concatenate([target.score, [0.0, 1.0, 1.0]]))
     result = shift.estimate_prevalence(certain, validation, method="mlls")
     assert "3 unlabelled rows have a probability of 0 or 1, or next to it." in result.notes
     assert result.value == pytest.approx(shift.estimate_prevalence(target, validation, method="mlls").value, abs=0.005)
     for method in BINARY_METHODS:
         assert np.isfinite(shift.estimate_prevalence(certain, validation, method=method).estimate.high)
-    # As they are, certain rows rule out that there is none of their class.
+    # Without recalibration, a score of 1 rules out a prevalence of 0.
     exact = shift.estimate_prevalence(
         Target(np.array([0.0] * 50 + [1.0])), validation, method="mlls", recalibrate=False
     )
     assert exact.value == pytest.approx(1 / 51, abs=1e-9)
 
 
-def test_a_calibrator_corrects_posteriors(validation: Tally, target: Target) -> None:
+def test_recalibrate_accepts_a_calibrator(validation: Tally, target: Target) -> None:
     result = calibrate.logistic(validation)
     first = shift.estimate_prevalence(target, validation, method="mlls")
     then = shift.estimate_prevalence(target, validation, method="mlls", recalibrate=result)
     assert then.value == pytest.approx(first.value, abs=1e-12)
-    assert then.standard_error < first.standard_error  # the map is taken as exact
+    assert then.standard_error < first.standard_error  # the calibrator counts as exact
     other = shift.estimate_prevalence(target, validation, method="mlls", recalibrate=calibrate.beta(validation))
     assert other.value == pytest.approx(first.value, abs=0.02)
 
@@ -302,7 +302,7 @@ def test_unusable_data_and_options_raise(validation: Tally, target: Target) -> N
         shift.estimate_prevalence(target, validation, method="binned", bins=[0.5, 0.2])
 
 
-def test_other_scales_are_noted(validation: Tally, target: Target) -> None:
+def test_scores_on_another_scale_are_noted(validation: Tally, target: Target) -> None:
     raw = validation.with_scores(logit(validation.score))
     result = shift.estimate_prevalence(Target(100 + np.asarray(target.score)), raw, method="pacc")
     assert "they may be on different scales" in " ".join(result.notes)
@@ -435,12 +435,12 @@ def test_the_goodness_of_fit_test_has_its_nominal_size() -> None:
 
 
 def test_performance_without_labels_is_that_of_an_expected_tally(target: Target, validation: Tally) -> None:
-    promised = shift.expected_tally(target)
-    assert promised.total == pytest.approx(3000)
-    assert promised.positives == pytest.approx(np.asarray(target.score).sum())
+    expected = shift.expected_tally(target)
+    assert expected.total == pytest.approx(3000)
+    assert expected.positives == pytest.approx(np.asarray(target.score).sum())
     result = shift.estimate_performance(target, assume="covariate shift", measures=["precision", "auc", "prevalence"])
     values = {row["measure"]: row for row in result.rows()}
-    assert values["auc"]["value"] == pytest.approx(measure.auc(baserate.curve(promised)))
+    assert values["auc"]["value"] == pytest.approx(measure.auc(baserate.curve(expected)))
     assert values["prevalence"]["low"] < np.asarray(target.score).mean() < values["prevalence"]["high"]
     assert result.data["assume"] == "covariate shift"
     assert result.data["notes"][0].startswith("Assumed: covariate shift")
@@ -449,8 +449,8 @@ def test_performance_without_labels_is_that_of_an_expected_tally(target: Target,
 
 def test_performance_without_labels_is_near_the_actual_one(validation: Tally) -> None:
     truth, probability = simulate(20_000, 0.1, 15)
-    happened = tally(truth, probability)
-    counts = baserate.curve(happened).at(0.5)
+    actual = tally(truth, probability)
+    counts = baserate.curve(actual).at(0.5)
     for assume, near in (("label shift", True), ("covariate shift", False)):
         result = shift.estimate_performance(
             Target(probability),
@@ -472,7 +472,7 @@ def test_weighted_targets_have_expected_tallies_too() -> None:
 
 
 def test_covariate_shift_does_not_need_informative_scores(target: Target) -> None:
-    """No prevalence follows from such scores, but a chance at each of them does."""
+    """Such scores determine no prevalence, but a probability at each of them."""
     rng = np.random.default_rng(23)
     blind = tally(rng.random(400) < 0.3, rng.random(400))
     with pytest.raises(FitError, match="carry no information"):
@@ -492,10 +492,12 @@ def test_invalid_requests_of_performance_raise(target: Target, validation: Tally
         shift.estimate_performance(target, validation, assume="covariate shift", averages=["macro"])
     with pytest.raises(NotAProbabilityError, match="must be probabilities"):
         shift.estimate_performance(Target(np.array([0.2, 3.0])), assume="covariate shift")
-    as_they_are = partial(shift.estimate_performance, validation=validation, assume="label shift", recalibrate=False)
-    result = as_they_are(target, measures=["ece", "ks"])
+    estimate_uncalibrated = partial(
+        shift.estimate_performance, validation=validation, assume="label shift", recalibrate=False
+    )
+    result = estimate_uncalibrated(target, measures=["ece", "ks"])
     assert all("no closed form" in row["why"] for row in result.rows())
-    ended = as_they_are(Target(np.full(500, 0.02)), measures=["accuracy"])
+    ended = estimate_uncalibrated(Target(np.full(500, 0.02)), measures=["accuracy"])
     assert "the estimated prevalence is 0 or 1" in ended.rows()[-1]["why"]
     with pytest.raises(
         OptionError, match="recalibrate is 'isotonic'; expected 'logistic', True, False or a Calibrator"
@@ -503,7 +505,7 @@ def test_invalid_requests_of_performance_raise(target: Target, validation: Tally
         shift.estimate_performance(target, validation, assume="covariate shift", recalibrate="isotonic")
 
 
-def unequal(n: int, share: float, seed: int) -> tuple[npt.NDArray[np.bool_], Floats]:
+def simulate_unequal(n: int, share: float, seed: int) -> tuple[npt.NDArray[np.bool_], Floats]:
     """Positives vary twice as much as negatives: the log-likelihood ratio is not linear in the log-odds."""
     rng = np.random.default_rng(seed)
     truth = rng.random(n) < share
@@ -514,7 +516,10 @@ def test_binned_needs_no_calibration_and_mlls_notes_a_misfit() -> None:
     """In twelve samples of unequal variances mlls averages half of the truth; the default does not."""
     result = []
     for seed in range(12):
-        validation, target = tally(*unequal(2000, 0.4, seed)), Target(unequal(5000, 0.1, 100 + seed)[1])
+        validation, target = (
+            tally(*simulate_unequal(2000, 0.4, seed)),
+            Target(simulate_unequal(5000, 0.1, 100 + seed)[1]),
+        )
         usual = shift.estimate_prevalence(target, validation)
         assert usual.method == "binned"
         other = shift.estimate_prevalence(target, validation, method="mlls")
@@ -552,7 +557,7 @@ def test_the_calibration_test_is_a_score_test_of_bins(validation: Tally) -> None
     assert check.p == pytest.approx(float(np.ravel(p)[0]), rel=1e-5)
 
 
-def test_bins_divide_a_rare_class_as_finely_as_the_other() -> None:
+def test_bins_have_equal_parts_of_a_rare_class() -> None:
     truth, score = simulate(4000, 0.04, 31)
     observed = fit_binned(BinaryData(Target(simulate(500, 0.2, 32)[1]), tally(truth, score)))[1].histograms.counts
     both = observed.first / observed.first.sum() + observed.second / observed.second.sum()
@@ -560,7 +565,7 @@ def test_bins_divide_a_rare_class_as_finely_as_the_other() -> None:
     assert both == pytest.approx(np.full(10, 0.2), abs=0.01)
 
 
-def test_the_warning_is_adjusted_for_two_tests(target: Target, validation: Tally) -> None:
+def test_p_values_are_adjusted_for_two_tests(target: Target, validation: Tally) -> None:
     checks = tuple(
         baserate.infer.CalibrationTest(name, 2.0, 0.03, "χ²") for name in ("goodness_of_fit", "binned_less_pacc")
     )
@@ -578,7 +583,7 @@ def test_disagreement_is_noted_by_the_estimate_itself(target: Target, validation
 
 
 def test_posteriors_where_no_logistic_curve_fits_are_shares_of_bins() -> None:
-    validation, target = tally(*unequal(2000, 0.4, 1)), Target(unequal(5000, 0.1, 2)[1])
+    validation, target = tally(*simulate_unequal(2000, 0.4, 1)), Target(simulate_unequal(5000, 0.1, 2)[1])
     result = shift.estimate_prevalence(target, validation)
     actual = shift.posterior_calibrator(result)
     assert "a logistic curve does not fit the validation data" in actual.notes[0]
@@ -587,7 +592,7 @@ def test_posteriors_where_no_logistic_curve_fits_are_shares_of_bins() -> None:
 
 
 def test_under_label_shift_performance_is_that_of_validation_at_the_estimate() -> None:
-    validation, target = tally(*unequal(2000, 0.4, 3)), Target(unequal(5000, 0.1, 4)[1])
+    validation, target = tally(*simulate_unequal(2000, 0.4, 3)), Target(simulate_unequal(5000, 0.1, 4)[1])
     result = shift.estimate_performance(
         target, validation, assume="label shift", measures=["precision", "accuracy", "brier"]
     )
@@ -596,8 +601,8 @@ def test_under_label_shift_performance_is_that_of_validation_at_the_estimate() -
     assert rows["brier"]["value"] == pytest.approx(measure.brier(there))
     assert rows["precision"]["value"] == pytest.approx(measure.precision(baserate.curve(there).at(0.5)))
     assert sum(rows[cell]["value"] for cell in ("tp", "fp", "fn", "tn")) == pytest.approx(5000)
-    happened = tally(*unequal(400_000, 0.1, 5))
-    assert rows["brier"]["low"] < measure.brier(happened) < rows["brier"]["high"]
+    actual = tally(*simulate_unequal(400_000, 0.1, 5))
+    assert rows["brier"]["low"] < measure.brier(actual) < rows["brier"]["high"]
     assert "of the unlabelled rows are flagged at 0.5" in " ".join(result.data["notes"])
 
 
@@ -609,25 +614,25 @@ CURVES: dict[str, Callable[[Floats], Floats]] = {
 
 @pytest.mark.parametrize("curve", CURVES)
 def test_under_covariate_shift_no_curve_is_assumed(curve: str) -> None:
-    """In 20 samples of each curve intervals hold what a large sample shows; a logistic curve misses, and says so."""
+    """Intervals of 20 samples of each curve contain the values of a large sample; those of a logistic curve do not."""
     names, chance = ["sensitivity", "accuracy", "auc", "brier"], CURVES[curve]
     rng = np.random.default_rng(41)
     large = rng.beta(2, 4, 400_000)
-    happened = tally(rng.random(400_000) < chance(large), large)
-    counts = baserate.curve(happened).at(0.5)
+    actual = tally(rng.random(400_000) < chance(large), large)
+    counts = baserate.curve(actual).at(0.5)
     truth = {"sensitivity": measure.sensitivity(counts), "accuracy": measure.accuracy(counts)}
-    truth |= {"auc": measure.auc(baserate.curve(happened)), "brier": measure.brier(happened)}
+    truth |= {"auc": measure.auc(baserate.curve(actual)), "brier": measure.brier(actual)}
     hits: list[list[bool]] = []
     misses: list[list[bool]] = []
     for _ in range(20):
         before, target = rng.random(2000), Target(rng.beta(2, 4, 5000))
-        actual = partial(
+        estimate = partial(
             shift.estimate_performance,
             target,
             tally(rng.random(2000) < chance(before), before),
             assume="covariate shift",
         )
-        result, other = actual(measures=names), actual(measures=names, recalibrate="logistic")
+        result, other = estimate(measures=names), estimate(measures=names, recalibrate="logistic")
         for results, observed in ((result, hits), (other, misses)):
             rows = {row["measure"]: row for row in results.rows()}
             observed.append([rows[name]["low"] <= truth[name] <= rows[name]["high"] for name in names])
@@ -649,19 +654,19 @@ def test_the_curve_is_least_squares_in_each_bin_with_its_influence() -> None:
     for place in range(len(result.middle)):
         slope, level = np.polyfit(score[at == place] - result.middle[place], truth[at == place], 1)
         assert (level, slope) == pytest.approx((result.level[place], result.slope[place]))
-    assert result.of_falling(there) == pytest.approx(result(there))
+    assert result.evaluate_falling(there) == pytest.approx(result(there))
     change = rng.normal(size=300)
     row = 17  # one row's outcome moves a sum of chances by the hat matrix; so do its residual and the influence
     turned = validation.positive.copy()
     turned[row] = 1 - turned[row]
     other = fit_curve(tally(turned.astype(bool), validation.score), there, np.ones(300), [0.5])
-    moved = result.influence_on(there, change)
-    per_unit = (moved[0] - moved[1])[row] / np.sqrt(result.lost[result.places(validation.score[row])])
-    expected = float(change @ (other.straight(there) - result.straight(there)))
+    influence = result.influence_on(there, change)
+    per_unit = (influence[0] - influence[1])[row] / np.sqrt(result.correction[result.places(validation.score[row])])
+    expected = float(change @ (other.evaluate_lines(there) - result.evaluate_lines(there)))
     assert per_unit * (turned[row] - validation.positive[row]) == pytest.approx(expected)
 
 
-def test_targets_beyond_validation_raise() -> None:
+def test_target_scores_outside_validation_raise() -> None:
     rng = np.random.default_rng(44)
     score = rng.beta(2, 8, 300)
     with pytest.raises(FitError, match="% of the unlabelled scores lie outside those of validation"):

@@ -22,7 +22,7 @@ EQUAL = (1 / 3, 1 / 3, 1 / 3)
 def simulate(
     rng: np.random.Generator, rows: int, shares: tuple[float, ...], *, wide: float = 2.0
 ) -> tuple[npt.NDArray[np.uint8], Floats]:
-    """Classes, the last of which varies more, and posteriors of a model that takes them for alike."""
+    """Classes, the last of which varies more, and posteriors of a model that assumes equal variances."""
     truth = rng.choice(3, size=rows, p=shares)
     x = MEANS[truth] + np.where(truth == 2, wide, 1.0)[:, None] * rng.normal(size=(rows, 2))
     z = (x @ MEANS.T - np.square(MEANS).sum(axis=1) / 2) / 2
@@ -30,7 +30,7 @@ def simulate(
     return truth.astype(np.uint8), p / p.sum(axis=1, keepdims=True)
 
 
-def sides(
+def make_samples(
     seed: int, shares: tuple[float, ...] = SHARES, *, rows: tuple[int, int] = (2000, 4000), wide: float = 2.0
 ) -> tuple[MulticlassTarget, MulticlassRows]:
     rng = np.random.default_rng(seed)
@@ -45,8 +45,8 @@ def test_the_default_covers_where_the_calibration_does_not_fit() -> None:
     disagree = 0
     for seed in range(40):
         actual = {
-            "gmm": shift.estimate_prevalence(*sides(seed)),
-            "mlls": shift.estimate_prevalence(*sides(seed), method="mlls"),
+            "gmm": shift.estimate_prevalence(*make_samples(seed)),
+            "mlls": shift.estimate_prevalence(*make_samples(seed), method="mlls"),
         }
         assert actual["gmm"].method == "gmm"
         for name, result in actual.items():
@@ -59,7 +59,7 @@ def test_the_default_covers_where_the_calibration_does_not_fit() -> None:
 
 def test_moments_are_those_of_the_formula() -> None:
     """Means, covariances and weights computed class by class, without the code under test."""
-    t, v = sides(3)
+    t, v = make_samples(3)
     result = METHODS["gmm"](t, v)
     assert result.calibrator is not None
     a, b = (result.calibrator(score) / result.calibrated_at for score in (t.score, v.score))
@@ -67,7 +67,7 @@ def test_moments_are_those_of_the_formula() -> None:
     assert near.min() > 0
     q = 0.85 * near + 0.15 * v.support / 2000
     weight = q + q**2 * 4000 / v.support
-    # One of each three columns says nothing new.
+    # Of each three columns one is redundant.
     new, old = (
         np.column_stack([each / (each @ weight)[:, None], p])[:, [0, 1, 3, 4]]
         for each, p in ((a, t.score), (b, v.score))
@@ -85,7 +85,7 @@ def test_moments_are_those_of_the_formula() -> None:
 
 @pytest.mark.parametrize(("samples", "near"), [(30, 0.4), slow(100, 0.2)])
 def test_the_covariance_of_moments_is_that_of_many_samples(samples: int, near: float) -> None:
-    result = [METHODS["gmm"](*sides(seed, rows=(600, 1000), wide=1.0)) for seed in range(samples)]
+    result = [METHODS["gmm"](*make_samples(seed, rows=(600, 1000), wide=1.0)) for seed in range(samples)]
     observed = np.std([each.unclipped for each in result], axis=0)
     errors = np.sqrt(np.mean([np.diag(each.covariance) for each in result], axis=0))
     np.testing.assert_allclose(errors, observed, rtol=near)
@@ -95,7 +95,10 @@ def test_the_covariance_of_moments_is_that_of_many_samples(samples: int, near: f
 def test_gmm_is_about_as_precise_as_likelihood_where_the_calibration_fits() -> None:
     widths = np.array(
         [
-            [[each.high - each.low for each in METHODS[name](*sides(seed, wide=1.0)).estimates] for seed in range(5)]
+            [
+                [each.high - each.low for each in METHODS[name](*make_samples(seed, wide=1.0)).estimates]
+                for seed in range(5)
+            ]
             for name in ("gmm", "mlls", "pacc")
         ]
     ).mean(axis=1)
@@ -115,9 +118,9 @@ def test_separable_classes_need_no_likelihood_ratios() -> None:
     assert results.rows()[-1]["value"] == pytest.approx(1.0)
 
 
-def test_a_calibration_that_does_not_fit_is_no_sign_against_label_shift() -> None:
-    assert sum(shift.label_shift_test(*sides(seed)).rejected for seed in range(20)) <= 4
-    t, v = sides(0)
+def test_label_shift_test_does_not_depend_on_the_calibration() -> None:
+    assert sum(shift.label_shift_test(*make_samples(seed)).rejected for seed in range(20)) <= 4
+    t, v = make_samples(0)
     flat = np.sqrt(t.score)
     other = MulticlassTarget(flat / flat.sum(axis=1, keepdims=True), LABELS)
     result = shift.label_shift_test(other, v)
@@ -127,28 +130,28 @@ def test_a_calibration_that_does_not_fit_is_no_sign_against_label_shift() -> Non
 
 
 def test_performance_under_label_shift_adds_up_to_the_shares() -> None:
-    t, v = sides(5)
+    t, v = make_samples(5)
     shares = shift.estimate_prevalence(t, v)
     result = shift.estimate_performance(t, v, assume="label shift", measures=["accuracy", "sensitivity"])
     cells = np.array([row["value"] for row in result.rows() if row["measure"] == "cell"]).reshape(3, 3)
     np.testing.assert_allclose(cells.sum(axis=1) / 4000, shares.value, atol=1e-9)
-    # Decisions of the target itself enter, and bring the table nearer to them than rates of validation alone.
-    decided = np.bincount(t.score.argmax(axis=1), minlength=3) / 4000
+    # The estimate uses decisions of the target itself, and is nearer to them than rates of validation alone.
+    decisions = np.bincount(t.score.argmax(axis=1), minlength=3) / 4000
     table = shift.reweigh(v.confusion(), to=shares.value.tolist()).mass
     rates = table.sum(axis=0) / table.sum()
-    assert np.abs(cells.sum(axis=0) / 4000 - decided).sum() < np.abs(rates - decided).sum()
+    assert np.abs(cells.sum(axis=0) / 4000 - decisions).sum() < np.abs(rates - decisions).sum()
 
 
 def expected_accuracy(assume: str) -> float:
-    """Of a large sample; under covariate shift, classes follow scores as where all are equally frequent."""
+    """Accuracy in a large sample; under covariate shift, with the class probabilities of equally frequent classes."""
     truth, score = simulate(np.random.default_rng(0), 200_000, SHARES)
-    decided = score.argmax(axis=1)
+    decisions = score.argmax(axis=1)
     if assume == "label shift":
-        return float(np.mean(truth == decided))
+        return float(np.mean(truth == decisions))
     apart = 2 * np.log(score[:, 1:] / score[:, :1]) + np.square(MEANS[1:]).sum(axis=1) / 2
     x = np.linalg.solve(MEANS[1:], apart.T).T
     density = np.exp(-np.square(x[:, None] - MEANS).sum(axis=2) / np.array([2, 2, 8])) / [1, 1, 4]
-    return float(np.mean(density[np.arange(len(x)), decided] / density.sum(axis=1)))
+    return float(np.mean(density[np.arange(len(x)), decisions] / density.sum(axis=1)))
 
 
 @pytest.mark.slow
@@ -156,30 +159,30 @@ def expected_accuracy(assume: str) -> float:
 def test_performance_covers_where_the_calibration_does_not_fit(
     assume: Literal["label shift", "covariate shift"],
 ) -> None:
-    """By recalibrated probabilities alone, 28 and 14 of 40 did."""
-    happens, hit = expected_accuracy(assume), 0
+    """With recalibrated probabilities alone, 28 and 14 of 40 intervals covered."""
+    expected, hit = expected_accuracy(assume), 0
     for seed in range(40):
-        result = shift.estimate_performance(*sides(seed), assume=assume, measures=["accuracy"]).rows()[-1]
-        hit += result["low"] <= happens <= result["high"]
+        result = shift.estimate_performance(*make_samples(seed), assume=assume, measures=["accuracy"]).rows()[-1]
+        hit += result["low"] <= expected <= result["high"]
     assert hit >= 34
 
 
 def test_performance_under_covariate_shift_is_a_regression() -> None:
     """Row by row: errors of recalibrated probabilities, regressed within decisions, and HC3 with the target's part."""
-    t, v = sides(8)
+    t, v = make_samples(8)
     result = shift.estimate_performance(t, v, assume="covariate shift", measures=["accuracy"])
     row = result.rows()[-1]
     actual = METHODS["mlls"](t, v).calibrator
     assert actual is not None
     new, old, truth = actual(t.score), actual(v.score), v.truth
-    decided, before = t.score.argmax(axis=1), v.score.argmax(axis=1)
+    decisions, before = t.score.argmax(axis=1), v.score.argmax(axis=1)
     expected, spread = np.empty(4000), 0.0
     for d in range(3):
-        there, known = decided == d, before == d
-        b, x = (np.column_stack([np.ones(len(p)), p, np.sqrt(p), p**2]) for p in (new[there], old[known]))
-        error = (truth[known] == d) - old[known, d]
+        new_rows, old_rows = decisions == d, before == d
+        b, x = (np.column_stack([np.ones(len(p)), p, np.sqrt(p), p**2]) for p in (new[new_rows], old[old_rows]))
+        error = (truth[old_rows] == d) - old[old_rows, d]
         slopes = np.linalg.lstsq(x, error)[0]
-        expected[there] = new[there, d] + b @ slopes
+        expected[new_rows] = new[new_rows, d] + b @ slopes
         inverse = np.linalg.pinv(x)
         left = (error - x @ slopes) / (1 - np.einsum("ij,ji->i", x, inverse))
         spread += float(np.sum((b.sum(axis=0) @ inverse * left) ** 2)) / 4000**2
@@ -189,8 +192,8 @@ def test_performance_under_covariate_shift_is_a_regression() -> None:
     assert "the calibration curve does not fit the validation data" in result.data["notes"][-1]
 
 
-def test_a_target_outside_of_validation_raises() -> None:
-    _, v = sides(1)
+def test_target_scores_outside_validation_raise() -> None:
+    _, v = make_samples(1)
     few = v.only(v.score.max(axis=1) < 0.6)
     _, score = simulate(np.random.default_rng(2), 4000, EQUAL)
     far = MulticlassTarget(score[score.max(axis=1) > 0.9], LABELS)
@@ -200,7 +203,7 @@ def test_a_target_outside_of_validation_raises() -> None:
 
 @pytest.mark.parametrize("assume", ["label shift", "covariate shift"])
 def test_counts_are_repetitions_in_performance(assume: Literal["label shift", "covariate shift"]) -> None:
-    t, v = sides(1, rows=(400, 400))
+    t, v = make_samples(1, rows=(400, 400))
     few, many = np.random.default_rng(9).integers(1, 4, size=(2, 400))
     repeated = (
         MulticlassTarget(np.repeat(t.score, few, axis=0), LABELS),
@@ -216,7 +219,7 @@ def test_counts_are_repetitions_in_performance(assume: Literal["label shift", "c
 
 
 def test_the_scale_of_weights_does_not_matter_in_performance() -> None:
-    t, v = sides(1, rows=(400, 400))
+    t, v = make_samples(1, rows=(400, 400))
     new, old = np.random.default_rng(9).uniform(0.5, 2, size=(2, 400))
     for assume in ("label shift", "covariate shift"):
         light, heavy, plain = (
@@ -232,19 +235,19 @@ def test_the_scale_of_weights_does_not_matter_in_performance() -> None:
 
 
 def test_labelled_rows_of_the_target_narrow_intervals_of_performance() -> None:
-    t, v = sides(1, rows=(400, 400))
-    known = MulticlassRows(*simulate(np.random.default_rng(4), 500, SHARES), LABELS)
+    t, v = make_samples(1, rows=(400, 400))
+    labelled = MulticlassRows(*simulate(np.random.default_rng(4), 500, SHARES), LABELS)
     with_truth, without = (
         shift.estimate_performance(each, v, assume="label shift", measures=["precision"]).rows()
-        for each in (replace(t, labelled=known), t)
+        for each in (replace(t, labelled=labelled), t)
     )
     for one, other in zip(with_truth, without, strict=True):
         if one["measure"] == "precision":
             assert one["high"] - one["low"] < other["high"] - other["low"]
 
 
-def test_decisions_that_validation_hardly_has() -> None:
-    t, v = sides(1, rows=(400, 400))
+def test_decisions_with_few_validation_rows_have_intervals() -> None:
+    t, v = make_samples(1, rows=(400, 400))
     few = [(p.argmax(axis=1) != 2) | (np.cumsum(p.argmax(axis=1) == 2) <= 8) for p in (t.score, v.score)]
     result = shift.estimate_performance(
         MulticlassTarget(t.score[few[0]], LABELS), v.only(few[1]), assume="covariate shift", measures=["accuracy"]
@@ -254,7 +257,7 @@ def test_decisions_that_validation_hardly_has() -> None:
 
 
 def test_precision_of_a_class_that_may_be_absent_may_be_0() -> None:
-    t, v = sides(2, (0.6, 0.4, 0.0), rows=(300, 600))
+    t, v = make_samples(2, (0.6, 0.4, 0.0), rows=(300, 600))
     shares = shift.estimate_prevalence(t, v)
     assert shares.estimates[2].low == 0
     result = shift.estimate_performance(t, v, assume="label shift", measures=["precision"])

@@ -31,7 +31,7 @@ from tests.tiers import tiered
 TABLE = Counts(tp=80, fp=10, fn=20, tn=90)
 
 
-def people(n: int = 400, seed: int = 0) -> Tally:
+def simulate_tally(n: int = 400, seed: int = 0) -> Tally:
     rng = np.random.default_rng(seed)
     truth = rng.random(n) < 0.4
     return tally(truth, np.clip(rng.normal(0.35 + 0.3 * truth, 0.2), 0.01, 0.99))
@@ -43,10 +43,10 @@ def people(n: int = 400, seed: int = 0) -> Tally:
         (lambda: shift.reweigh(TABLE), "both or neither of to="),
         (lambda: shift.reweigh(TABLE, to=0.1, gamma=2.0), "both or neither of to="),
         (lambda: shift.reweigh(TABLE, to=0), "to is 0; expected a prevalence from 1e-12 to 1 - 1e-12"),
-        (lambda: shift.reweigh(people(), to=1), "to is 1; expected a prevalence from 1e-12 to 1 - 1e-12"),
-        (lambda: shift.reweigh(people(), to=nan), "to is nan"),
-        (lambda: shift.reweigh(people(), to=True), "to is True"),
-        (lambda: shift.reweigh(people(), gamma=0), "gamma is 0; expected a factor from 1e-12 to 1e12"),
+        (lambda: shift.reweigh(simulate_tally(), to=1), "to is 1; expected a prevalence from 1e-12 to 1 - 1e-12"),
+        (lambda: shift.reweigh(simulate_tally(), to=nan), "to is nan"),
+        (lambda: shift.reweigh(simulate_tally(), to=True), "to is True"),
+        (lambda: shift.reweigh(simulate_tally(), gamma=0), "gamma is 0; expected a factor from 1e-12 to 1e12"),
         (
             lambda: shift.reweigh(TABLE, to=np.array([0.1, 0, 1, nan])),
             "3 of 4 values of to are not a prevalence from 1e-12",
@@ -89,7 +89,7 @@ def test_classes_without_rows_raise_a_data_error() -> None:
 
 def test_invalid_shapes_raise() -> None:
     with pytest.raises(ShapeError, match="take one"):
-        shift.prevalence_curve(Curve(people()).counts, "precision")  # type: ignore[arg-type]
+        shift.prevalence_curve(Curve(simulate_tally()).counts, "precision")  # type: ignore[arg-type]
     with pytest.raises(ShapeError, match="prevalences has shape"):
         shift.prevalence_table(TABLE, "precision", prevalences=[[0.1], [0.2]])
     with pytest.raises(MissingValuesError, match="1 of 2 thresholds are NaN"):
@@ -101,7 +101,7 @@ def test_reweighed_tables_of_any_shape() -> None:
     assert many.shape == many.squares.shape == many.rows.shape == (2,)
     assert measure.prevalence(many).tolist() == pytest.approx([0.1, 0.5])
     assert many.rows.tp.tolist() == [80, 80]
-    counts = Curve(people()).counts
+    counts = Curve(simulate_tally()).counts
     assert shift.reweigh(counts, to=0.2).shape == counts.shape
     assert shift.reweigh(counts, gamma=2.0).reweighed
     again = shift.reweigh(shift.reweigh(TABLE, to=0.3), gamma=1.0)
@@ -119,22 +119,22 @@ def test_groups_of_many_classes_have_shares_of_their_own() -> None:
     town = Confusion(np.array([[6.0, 2.0, 0.0], [1.0, 3.0, 0.0], [0.0, 0.0, 0.0]]), ("a", "b", "c"))
     farm = Confusion(np.array([[1.0, 1.0, 0.0], [0.0, 6.0, 0.0], [1.0, 1.0, 8.0]]), ("a", "b", "c"))
     data = Confusions({("town",): town, ("farm",): farm}, attributes=("home",))
-    there = shift.reweigh(data, to={"c": 0.1, "b": 0.2, "a": 0.7})
-    assert (there.pooled.truth / there.pooled.total).tolist() == pytest.approx([0.7, 0.2, 0.1])
-    assert there.pooled.total == pytest.approx(30)
-    assert there.pooled.reweighed
-    assert there.pooled.rows.mass.tolist() == (town.mass + farm.mass).tolist()
+    deployment = shift.reweigh(data, to={"c": 0.1, "b": 0.2, "a": 0.7})
+    assert (deployment.pooled.truth / deployment.pooled.total).tolist() == pytest.approx([0.7, 0.2, 0.1])
+    assert deployment.pooled.total == pytest.approx(30)
+    assert deployment.pooled.reweighed
+    assert deployment.pooled.rows.mass.tolist() == (town.mass + farm.mass).tolist()
     # A group is as frequent within each class as it was, and decides as it did.
-    for group, table in there.tables.items():
+    for group, table in deployment.tables.items():
         before = data.tables[group]
-        np.testing.assert_allclose(table.truth / there.pooled.truth, before.truth / data.pooled.truth)
+        np.testing.assert_allclose(table.truth / deployment.pooled.truth, before.truth / data.pooled.truth)
         np.testing.assert_allclose(table.mass * before.truth[:, None], before.mass * table.truth[:, None])
     alone = shift.reweigh(data.pooled, to=[0.7, 0.2, 0.1])
-    np.testing.assert_allclose(there.pooled.mass, alone.mass)
-    np.testing.assert_allclose(there.pooled.squares.mass, alone.squares.mass)
+    np.testing.assert_allclose(deployment.pooled.mass, alone.mass)
+    np.testing.assert_allclose(deployment.pooled.squares.mass, alone.squares.mass)
     with pytest.raises(OptionError, match="needs a share for each"):
         shift.reweigh(data, to=0.5)
-    accuracy = infer.multiclass_summary(there, measures=["accuracy"]).rows()
+    accuracy = infer.multiclass_summary(deployment, measures=["accuracy"]).rows()
     result = [row for row in accuracy if row["measure"] == "accuracy"]
     assert [row["group"] and row["group"]["home"] for row in result] == [None, "town", "farm"]
     assert all(row["how"].endswith("prevalence known") for row in result[:1])
@@ -145,9 +145,9 @@ def test_groups_of_many_classes_have_shares_of_their_own() -> None:
 
 
 def test_intervals_name_their_method() -> None:
-    there = shift.reweigh(TABLE, to=0.05)
-    hows = {name: infer.estimate(name, there).how for name in ("precision", "npv", "accuracy", "f1", "prevalence")}
-    assert hows["npv"] == infer.estimate("precision", there).how
+    deployment = shift.reweigh(TABLE, to=0.05)
+    hows = {name: infer.estimate(name, deployment).how for name in ("precision", "npv", "accuracy", "f1", "prevalence")}
+    assert hows["npv"] == infer.estimate("precision", deployment).how
     assert hows["precision"] == (
         "Wilson or Clopper–Pearson within each class, added in quadrature on log-odds; prevalence known"
     )
@@ -159,29 +159,29 @@ def test_intervals_name_their_method() -> None:
 
 
 def test_mercaldo_by_hand() -> None:
-    there = shift.reweigh(Counts(tp=800, fp=100, fn=200, tn=900), to=0.05)
-    result = infer.estimate("precision", there)
+    deployment = shift.reweigh(Counts(tp=800, fp=100, fn=200, tn=900), to=0.05)
+    result = infer.estimate("precision", deployment)
     middle = np.log(0.8 / 0.1) + np.log(0.05 / 0.95)
     half = 1.959963984540054 * np.sqrt(0.2 / (1000 * 0.8) + 0.9 / (1000 * 0.1))
     wanted = 1 / (1 + np.exp(-(middle + np.array([-half, half]))))
     assert (result.low, result.high) == pytest.approx(tuple(wanted), rel=1e-12)
-    assert infer.estimate("precision", there, method="logit") == result
-    fdr = infer.estimate("fdr", there)
+    assert infer.estimate("precision", deployment, method="logit") == result
+    fdr = infer.estimate("fdr", deployment)
     assert (1 - fdr.high, 1 - fdr.low) == pytest.approx((result.low, result.high), rel=1e-12)
 
 
 @pytest.mark.parametrize("cells", [(0, 5, 20, 30), (20, 0, 5, 30), (20, 5, 0, 30), (20, 5, 5, 0), (20, 0, 0, 30)])
 def test_intervals_are_finite_with_empty_cells(cells: tuple[int, int, int, int]) -> None:
-    there = shift.reweigh(Counts(*cells), to=0.02)
+    deployment = shift.reweigh(Counts(*cells), to=0.02)
     for name in ("precision", "npv", "fdr", "false_omission_rate", "accuracy", "f1", "mcc"):
-        result = infer.estimate(name, there)
+        result = infer.estimate(name, deployment)
         assert np.isnan(result.low) == np.isnan(result.value)
         if not np.isnan(result.value):
             assert result.low < result.high
     if 0 in cells[:2]:
-        plain = infer.estimate("precision", there, method="logit")
+        plain = infer.estimate("precision", deployment, method="logit")
         assert plain.why == "a cell is empty, so its logarithm is infinite"
-        adjusted = infer.estimate("precision", there, method="adjusted-logit")
+        adjusted = infer.estimate("precision", deployment, method="adjusted-logit")
         assert adjusted.low < adjusted.high
 
 
@@ -194,21 +194,21 @@ def test_intervals_are_finite_with_empty_cells(cells: tuple[int, int, int, int])
     ],
 )
 def test_methods_that_resample_the_prevalence_raise(name: str, method: str, known: str) -> None:
-    there = shift.reweigh(TABLE, to=0.05)
+    deployment = shift.reweigh(TABLE, to=0.05)
     output = f"makes no interval of {name} where the class shares are fixed; known are: {known}"
     with pytest.raises(OptionError, match=output):
-        infer.estimate(name, there, method=method)
-    assert infer.methods(name, there) == tuple(known.split(", "))
+        infer.estimate(name, deployment, method=method)
+    assert infer.methods(name, deployment) == tuple(known.split(", "))
 
 
-def test_methods_of_tallies() -> None:
-    there = shift.reweigh(people(), to=0.05)
+def test_interval_methods_of_reweighed_tallies() -> None:
+    deployment = shift.reweigh(simulate_tally(), to=0.05)
     for name in ("brier", "average_precision", "auc", "calibration_slope"):
-        assert "stratified" in infer.methods(name, there)
-        assert not {"resample", "bootstrap"} & set(infer.methods(name, there))
-        assert not np.isnan(infer.estimate(name, there, method="stratified").low)
+        assert "stratified" in infer.methods(name, deployment)
+        assert not {"resample", "bootstrap"} & set(infer.methods(name, deployment))
+        assert not np.isnan(infer.estimate(name, deployment, method="stratified").low)
     with pytest.raises(OptionError, match="where the class shares are fixed"):
-        infer.estimate("brier", there, method="bootstrap")
+        infer.estimate("brier", deployment, method="bootstrap")
 
 
 @pytest.mark.slow
@@ -217,9 +217,9 @@ def test_methods_of_tallies() -> None:
     tiered(["brier", "average_precision", "ks", "log_loss", "brier_skill", "log_loss_skill", "cap_area"], quick=3),
 )
 def test_closed_forms_agree_with_simulations_within_classes(name: str) -> None:
-    there = shift.reweigh(people(3000), to=0.1)
-    closed, drawn = infer.estimate(name, there), infer.estimate(name, there, method="stratified")
-    width = drawn.high - drawn.low
+    deployment = shift.reweigh(simulate_tally(3000), to=0.1)
+    closed, simulated = infer.estimate(name, deployment), infer.estimate(name, deployment, method="stratified")
+    width = simulated.high - simulated.low
     assert closed.high - closed.low == pytest.approx(width, rel=0.25 if name != "ks" else 0.6), name
 
 
@@ -229,55 +229,55 @@ def test_closed_forms_agree_with_simulations_within_classes(name: str) -> None:
     tiered(["calibration_slope", "observed_expected", "mean_probability", "calibration_in_the_large"], quick=2),
 )
 def test_closed_forms_of_probabilities_agree_with_simulations_within_classes(name: str) -> None:
-    there = shift.reweigh(people(3000), to=0.1)
-    closed, drawn = infer.estimate(name, there), infer.estimate(name, there, method="stratified")
-    assert (closed.low, closed.high) == pytest.approx((drawn.low, drawn.high), rel=0.05, abs=0.02), name
+    deployment = shift.reweigh(simulate_tally(3000), to=0.1)
+    closed, simulated = infer.estimate(name, deployment), infer.estimate(name, deployment, method="stratified")
+    assert (closed.low, closed.high) == pytest.approx((simulated.low, simulated.high), rel=0.05, abs=0.02), name
 
 
 def test_ks_interval_does_not_change_with_prevalence() -> None:
-    sample = people()
+    sample = simulate_tally()
     before, after = infer.estimate("ks", sample), infer.estimate("ks", shift.reweigh(sample, to=0.01))
     assert (after.value, after.low, after.high) == pytest.approx((before.value, before.low, before.high), rel=1e-9)
 
 
 def test_many_classes_are_resampled_within_classes() -> None:
     counts = np.array([[60.0, 30.0, 10.0], [5.0, 40.0, 5.0], [2.0, 3.0, 15.0]])
-    there = shift.reweigh(Confusion(counts, tuple("abc")), to={"a": 0.9, "b": 0.05, "c": 0.05})
-    accuracy = infer.estimate("accuracy", there)
+    deployment = shift.reweigh(Confusion(counts, tuple("abc")), to={"a": 0.9, "b": 0.05, "c": 0.05})
+    accuracy = infer.estimate("accuracy", deployment)
     assert accuracy.how == "Wilson or Clopper–Pearson within each class, added in quadrature; prevalence known"
-    drawn = infer.estimate("accuracy", there, method="stratified")
-    assert (accuracy.low, accuracy.high) == pytest.approx((drawn.low, drawn.high), abs=0.01)
-    assert infer.estimate("mcc", there).how == "10000 Dirichlet samples of the cells within each class"
+    simulated = infer.estimate("accuracy", deployment, method="stratified")
+    assert (accuracy.low, accuracy.high) == pytest.approx((simulated.low, simulated.high), abs=0.01)
+    assert infer.estimate("mcc", deployment).how == "10000 Dirichlet samples of the cells within each class"
 
 
 def test_bands_are_within_classes() -> None:
-    sample = people()
-    there = shift.reweigh(sample, to=0.05)
-    roc, moved = infer.confidence_band(sample, "roc"), infer.confidence_band(there, "roc")
+    sample = simulate_tally()
+    deployment = shift.reweigh(sample, to=0.05)
+    roc, reweighed = infer.confidence_band(sample, "roc"), infer.confidence_band(deployment, "roc")
     for name in ("low", "high"):
-        np.testing.assert_allclose(moved.columns[name], roc.columns[name], atol=1e-9)
+        np.testing.assert_allclose(reweighed.columns[name], roc.columns[name], atol=1e-9)
     for what in ("pr", "gain", "precision", "f1", "accuracy"):
-        result = infer.confidence_band(there, what)
+        result = infer.confidence_band(deployment, what)
         value = list(result.columns.values())[-3]
         defined = ~np.isnan(result.columns["low"])
         assert (result.columns["low"][defined] <= value[defined]).all()
         assert (result.columns["high"][defined] >= value[defined]).all()
-    at = infer.confidence_band(there, "precision", points=None)
+    at = infer.confidence_band(deployment, "precision", points=None)
     place = len(at.columns["threshold"]) // 2
-    alone = infer.estimate("precision", there, threshold=float(at.columns["threshold"][place]))
+    alone = infer.estimate("precision", deployment, threshold=float(at.columns["threshold"][place]))
     assert at.columns["low"][place] == pytest.approx(alone.low)
-    drawn = infer.confidence_band(there, "f1", points=None)
-    alone = infer.estimate("f1", there, threshold=float(at.columns["threshold"][place]))
-    assert drawn.columns["low"][place] == pytest.approx(alone.low, rel=0.05)
-    assert drawn.how.endswith("within each class")
+    simulated = infer.confidence_band(deployment, "f1", points=None)
+    alone = infer.estimate("f1", deployment, threshold=float(at.columns["threshold"][place]))
+    assert simulated.columns["low"][place] == pytest.approx(alone.low, rel=0.05)
+    assert simulated.how.endswith("within each class")
 
 
 def test_average_precision_of_a_group_without_negatives_has_no_interval() -> None:
     table = {"sick": [1, 0, 1, 0], "risk": [0.5, 0.2, 0.3, 0.1], "site": ["north", "south", "north", "south"]}
-    here = read.tallies(table, truth="sick", score="risk", group="site")
+    sample = read.tallies(table, truth="sick", score="risk", group="site")
     plain, known = (
         infer.estimate("average_precision", each.models["risk"]["north",])
-        for each in (here, shift.reweigh(here, to=0.2))
+        for each in (sample, shift.reweigh(sample, to=0.2))
     )
     assert (known.value, known.low, known.high) == (1, plain.low, plain.high)
 
@@ -298,7 +298,7 @@ def test_summary_of_reweighed_tallies() -> None:
 
 
 def test_two_reweighed_samples_are_compared_by_their_own_intervals() -> None:
-    a, b = (shift.reweigh(people(seed=seed), to=0.05) for seed in (1, 2))
+    a, b = (shift.reweigh(simulate_tally(seed=seed), to=0.05) for seed in (1, 2))
     for name in ("precision", "f1", "brier"):
         at = 0.5 if describe(MEASURES[name]).of is Counts else None
         result = infer.compare_unpaired(a, b, measure=name, threshold=at).difference
@@ -311,7 +311,7 @@ def test_two_reweighed_samples_are_compared_by_their_own_intervals() -> None:
 # Probabilities at a known prevalence.
 
 
-def calibrated(n: int, seed: int) -> tuple[Any, Any]:
+def simulate_calibrated(n: int, seed: int) -> tuple[Any, Any]:
     rng = np.random.default_rng(seed)
     p = rng.beta(2, 2, n)
     return rng.random(n) < p, p
@@ -319,7 +319,7 @@ def calibrated(n: int, seed: int) -> tuple[Any, Any]:
 
 @pytest.mark.slow
 def test_probabilities_are_measured_raw_and_after_reprior() -> None:
-    sample = tally(*calibrated(20_000, 1))
+    sample = tally(*simulate_calibrated(20_000, 1))
     raw = shift.reweigh(sample, to=0.1)
     after = raw.with_scores(shift.reprior(raw.score, from_=sample.prevalence, to=0.1))
     assert measure.brier(after) < measure.brier(raw)
@@ -340,20 +340,20 @@ def test_probabilities_are_measured_raw_and_after_reprior() -> None:
 
 
 def test_null_reference_of_reweighed_rows_uses_the_number_of_rows() -> None:
-    """Distances of samples that are right at the known prevalence lie where the floor says."""
-    values, floors = [], []
+    """Calibration errors of samples calibrated at the known prevalence are those of the null reference."""
+    values, typical_values = [], []
     for seed in range(40):
-        sample = tally(*calibrated(300, seed))
+        sample = tally(*simulate_calibrated(300, seed))
         raw = shift.reweigh(sample, to=0.2)
         after = raw.with_scores(shift.reprior(raw.score, from_=0.5, to=0.2))
         result = infer.null_reference("ece", after, n_simulations=100)
         values.append(result.value)
-        floors.append(result.typical)
-    assert np.median(values) == pytest.approx(np.median(floors), rel=0.15)
+        typical_values.append(result.typical)
+    assert np.median(values) == pytest.approx(np.median(typical_values), rel=0.15)
 
 
 def test_calibration_summary_of_reweighed_probabilities() -> None:
-    truth, p = calibrated(300, 3)
+    truth, p = simulate_calibrated(300, 3)
     data = shift.reweigh(read.tallies({"y": truth, "p": p}, truth="y", score="p"), to=0.2)
     rows = infer.calibration_summary(data, options=infer.CalibrationOptions(n_simulations=50)).rows()
     assert all(row["why"] for row in rows if row["value"] is None)
@@ -367,7 +367,7 @@ def test_calibration_summary_of_reweighed_probabilities() -> None:
 
 
 def test_a_calibrator_can_be_fitted_to_reweighed_data() -> None:
-    raw = shift.reweigh(tally(*calibrated(5000, 4)), to=0.1)
+    raw = shift.reweigh(tally(*simulate_calibrated(5000, 4)), to=0.1)
     result = calibrate.offset(raw)
     offset = result.parameters[0].value
     assert offset == pytest.approx(np.log(0.1 / 0.9), abs=0.1)
@@ -400,11 +400,11 @@ def test_predictive_values_of_arrays() -> None:
     assert isinstance(shift.ppv(0.9, 0.8, 0.1), float)
 
 
-# Against the prevalence.
+# Prevalence curves.
 
 
 def test_prevalence_curves() -> None:
-    result = shift.prevalence_curve(people(), ["precision", "f1"], threshold=0.4)
+    result = shift.prevalence_curve(simulate_tally(), ["precision", "f1"], threshold=0.4)
     assert list(result.columns) == [
         *("model", "group", "threshold", "prevalence", "measure", "value", "low", "high", "how", "why"),
     ]
@@ -415,11 +415,11 @@ def test_prevalence_curves() -> None:
     assert [row["prevalence"] for row in precision] == sorted(row["prevalence"] for row in precision)
     assert all(row["low"] < row["value"] < row["high"] for row in rows)
     assert (np.diff([row["value"] for row in precision]) > 0).all()
-    bare = shift.prevalence_curve(people(), "precision", band=False)
+    bare = shift.prevalence_curve(simulate_tally(), "precision", band=False)
     assert bare.data["level"] is None
     assert bare.rows()[0]["low"] is None
     assert bare.rows()[0]["threshold"] == 0.5
-    plain = shift.prevalence_table(people(), "precision", threshold=0.4)
+    plain = shift.prevalence_table(simulate_tally(), "precision", threshold=0.4)
     assert plain["precision"].tolist() == pytest.approx([row["value"] for row in precision])
 
 
@@ -439,7 +439,7 @@ def test_simulations_are_shared_by_all_prevalences() -> None:
     assert other["low"] != one["low"]
 
 
-# How often intervals are right; the simulation is small, so are its demands.
+# Coverage of intervals; few replicates, so a wide tolerance.
 
 
 @pytest.mark.slow
@@ -456,8 +456,8 @@ def test_coverage_at_a_known_prevalence() -> None:
     times = 400
     for _ in range(times):
         tp, fp = int(rng.binomial(50, sensitivity)), int(rng.binomial(100, 1 - specificity))
-        there = shift.reweigh(Counts(tp=tp, fn=50 - tp, fp=fp, tn=100 - fp), to=to)
+        deployment = shift.reweigh(Counts(tp=tp, fn=50 - tp, fp=fp, tn=100 - fp), to=to)
         for name in hits:
-            result = infer.estimate(name, there)
+            result = infer.estimate(name, deployment)
             hits[name] += result.low <= truth[name] <= result.high
     assert all(count >= 0.92 * times for count in hits.values()), hits

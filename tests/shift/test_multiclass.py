@@ -40,7 +40,7 @@ SEEDS = st.integers(0, 5000)
 
 
 def simulate(seed: int, rows: int, shares: Any = PI, *, apart: float = 1.0) -> tuple[npt.NDArray[np.uint8], Floats]:  # noqa: ANN401
-    """Classes, and probabilities that are too sure, and made for other shares."""
+    """Classes, and overconfident probabilities for other shares."""
     rng = np.random.default_rng(seed)
     means = apart * MEANS
     truth = rng.choice(3, size=rows, p=shares)
@@ -58,15 +58,15 @@ def target(seed: int = 0, rows: int = 400, shares: Any = (0.2, 0.3, 0.5), **opti
     return MulticlassTarget(simulate(seed, rows, shares)[1], LABELS, **options)
 
 
-def found_by(name: str, t: MulticlassTarget, v: MulticlassRows) -> MulticlassPrevalence:
-    """The shares, if so few rows tell the classes apart."""
+def estimate_or_reject(name: str, t: MulticlassTarget, v: MulticlassRows) -> MulticlassPrevalence:
+    """The shares; reject the example if its scores do not separate the classes."""
     try:
         return METHODS[name](t, v)
     except FitError:
         reject()
 
 
-def alike(
+def assert_equal_shares(
     one: MulticlassPrevalence,
     other: MulticlassPrevalence,
     *,
@@ -105,17 +105,19 @@ def test_classes_in_another_order_have_the_same_shares(name: str, seed: int, ord
     t, v = target(seed, 80), validation(seed, 150)
     labels = tuple(LABELS[at] for at in order)
     turned = MulticlassRows(np.argsort(order)[v.truth].astype(np.uint8), v.score[:, order], labels)
-    alike(found_by(name, t, turned), found_by(name, t, v), order=order, atol=1e-7)
-    # The target may have an order of its own.
-    alike(found_by(name, MulticlassTarget(t.score[:, order], labels), v), found_by(name, t, v))
+    assert_equal_shares(estimate_or_reject(name, t, turned), estimate_or_reject(name, t, v), order=order, atol=1e-7)
+    # The target may have another order than validation.
+    assert_equal_shares(
+        estimate_or_reject(name, MulticlassTarget(t.score[:, order], labels), v), estimate_or_reject(name, t, v)
+    )
 
 
 @pytest.mark.parametrize("name", tiered(OF_VALUE, 3))
 @given(seed=SEEDS, times=st.integers(2, 4))
 def test_a_duplicated_target_has_the_same_shares(name: str, seed: int, times: int) -> None:
     t, v = target(seed, 60), validation(seed, 150)
-    again = found_by(name, MulticlassTarget(np.tile(t.score, (times, 1)), LABELS), v)
-    np.testing.assert_allclose(again.value, found_by(name, t, v).value, atol=1e-9)
+    again = estimate_or_reject(name, MulticlassTarget(np.tile(t.score, (times, 1)), LABELS), v)
+    np.testing.assert_allclose(again.value, estimate_or_reject(name, t, v).value, atol=1e-9)
 
 
 @pytest.mark.quick(1)
@@ -126,12 +128,12 @@ def test_counts_are_repetitions_in_both_samples(name: str, seed: int) -> None:
     t, v = target(seed, 60), validation(seed, 150)
     few, many = rng.integers(4, size=60), rng.integers(1, 4, size=150)
     few[0] = 1
-    counted = found_by(name, replace(t, count=few), replace(v, count=many))
+    counted = estimate_or_reject(name, replace(t, count=few), replace(v, count=many))
     score, truth = np.repeat(v.score, many, axis=0), np.repeat(v.truth, many)
-    repeated = found_by(
+    repeated = estimate_or_reject(
         name, MulticlassTarget(np.repeat(t.score, few, axis=0), LABELS), MulticlassRows(truth, score, LABELS)
     )
-    alike(counted, repeated, atol=1e-7)
+    assert_equal_shares(counted, repeated, atol=1e-7)
     assert counted.rows == repeated.rows == few.sum()
 
 
@@ -142,25 +144,25 @@ def test_the_scale_of_weights_does_not_matter(name: str) -> None:
     new, old = rng.uniform(0.5, 2, 400), rng.uniform(0.5, 2, 300)
     one = METHODS[name](replace(t, weight=new), replace(v, weight=old))
     other = METHODS[name](replace(t, weight=7 * new), replace(v, weight=0.1 * old))
-    alike(one, other, atol=1e-8)
+    assert_equal_shares(one, other, atol=1e-8)
     known = MulticlassRows(*simulate(8, 50, (0.2, 0.3, 0.5)), LABELS)
     light, heavy = (
         METHODS[name](replace(t, weight=by * new, labelled=replace(known, weight=by * new[:50])), v) for by in (1, 7)
     )
-    alike(light, heavy, atol=1e-8)
+    assert_equal_shares(light, heavy, atol=1e-8)
     assert heavy.labelled == 50
     plain, even = METHODS[name](t, v), METHODS[name](replace(t, weight=np.full(400, 3.0)), v)
-    alike(even, plain, atol=1e-8)
+    assert_equal_shares(even, plain, atol=1e-8)
     assert np.diag(one.covariance).sum() > np.diag(plain.covariance).sum()
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_rows_without_weight_are_absent(name: str) -> None:
+def test_rows_without_weight_do_not_count(name: str) -> None:
     t, v = target(), validation()
     weight, other = np.ones(400), np.ones(300)
     weight[:50], other[:30] = 0, 0
     rest = MulticlassRows(v.truth[30:], v.score[30:], LABELS)
-    alike(
+    assert_equal_shares(
         METHODS[name](replace(t, weight=weight), replace(v, weight=other)),
         METHODS[name](MulticlassTarget(t.score[50:], LABELS), rest),
     )
@@ -194,10 +196,10 @@ def test_uncalibrated_probabilities_may_hold_at_other_shares() -> None:
     t, v = target(), validation()
     actual = METHODS["mlls"](t, v, recalibrate=None)
     assert actual.calibrator is None
-    moved = reprior(actual.calibrated_at, [0.2, 0.2, 0.6], labels=LABELS)
+    adjust = reprior(actual.calibrated_at, [0.2, 0.2, 0.6], labels=LABELS)
     result = METHODS["mlls"](
-        MulticlassTarget(moved(t.score), LABELS),
-        replace(v, score=moved(v.score)),
+        MulticlassTarget(adjust(t.score), LABELS),
+        replace(v, score=adjust(v.score)),
         recalibrate=None,
         at={"c": 0.6, "a": 0.2, "b": 0.2},
     )
@@ -230,7 +232,7 @@ def test_the_covariance_is_that_of_many_samples(recalibrate: str) -> None:
 @pytest.mark.parametrize("shares", tiered([(0.2, 0.3, 0.5), (0.6, 0.4, 0.0), (0.9, 0.09, 0.01)]))
 @pytest.mark.parametrize("name", tiered(["gmm", "mlls", "acc", "pacc"], 2))
 def test_intervals_cover(name: str, shares: tuple[float, ...]) -> None:
-    """In 150 trials a promise of 95 % may be kept in 89 %, by three standard errors; longer runs gave 94 to 99 %."""
+    """In 150 replicates nominal 95% intervals may cover in 89% (three standard errors); longer runs gave 94% to 99%."""
     hit = np.zeros(3)
     for seed in range(150):
         result = METHODS[name](target(seed, 600, shares), validation(seed))
@@ -239,8 +241,8 @@ def test_intervals_cover(name: str, shares: tuple[float, ...]) -> None:
     assert (hit / 150 >= 0.89).all()
 
 
-def test_an_interval_always_has_width() -> None:
-    """A classifier that does not err, and a class that is not there."""
+def test_intervals_have_positive_width_without_errors() -> None:
+    """A classifier without errors, and a class that is absent from the target."""
     truth = np.repeat([0, 1, 2], 20).astype(np.uint8)
     v = MulticlassRows(truth, np.eye(3)[truth], LABELS)
     result = METHODS["acc"](MulticlassTarget(np.eye(3)[[0, 1] * 50], LABELS), v)
@@ -250,7 +252,7 @@ def test_an_interval_always_has_width() -> None:
     assert result.estimates[0].low == pytest.approx(0.5 - 1.959963984540054 * (0.25 / 99) ** 0.5)
 
 
-def test_notes_say_what_leaves_the_simplex() -> None:
+def test_shares_outside_the_simplex_are_noted() -> None:
     v = validation()
     result = METHODS["acc"](target(1, 100, (0.0, 0.0, 1.0)), v)
     assert result.unclipped.min() < 0 or result.unclipped.max() > 1
@@ -269,7 +271,7 @@ def test_labelled_rows_narrow_intervals(name: str) -> None:
     assert both.labelled == 500
     assert (np.diag(both.covariance) < np.diag(METHODS[name](t, v).covariance)).all()
     share = np.bincount(truth) / 500
-    # The likelihood takes the calibration for exact, so it leans on the rest a little more than would be best.
+    # The likelihood takes the calibration as exact, so that unlabelled rows get a little too much weight.
     assert (np.diag(both.covariance) < (1.05 if name == "mlls" else 1) * share * (1 - share) / 500).all()
     np.testing.assert_allclose(both.value, share, atol=0.06)
 
@@ -284,20 +286,20 @@ def test_labelled_rows_enter_the_likelihood_as_certain_ones() -> None:
     np.testing.assert_allclose(result.covariance, same.covariance, atol=1e-10)
 
 
-def test_probabilities_of_0_are_no_trouble() -> None:
+def test_probabilities_of_0_are_noted() -> None:
     t, v = target(), validation()
     score = np.where(t.score < 0.05, 0.0, t.score)
     score /= score.sum(axis=1, keepdims=True)
-    sure = MulticlassTarget(score, LABELS)
+    certain = MulticlassTarget(score, LABELS)
     for options in ({}, {"recalibrate": None}, {"recalibrate": "vector"}):
-        result = METHODS["mlls"](sure, v, **options)
+        result = METHODS["mlls"](certain, v, **options)
         assert np.isfinite(result.covariance).all()
         assert f"{np.count_nonzero(score == 0)} of 1200 probabilities of the unlabelled data are exactly 0" in " ".join(
             result.notes
         )
 
 
-def test_prevalence_finds_methods_by_name() -> None:
+def test_estimate_prevalence_finds_methods_by_name() -> None:
     truth, score = simulate(1, 300)
     target, rows = MulticlassTarget(simulate(2, 300)[1], LABELS), MulticlassRows(truth, score, LABELS)
     for alias in ("EMQ", "bbse", "scm-l", "cm"):
@@ -382,7 +384,7 @@ def test_classes_missing_from_validation_raise(name: str) -> None:
     few = v.only((v.truth != 1) | (np.cumsum(v.truth == 1) == 1))
     with pytest.raises(FitError, match="b has a single row"):
         METHODS[name](t, few)
-    # Two rows that are alike are two.
+    # A row with a count of 2 is two rows.
     assert METHODS["acc"](t, replace(few, count=np.where(few.truth == 1, 2, 1))).rows == 400
 
 
@@ -421,7 +423,7 @@ def test_rank_test_of_two_classes_is_fieller() -> None:
     assert len(refused) > 50
 
 
-def test_labels_must_be_the_same() -> None:
+def test_different_labels_raise() -> None:
     t, v = target(), validation()
     with pytest.raises(UnknownLabelError, match="the target has no score for c, a class of validation"):
         METHODS["acc"](MulticlassTarget(t.score[:, :2], ("a", "b")), v)
@@ -438,7 +440,7 @@ def test_missing_scores_of_validation_raise(name: str) -> None:
         METHODS[name](target(), replace(v, score=score))
 
 
-def test_only_decisions_take_any_score() -> None:
+def test_only_methods_of_decisions_take_any_score() -> None:
     t, v = target(), validation()
     logs = MulticlassTarget(np.log(t.score), LABELS), replace(v, score=np.log(v.score))
     np.testing.assert_allclose(METHODS["acc"](*logs).value, METHODS["acc"](t, v).value)
@@ -449,7 +451,7 @@ def test_only_decisions_take_any_score() -> None:
             METHODS[name](t, logs[1])
 
 
-def test_another_scale_is_noticed() -> None:
+def test_scores_on_another_scale_are_noted() -> None:
     t, v = target(), validation()
     result = METHODS["acc"](MulticlassTarget(100 * t.score, LABELS), v)
     assert "as if they were on two scales" in result.notes[0]
@@ -464,7 +466,7 @@ def test_separable_classes_cannot_be_recalibrated() -> None:
         METHODS["mlls"](MulticlassTarget(score, LABELS), MulticlassRows(truth, score, LABELS))
 
 
-def test_options_have_their_limits() -> None:
+def test_options_at_and_beyond_their_limits() -> None:
     t, v = target(), validation()
     with pytest.raises(OptionError, match=r"alpha is 0\.5"):
         METHODS["cm-map"](t, v, alpha=0.5)
@@ -509,25 +511,25 @@ def test_single_precision_scores(name: str) -> None:
     np.testing.assert_allclose(half.value, METHODS[name](t, v).value, atol=1e-5)
 
 
-def test_a_class_that_no_row_can_be_of() -> None:
+def test_a_class_with_probability_0_in_all_rows_has_share_0() -> None:
     score = np.column_stack([simulate(0, 200)[1][:, :2], np.zeros(200)])
     result = METHODS["mlls"](
         MulticlassTarget(score / score.sum(axis=1, keepdims=True), LABELS), validation(), recalibrate=None
     )
     assert result.value[2] == 0
     assert 0 < result.estimates[2].high < 0.1
-    for each in result.estimates[:2]:  # which that class does not move
+    for each in result.estimates[:2]:  # that class does not affect the others
         assert each.high - each.value == pytest.approx(each.value - each.low)
 
 
 def test_intervals_of_multiclass_performance_contain_the_actual_values() -> None:
     truth, score = simulate(100, 900)
-    happened, given = simulate(200, 20_000, (0.2, 0.3, 0.5))
-    rows, target = MulticlassRows(truth, score, LABELS), MulticlassTarget(given, LABELS)
+    new_truth, new_score = simulate(200, 20_000, (0.2, 0.3, 0.5))
+    rows, target = MulticlassRows(truth, score, LABELS), MulticlassTarget(new_score, LABELS)
     result = shift.estimate_performance(
         target, rows, assume="label shift", measures=["accuracy", "precision"], averages=["macro"]
     )
-    table = MulticlassRows(happened, given, LABELS).confusion()
+    table = MulticlassRows(new_truth, new_score, LABELS).confusion()
     for row in result.rows():
         if (row["measure"], row["class"], row["average"]) == ("accuracy", None, None):
             assert row["low"] <= measure.multiclass.accuracy(table) <= row["high"]

@@ -17,45 +17,45 @@ TABLE = {
 }
 
 
-def tallies(**columns: object) -> Tallies:
+def read_tallies(**columns: object) -> Tallies:
     result: Tallies = read.tallies(TABLE, truth="sick", **columns)  # type: ignore[arg-type]
     return result
 
 
-def by(result: Results, *names: str) -> dict[tuple[object, ...], float]:
+def values_by(result: Results, *names: str) -> dict[tuple[object, ...], float]:
     return {tuple(row[name] for name in names): row["value"] for row in result.rows()}
 
 
 def test_numbers_are_those_of_reweighed_and_corrected_tallies() -> None:
-    data = tallies(score="risk")
-    here = data.tally
+    data = read_tallies(score="risk")
+    sample = data.tally
     result = shift.summary(data, to=0.05)
-    values = by(result, "measure", "where", "scores")
-    there = shift.reweigh(here, to=0.05)
-    right = there.with_scores(shift.reprior(there.score, from_=here.prevalence, to=0.05))
-    assert values["brier", "here", "as given"] == measure.brier(here)
-    assert values["brier", "there", "as given"] == pytest.approx(measure.brier(there))
-    assert values["brier", "there", "corrected"] == pytest.approx(measure.brier(right))
+    values = values_by(result, "measure", "where", "scores")
+    deployment = shift.reweigh(sample, to=0.05)
+    corrected = deployment.with_scores(shift.reprior(deployment.score, from_=sample.prevalence, to=0.05))
+    assert values["brier", "here", "as given"] == measure.brier(sample)
+    assert values["brier", "there", "as given"] == pytest.approx(measure.brier(deployment))
+    assert values["brier", "there", "corrected"] == pytest.approx(measure.brier(corrected))
     assert values["auc", "there", "as given"] == pytest.approx(values["auc", "here", "as given"])
     assert {name for name, _, scores in values if scores == "corrected"} == {"brier", "brier_skill", "log_loss"}
-    judged = infer.estimate("precision", there, threshold=0.5)
+    interval = infer.estimate("precision", deployment, threshold=0.5)
     (row,) = (row for row in result.rows() if row["measure"] == "precision" and row["where"] == "there")
-    assert (row["low"], row["high"], row["how"]) == (judged.low, judged.high, judged.how)
-    assert {row["prevalence"] for row in result.rows()} == {here.prevalence, 0.05}
-    assert result.data["to"]["gamma"] == pytest.approx(shift.gamma(at=here.prevalence, to=0.05))
-    assert result.data["prevalence"] == here.prevalence
+    assert (row["low"], row["high"], row["how"]) == (interval.low, interval.high, interval.how)
+    assert {row["prevalence"] for row in result.rows()} == {sample.prevalence, 0.05}
+    assert result.data["to"]["gamma"] == pytest.approx(shift.gamma(at=sample.prevalence, to=0.05))
+    assert result.data["prevalence"] == sample.prevalence
 
 
 def test_gamma_and_prevalence_give_the_same_results() -> None:
-    data = tallies(score="risk")
+    data = read_tallies(score="risk")
     times = shift.gamma(at=data.tally.prevalence, to=0.05)
     one, other = shift.summary(data, to=0.05), shift.summary(data, gamma=times)
     names = ("measure", "where", "scores")
-    assert by(one, *names) == pytest.approx(by(other, *names), nan_ok=True)
+    assert values_by(one, *names) == pytest.approx(values_by(other, *names), nan_ok=True)
 
 
 def test_the_noted_threshold_flags_the_same_rows() -> None:
-    data = tallies(score="risk")
+    data = read_tallies(score="risk")
     (note,) = (note for note in shift.summary(data, to=0.05, threshold=[0.4]).data["notes"] if "thresholds" in note)
     output = float(note.rpartition(" as ")[2].rstrip("."))
     corrected = shift.reprior(RISK, from_=data.tally.prevalence, to=0.05)
@@ -65,10 +65,10 @@ def test_the_noted_threshold_flags_the_same_rows() -> None:
 
 
 def test_groups_have_prevalences_of_their_own() -> None:
-    data = tallies(score="risk", group="site")
+    data = read_tallies(score="risk", group="site")
     result = shift.summary(data, to=0.05, interval=None)
-    there = shift.reweigh(data, to=0.05)
-    for group, tally in there.models["risk"].items():
+    deployment = shift.reweigh(data, to=0.05)
+    for group, tally in deployment.models["risk"].items():
         rows = [row for row in result.rows() if row["group"] == {"site": group[0]} and row["where"] == "there"]
         assert {row["prevalence"] for row in rows} == {tally.prevalence}
         values = {(row["measure"], row["scores"]): row["value"] for row in rows}
@@ -77,16 +77,16 @@ def test_groups_have_prevalences_of_their_own() -> None:
 
 
 def test_only_probabilities_are_corrected() -> None:
-    result = shift.summary(tallies(score=["risk", "raw"], predicted="says"), to=0.05, threshold=0.5, interval=None)
+    result = shift.summary(read_tallies(score=["risk", "raw"], predicted="says"), to=0.05, threshold=0.5, interval=None)
     assert {row["model"] for row in result.rows() if row["scores"] == "corrected"} == {"risk"}
     assert {row["model"] for row in result.rows()} == {"risk", "raw", "says"}
-    alone = shift.summary(tallies(score="raw"), to=0.05, threshold=0.5, interval=None)
+    alone = shift.summary(read_tallies(score="raw"), to=0.05, threshold=0.5, interval=None)
     assert {row["scores"] for row in alone.rows()} == {"as given"}
     assert not any("correct" in note for note in alone.data["notes"])
 
 
 def test_an_interval_method_is_used_where_supported() -> None:
-    data = tallies(score="risk")
+    data = read_tallies(score="risk")
     hows = {
         (row["measure"], row["where"]): row["how"]
         for row in shift.summary(data, to=0.05, interval=infer.IntervalOptions(method="logit")).rows()
@@ -111,8 +111,8 @@ PETS = {
     "home": np.where(RNG.random(200) < 0.5, "town", "farm"),
 }
 CHANCES = np.array([[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.2, 0.3, 0.5]])
-DRAWN = np.stack([RNG.dirichlet(6 * CHANCES[["cat", "dog", "fish"].index(name)]) for name in PETS["is"]])
-PETS |= {f"p_{name}": DRAWN[:, at] for at, name in enumerate(["cat", "dog", "fish"])}
+PROBABILITIES = np.stack([RNG.dirichlet(6 * CHANCES[["cat", "dog", "fish"].index(name)]) for name in PETS["is"]])
+PETS |= {f"p_{name}": PROBABILITIES[:, at] for at, name in enumerate(["cat", "dog", "fish"])}
 SHARES = {"cat": 0.1, "dog": 0.2, "fish": 0.7}
 
 
@@ -126,16 +126,16 @@ def test_decisions_of_many_classes(group: str | None) -> None:
         for row in result.rows()
         if row["measure"] == "accuracy" and row["group"] is None
     }
-    decided = rows.confusion()
-    assert values["here", "as given"] == pytest.approx(decided.correct.sum() / decided.total)
-    recall = decided.correct / decided.truth
+    confusion = rows.confusion()
+    assert values["here", "as given"] == pytest.approx(confusion.correct.sum() / confusion.total)
+    recall = confusion.correct / confusion.truth
     assert values["there", "as given"] == pytest.approx(float(recall @ [0.1, 0.2, 0.7]))
-    before = (decided.truth / decided.total).tolist()
-    right = shift.reprior(DRAWN, from_=before, to=[0.1, 0.2, 0.7]).argmax(axis=1)
+    before = (confusion.truth / confusion.total).tolist()
+    corrected = shift.reprior(PROBABILITIES, from_=before, to=[0.1, 0.2, 0.7]).argmax(axis=1)
     codes = np.array([["cat", "dog", "fish"].index(name) for name in PETS["is"]])
-    hits = [float((right[codes == at] == at).mean()) for at in range(3)]
+    hits = [float((corrected[codes == at] == at).mean()) for at in range(3)]
     assert values["there", "corrected"] == pytest.approx(float(np.dot(hits, [0.1, 0.2, 0.7])))
-    # Deciding by what is likely there pays.
+    # Decisions by probabilities at the deployment shares are better.
     assert values["there", "corrected"] > values["there", "as given"]
     shares = {
         row["class"]: row["prevalence"]

@@ -1,7 +1,7 @@
-"""Cumulative sums and what follows from them: concordance of pairs, sliding minima, and isotonic regression.
+"""Cumulative sums, concordance of pairs, sliding minima, isotonic regression, and parallel work on large arrays.
 
-The work is done block by block, so that it stays in the cache, and in threads where these pay. Pooling adjacent
-violators finds the convex hull of a path of cumulative sums, so it is both isotonic regression and the ROC hull.
+Large arrays are processed in blocks that fit the cache, and in threads where these pay. Pooling adjacent violators
+finds the convex hull of a path of cumulative sums, so it is both isotonic regression and the ROC hull.
 """
 
 import os
@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Bools, Cells, Floats, Reals
+from baserate._arrays import Bools, Cells, Floats, Reals, block_slices
 from baserate._numeric.distinct import Codes, argsort_descending
 
 Item = TypeVar("Item")
@@ -32,7 +32,7 @@ def cache_blocks(size: int) -> list[slice]:
     >>> cache_blocks(40_000)
     [slice(0, 32768, None), slice(32768, 65536, None)]
     """
-    return [slice(start, start + _CACHE_BLOCK) for start in range(0, size, _CACHE_BLOCK)]
+    return block_slices(size, _CACHE_BLOCK)
 
 
 def parallel_map(function: Callable[[Item], Result], items: Iterable[Item], *, size: int) -> list[Result]:
@@ -41,7 +41,7 @@ def parallel_map(function: Callable[[Item], Result], items: Iterable[Item], *, s
         return [function(item) for item in items]
     from concurrent.futures import ThreadPoolExecutor  # slow to import, and rarely needed
 
-    # More threads than cores would only wait for each other.
+    # One for each core: the default adds four, for work that waits, and these threads compute.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(function, items))
 
@@ -90,6 +90,7 @@ def row_totals(cells: Cells) -> Floats:
     """Return the last cumulative sum of each row, to the last bit, so that the remainder is exactly 0."""
     if cells.dtype.kind != "f":
         return np.asarray(cells.sum(axis=1), dtype=np.float64)
+    # `sum` adds floats pairwise, which rounds differently from a running sum.
     *_, last = cumulative_blocks(cells)
     return last[:, -1]
 
@@ -99,6 +100,7 @@ def concordance(cells: Cells) -> tuple[float, float, float]:
 
     Whole numbers give an exact result up to 2⁵³.
     """
+    # Twice, so that ties add whole numbers instead of halves.
     twice, above, other = 0.0, 0.0, 0.0
     for start in range(0, cells.shape[1], _BLOCK):
         part = cells[:, start : start + _BLOCK]
@@ -110,7 +112,7 @@ def concordance(cells: Cells) -> tuple[float, float, float]:
 
 
 def _has_single_rows(part: Cells) -> bool:
-    """Whether every column is (1, 0) or (0, 1)."""
+    """Return whether every column is (1, 0) or (0, 1)."""
     return part.dtype == np.uint8 and part.max() <= 1 and bool((part[0] != part[1]).all())
 
 
@@ -197,7 +199,7 @@ def sliding_argmin(value: Floats, first: Places) -> Places:
     the other, so only one array is needed: n log n steps.
     """
     last = np.arange(len(value))
-    power = np.frexp(last - first + 1)[1] - 1  # floor of the logarithm
+    power = np.frexp(last - first + 1)[1] - 1  # the exponent is floor(log2) of an integer, exactly
     minima = np.empty(len(value), dtype=np.intp)
     least = last.copy()  # of the 2^k values from each place on
     for k in range(int(power.max(initial=0)) + 1):
@@ -249,6 +251,7 @@ def _pool_runs(starts: npt.NDArray[np.intp], first: Floats, second: Floats) -> B
 def _run_starts(first: Cells, second: Cells) -> npt.NDArray[np.intp]:
     """Return where runs begin in which the share first/(first+second) does not fall."""
     kind = np.uint16 if first.dtype == second.dtype == np.uint8 else np.float64  # wide enough for a product
+    # Cross-multiplied: products of counts are exact, quotients are rounded.
     falls = np.multiply(first[:-1], second[1:], dtype=kind) > np.multiply(first[1:], second[:-1], dtype=kind)
     return np.concatenate([[0], np.flatnonzero(falls) + 1])
 
@@ -270,10 +273,10 @@ def isotonic_with_extra_hit(hits: Floats, total: Floats) -> Floats:
     is before i with what is not. That slope grows with i, so the two ends of the edge never go back: all of it takes
     one walk from left to right [@vovk2015].
     """
+    # Lists: a loop over single numbers is several times as fast with Python floats as with NumPy's scalars.
     x, y = np.concatenate([[0.0], np.cumsum(total)]).tolist(), np.concatenate([[0.0], np.cumsum(hits)]).tolist()
     after = _next_corner(x, y)
-    before = [0]
-    """Corners of the minorant of the points before i."""
+    before = [0]  # corners of the minorant of the points before i
     shares = np.empty(len(hits))
     left, right = 0, 1
     for place in range(1, len(x)):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Bools, Cells, Floats, Reals
+from baserate._arrays import Bools, Cells, Floats, Reals, block_slices
 
 
 def distinct_counts(value: Reals, flag: Bools) -> tuple[Floats, Cells]:
@@ -33,6 +33,7 @@ def distinct_counts(value: Reals, flag: Bools) -> tuple[Floats, Cells]:
 def _count_nonnegative(magnitude: Reals, flag: Bools) -> tuple[Floats, Cells]:
     """Count flags at each distinct value of an array without negative values."""
     bits, signed = (np.uint64, np.int64) if magnitude.itemsize == 8 else (np.uint32, np.int32)
+    # The shift drops the sign bit, so that −0.0 and 0.0 get one key.
     key = np.left_shift(magnitude.view(bits), bits(1))
     key |= flag
     # With all bits but the highest flipped, the largest key is the least signed number, and comes first.
@@ -71,6 +72,7 @@ def argsort_descending(value: Reals) -> npt.NDArray[np.intp]:
     # Floats sort like their bits if those of negative ones are flipped; flipped once more, all but the sign, they fall.
     key = np.bitwise_xor(bits >> 63 & np.iinfo(np.int64).max, bits)
     np.invert(key, out=key)
+    # Shifts of signed integers keep the sign, and with it the order.
     key >>= index_bits
     key <<= index_bits
     key |= np.arange(len(key))
@@ -79,6 +81,7 @@ def argsort_descending(value: Reals) -> npt.NDArray[np.intp]:
     key >>= index_bits
     tied = key[1:] == key[:-1]
     if tied.any():
+        # One sort for all runs of ties: the runs themselves already descend, so no entry leaves its run.
         unsure = np.flatnonzero(np.concatenate([tied, [False]]) | np.concatenate([[False], tied]))
         rows = order[unsure]
         order[unsure] = rows[np.argsort(-value[rows])]
@@ -94,7 +97,7 @@ def distinct_sums(value: Reals, flag: Bools, weight: Floats | None, count: Cells
     ordered = value[order]
     ends = _run_ends(ordered)
     distinct = (ordered if ends is None else ordered[ends]).astype(np.float64, copy=False) + 0.0  # −0.0 becomes 0.0
-    del ordered
+    del ordered  # of 10⁸ rows each of these arrays takes 0.8 GB
     flag = flag[order]
     weight = None if weight is None else weight[order]
     count = None if count is None else count[order]
@@ -121,6 +124,7 @@ def _run_ends(ordered: npt.NDArray[Any]) -> npt.NDArray[np.intp] | None:
 def _flag_counts(flag: npt.NDArray[Any], ends: npt.NDArray[np.intp] | None) -> Cells:
     """Count true and false flags in each run."""
     if ends is None:
+        # A view: truth values are stored as the bytes 0 and 1.
         return np.stack([flag, ~flag]).view(np.uint8)
     true = np.diff(np.cumsum(flag, dtype=np.int64)[ends], prepend=0)
     return narrow_integers(np.stack([true, np.diff(ends, prepend=-1) - true]))
@@ -128,7 +132,9 @@ def _flag_counts(flag: npt.NDArray[Any], ends: npt.NDArray[np.intp] | None) -> C
 
 def _flag_sums(amount: Cells, flag: Bools, ends: npt.NDArray[np.intp] | None) -> Cells:
     """Sum the amounts with true flags, and those with false flags, in each run."""
-    sums = np.empty((2, len(amount) if ends is None else len(ends)), dtype=amount.dtype)
+    # NumPy adds in the type of `out`: sums of narrow integers in their own type would wrap around.
+    wide = np.float64 if amount.dtype.kind == "f" else np.int64
+    sums = np.empty((2, len(amount) if ends is None else len(ends)), dtype=wide)
     if ends is None:
         np.multiply(amount, flag, out=sums[0])
         np.subtract(amount, sums[0], out=sums[1])
@@ -199,7 +205,7 @@ def _factorize_integers(column: Column) -> tuple[Codes, Column]:
     width = int(column.max()) - least + 1
     codes = np.empty(len(column), dtype=np.min_scalar_type(width - 1))
     counts = np.zeros(width, dtype=np.int64)
-    for place in _blocks(len(column)):
+    for place in block_slices(len(column), _CODE_BLOCK):
         # A difference that overflows wraps around, to the same lowest bits.
         np.subtract(column[place], column.dtype.type(least), out=codes[place], casting="unsafe")
         counts += np.bincount(codes[place], minlength=width)
@@ -228,6 +234,7 @@ def _factorize_text(column: Column) -> tuple[Codes, Column] | None:
             return None
         codes = _look_up_keys(keys, distinct_keys)
     first = np.full(len(distinct_keys), -1)
+    # Of repeated indices the last assignment wins; in reverse order that is the first occurrence.
     first[codes[::-1]] = np.arange(len(codes))[::-1]
     if not all(np.array_equal(units[first, at][codes], units[:, at]) for at in range(units.shape[1])):
         return None  # two texts share a key
@@ -250,7 +257,7 @@ def _hash_text(units: Column) -> npt.NDArray[np.uint64]:
 def _look_up_keys(keys: npt.NDArray[np.uint64], distinct_keys: npt.NDArray[np.uint64]) -> Codes:
     """Return the position of each key among the distinct ones; any position for an unknown key."""
     codes = np.empty(len(keys), dtype=np.min_scalar_type(len(distinct_keys) - 1))
-    for place in _blocks(len(keys)):
+    for place in block_slices(len(keys), _CODE_BLOCK):
         codes[place] = np.minimum(np.searchsorted(distinct_keys, keys[place]), len(distinct_keys) - 1)
     return codes
 
@@ -258,7 +265,7 @@ def _look_up_keys(keys: npt.NDArray[np.uint64], distinct_keys: npt.NDArray[np.ui
 def pair_counts(first: Codes, second: Codes, width: int) -> Cells:
     """Count each pair of codes below the width: `first` in rows, `second` in columns."""
     counts = np.zeros(width * width, dtype=np.int64)
-    for place in _blocks(len(first)):
+    for place in block_slices(len(first), _CODE_BLOCK):
         counts += np.bincount(_encode_pairs(first[place], second[place], width), minlength=width * width)
     return counts.reshape(width, width)
 
@@ -266,7 +273,7 @@ def pair_counts(first: Codes, second: Codes, width: int) -> Cells:
 def pair_sums(first: Codes, second: Codes, width: int, amount: Cells) -> Floats:
     """Sum an amount for each pair of codes below the width."""
     sums = np.zeros(width * width)
-    for place in _blocks(len(first)):
+    for place in block_slices(len(first), _CODE_BLOCK):
         pairs = _encode_pairs(first[place], second[place], width)
         sums += np.bincount(pairs, weights=amount[place], minlength=width * width)
     return sums.reshape(width, width)
@@ -274,7 +281,7 @@ def pair_sums(first: Codes, second: Codes, width: int, amount: Cells) -> Floats:
 
 def positions_by_code(codes: Codes, width: int) -> list[npt.NDArray[np.intp]]:
     """List the positions of each code below the width, in ascending order."""
-    order = np.argsort(codes, kind="stable")  # of small whole numbers: a radix sort
+    order = np.argsort(codes, kind="stable")  # a radix sort if codes have 8 or 16 bits
     ends = np.cumsum(np.bincount(codes, minlength=width))
     return np.split(order, ends[:-1])
 
@@ -286,10 +293,6 @@ def _encode_pairs(first: Codes, second: Codes, width: int) -> npt.NDArray[np.int
     return pairs
 
 
-def _blocks(size: int) -> list[slice]:
-    return [slice(start, start + _CODE_BLOCK) for start in range(0, size, _CODE_BLOCK)]
-
-
 Hashes = npt.NDArray[np.uint64]
 
 _MIX_STEPS = ((np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)), (np.uint64(27), np.uint64(0x94D049BB133111EB)))
@@ -299,6 +302,7 @@ _INCREMENT = np.uint64(0x9E3779B97F4A7C15)
 
 def hash_rows_unordered(columns: Sequence[npt.NDArray[Any]], times: Cells | None = None) -> int:
     """Sum the hashes of all rows modulo 2⁶⁴, each `times` over; the order of rows does not matter."""
+    # A sum rather than an exclusive or, by which two equal rows would cancel.
     rows = hash_rows(columns)
     if times is not None:
         rows *= times.astype(np.uint64)
@@ -308,6 +312,7 @@ def hash_rows_unordered(columns: Sequence[npt.NDArray[Any]], times: Cells | None
 def hash_rows(columns: Sequence[npt.NDArray[Any]]) -> Hashes:
     """Hash each row over all columns."""
     rows = np.zeros(len(columns[0]), dtype=np.uint64)
+    # Mixed after each column: sums of columns alone would not depend on their order.
     for column in columns:
         rows = _mix_bits(rows + _INCREMENT + column.astype(np.uint64, copy=False))
     return rows
@@ -334,7 +339,7 @@ _DIGITS = 9
 
 
 def is_single_precision(values: Floats) -> bool:
-    """Whether all numbers are float32, whatever type holds them.
+    """Return whether all numbers are float32, whatever type holds them.
 
     >>> is_single_precision(np.array([0.5, float(np.float32(0.1))])), is_single_precision(np.array([0.5, 0.1]))
     (True, False)
@@ -344,12 +349,11 @@ def is_single_precision(values: Floats) -> bool:
 
 
 def decimal_threshold(value: float) -> float:
-    """Return a short decimal that a float32 reaches however it is written, and that no lesser float32 reaches.
+    """Return a short decimal that a float32 reaches however it is written, and that no smaller float32 reaches.
 
-    It is the number that the shortest digits are read as, if that is not above the float32. Otherwise it is the
-    shortest decimal below that is nearer to this float32 than to others. So it is reached by the float32 itself, by
-    its shortest digits, and by any nine digits or more that it is rounded to. Digits of a lesser float32 are nearer to
-    that one, and so are less.
+    The result is the double of its shortest digits, if that is not above the float32; otherwise the shortest decimal
+    below that is nearer to this float32 than to others. So the float32 itself, its shortest digits, and its digits
+    rounded to nine or more all reach the result. Digits of a smaller float32 are nearer to that one, and stay below.
 
     >>> decimal_threshold(float(np.float32(0.1))), float(np.float32(0.1))
     (0.1, 0.10000000149011612)
@@ -360,6 +364,7 @@ def decimal_threshold(value: float) -> float:
     shortest = float(str(single))
     if shortest <= value:
         return shortest
+    # Rounded down: a decimal above the float32 would exclude the float32 itself.
     exact = Decimal(value)
     for digits in range(1, _DIGITS + 1):
         decimal = float(Context(prec=digits, rounding=ROUND_FLOOR).plus(exact))
@@ -372,8 +377,8 @@ def decimal_threshold(value: float) -> float:
 def separate_precisions(thresholds: Floats, score: Floats) -> Floats:
     """Lower thresholds among float32 scores, so that they separate these scores and their decimal digits alike.
 
-    Thresholds that are no float32 stay, and so do all of scores that are not of single precision. The same scores reach
-    a threshold as before.
+    Thresholds that are no float32 stay unchanged; so do all thresholds if the scores are not of single precision. A
+    lowered threshold flags the same scores as before.
 
     >>> separate_precisions(np.array([np.inf, np.float32(0.1), 0.2]), np.array([0.1, 0.3], dtype=np.float32)).tolist()
     [inf, 0.1, 0.2]

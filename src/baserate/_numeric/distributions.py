@@ -1,8 +1,9 @@
 """Distributions on the line: some in closed form, and tails, densities, quantiles and expectations of any.
 
-Each class has the methods of a frozen distribution of `scipy.stats`, which is slow to import, under the same names, and
-is accurate in both tails: `cdf` is the probability of at most x, `sf` that of more, `ppf` and `isf` are their inverses,
-and `rvs` samples. A continuous one has the density `pdf` and its logarithm `logpdf`, a discrete one `pmf` instead.
+Each class has the methods of a frozen distribution of `scipy.stats`, which is slow to import, under the same names:
+`cdf` is the probability of at most x, `sf` that of more, `ppf` and `isf` are their inverses, and `rvs` samples. A
+continuous one has the density `pdf` and its logarithm `logpdf`, a discrete one `pmf` instead. Both tails are accurate:
+no method computes a small probability as one less a large one, which would lose all its digits.
 """
 
 from __future__ import annotations
@@ -64,10 +65,12 @@ class Linear:
 
     def sf(self, x: Real) -> Floats:
         x = np.clip(x, 0.0, 1.0)
+        # Not 1 − x², which cancels near 1.
         return (1 - x) * (1 + x) if self.rising else (1 - x) ** 2
 
     def ppf(self, q: Real) -> Floats:
         q = np.asarray(q, dtype=np.float64)
+        # The second is 1 − √(1 − q), written so that it does not cancel near 0.
         return np.sqrt(q) if self.rising else q / (1 + np.sqrt(1 - q))
 
     def isf(self, q: Real) -> Floats:
@@ -100,6 +103,7 @@ class Normal(_Continuous):
     def sf(self, x: Real) -> Floats:
         from scipy.special import ndtr
 
+        # Not 1 − ndtr(z), which is 0 from 8.3 standard deviations on.
         return np.asarray(ndtr(-self._z(x)))
 
     def ppf(self, q: Real) -> Floats:
@@ -132,6 +136,7 @@ class LogitNormal(_Continuous):
     def logpdf(self, x: Real) -> Floats:
         x = np.asarray(x, dtype=np.float64)
         inside = (x > 0) & (x < 1)
+        # `where` evaluates both branches, so outside values are replaced before the logarithms.
         safe = np.where(inside, x, 0.5)
         return np.where(inside, self._odds.logpdf(_logit(safe)) - np.log(safe) - np.log1p(-safe), -np.inf)
 
@@ -295,6 +300,7 @@ _MAX_TERMS = 1000
 def _beta_concordance(low: Beta, high: Beta) -> float | None:
     """Compute a finite sum, which requires one whole parameter; by symmetry it may be any of the four."""
     (a, b), (c, d) = (low.a, low.b), (high.a, high.b)
+    # Keyed by the whole parameter, which is the number of terms; forms with an equal one are equally good.
     forms = {high.a: (a, b, c, d, 1), low.b: (d, c, b, a, 1), low.a: (c, d, a, b, -1), high.b: (b, a, d, c, -1)}
     whole = [value for value in forms if value == int(value) and value <= _MAX_TERMS]
     if not whole:
@@ -309,10 +315,12 @@ def _beta_exceeds(a: float, b: float, c: float, d: float) -> float:
     from scipy.special import betaln
 
     i = np.arange(int(c))
+    # Logarithms: beta functions themselves underflow for parameters of some hundreds.
     return float(np.sum(np.exp(betaln(a + i, b + d) - np.log(d + i) - betaln(1 + i, d) - betaln(a, b))))
 
 
 _SMALL_QUANTILE = 1e-9
+"""Quantile of a beta distribution below which two terms of its series are exact to rounding."""
 
 
 def _small_beta_quantile(a: float, b: float, q: Real) -> Floats:
@@ -349,7 +357,7 @@ _SERIES_TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class LogitBeta(_Continuous):
-    """Log-odds of what has a beta distribution."""
+    """Distribution of the log-odds of a beta variable."""
 
     a: float
     b: float
@@ -434,13 +442,16 @@ _MASS_TOLERANCE = 1e-9
 _MAX_ATOMS = 10**6
 """Values that a discrete distribution may have."""
 _QUANTILE_TOLERANCE = 1e-6
+"""Relative error of a tail probability up to which its quantile counts as accurate."""
 _STEP = 1 / 8
+"""First step of the quadrature, which is halved until the result settles."""
 _REACH = 3.6
+"""End of the quadrature: weights beyond are below 1e-23."""
 _HALVINGS = 6
 
 
 def is_discrete(distribution: Distribution) -> bool:
-    """Whether a distribution has point masses in place of a density."""
+    """Return whether a distribution has point masses in place of a density."""
     return not hasattr(distribution, "pdf")
 
 
@@ -520,6 +531,7 @@ def density(distribution: Distribution, x: Real) -> Floats:
 def support(distribution: Distribution) -> tuple[float, float]:
     """Return the least and the greatest value, which may be infinite."""
     places = atoms(distribution)
+    # SciPy's quantile of 0 lies one step below the first atom of a lattice.
     if len(places):
         return float(places[0]), float(places[-1])
     return float(distribution.ppf(0.0)), float(distribution.isf(0.0))
@@ -535,6 +547,7 @@ def quantiles(distribution: Distribution, log_odds: Floats) -> Floats:
 
     places = _find_quantiles(distribution, expit(log_odds), expit(-log_odds))
     tail = np.where(log_odds < 0, prob_at_least(distribution, places), prob_below(distribution, places))
+    # Compared in the smaller tail: the larger one is near 1 whatever the quantile.
     target = np.asarray(expit(-np.abs(log_odds)))
     exact: Floats = places[np.abs(tail - target) <= _QUANTILE_TOLERANCE * target]
     return exact
@@ -578,6 +591,7 @@ def _integrate_pieces(
 ) -> float:
     over, under, width = (each[:, np.newaxis] for each in pieces)
     x = np.arange(-_REACH, _REACH + step / 2, step)
+    # Both shares of a piece by their own formula: 1 − part would cancel at its end.
     part, rest = 1 / (1 + np.exp(-pi * np.sinh(x))), 1 / (1 + np.exp(pi * np.sinh(x)))
     weight = width * (step * pi * np.cosh(x) * part * rest)
     exceeded, reached = over + width * part, under + width * rest

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baserate._arrays import Bools, Floats
+from baserate._arrays import Bools, Floats, block_slices
 from baserate._numeric.distinct import Codes
 
 _MAX_STEPS = 200
@@ -52,7 +52,7 @@ def maximize_concave(moments: Derivatives, start: Floats, *, bounded: int = 0, l
         converged = _is_small(step, _TOLERANCE * max(np.abs(theta).max(initial=0.0), 1.0))
         if converged:
             theta = _clip_to_bounds(theta + step, bounded)
-        # Where a maximum is known to be, all that rounding leaves of a slope may still be long steps on flat ground.
+        # Where a maximum is known to exist, a slope that is only rounding may still give long steps in flat regions.
         if converged := converged or (level is not None and _is_small(slope, level)):
             break
         theta, slope, curve = _take_step(moments, theta, step, slope, bounded)
@@ -68,6 +68,7 @@ def _take_step(
     moments: Derivatives, theta: Floats, step: Floats, slope: Floats, bounded: int
 ) -> tuple[Floats, Floats, Floats]:
     """Take a step, shortened where it would leave the bounds or overshoot the maximum along the way."""
+    # The gradient decides: near the maximum, differences of the function itself are rounding.
     size = _step_length(theta[:bounded], step[:bounded])
     new = theta
     for _ in range(_MAX_STEPS):
@@ -99,10 +100,11 @@ def _find_active(theta: Floats, slope: Floats, bounded: int) -> Bools:
 
 
 def _has_curvature(curve: Floats, first: Floats, free: Bools) -> bool:
-    """Whether enough information is left in every direction."""
+    """Return whether enough information is left in every direction."""
     if not free.any():
         return True
     now, before = curve[np.ix_(free, free)], first[np.ix_(free, free)]
+    # Relative to the first curvature, so that units of parameters do not matter.
     try:
         root = np.linalg.inv(np.linalg.cholesky(before))
     except np.linalg.LinAlgError:
@@ -128,6 +130,7 @@ def _is_small(values: Floats, most: float) -> bool:
 
 def _invert_curvature(matrix: Floats) -> Floats:
     """Invert a symmetric matrix; eigenvalues that rounding made flat or negative count as barely positive."""
+    # Scaled to a unit diagonal: slopes and intercepts may have very different units.
     scale = np.sqrt(np.maximum(np.diag(matrix), _MIN_INFORMATION))
     bend, axes = np.linalg.eigh(matrix / np.outer(scale, scale))
     inverse = (axes / np.maximum(bend, _MIN_EIGENVALUE)) @ axes.T
@@ -142,7 +145,7 @@ _BLOCK = 1 << 14
 _DIVERGED = 1e3
 """Coefficients beyond this show that the fit to pooled data diverged."""
 _N_GROUPS = 1 << 12
-"""Groups of neighbors to which large data are pooled for a first fit, which saves most steps on all of them."""
+"""Groups of neighbors in which large data are pooled for a first fit, which saves most steps on the data themselves."""
 
 
 class LogisticFit(NamedTuple):
@@ -162,9 +165,10 @@ def fit_logistic(
     Hits h and misses m are sums at each x, of shape (m,), or (…, m) for many regressions at once. The covariance is the
     inverse of Fisher's information H; with sums of squared weights q, that of weighted rows, :math:`H^{-1}QH^{-1}`. Of
     many regressions, which show their own spread, it is NaN.
-    Where no finite maximum exists, the result is as far as Newton's method went; which the caller must check. It starts
-    from a constant, or from an intercept and slope that are known to be near.
+    Where no finite maximum exists, the result is where Newton's method stopped; the caller must check that. It starts
+    from a constant, or from a given intercept and slope.
     """
+    # Scores of any unit become values in [−1, 1]: otherwise the information may be singular to rounding.
     middle, scale = _center_and_scale(x)
     z = (x - middle) / scale
     if start is not None:
@@ -174,10 +178,10 @@ def fit_logistic(
     a, b, information = _maximize_line(z, hits, misses, start)
     if hits.ndim > 1:
         return LogisticFit(a - b * middle / scale, b / scale, np.full((*a.shape, 2, 2), np.nan))
-    # Of many places, what the last step changes is far behind the last digit that matters, and costs a third more.
+    # For many x the last step changes the information by less than matters, and another pass costs a third more.
     inverse = _invert_2x2(information if len(z) > _BLOCK else _line_information(z, hits + misses, a, b))
     back = np.array([[1.0, -middle / scale], [0.0, 1 / scale]])
-    # The inverse of a singular matrix is infinite, and its products with 0 are NaN: an unknown variance, no mistake.
+    # The inverse of a singular matrix is infinite, and its products with 0 are NaN: the variance is then unknown.
     with np.errstate(invalid="ignore", over="ignore"):
         if squares is not None:
             inverse = inverse @ _line_information(z, squares, a, b) @ inverse
@@ -219,14 +223,14 @@ def fit_logistic_basis(
 def fit_intercept(
     offset: Floats, hits: Floats, misses: Floats, *, squares: Floats | None = None
 ) -> tuple[Floats, Floats]:
-    r"""Maximize it over a in log-odds :math:`offset+a`; return a (±∞ if all hit or all miss) and its variance."""
+    r"""Maximize the likelihood of log-odds :math:`offset+a` over a; return a (±∞ for one class) and its variance."""
     from scipy.special import expit, logit
 
     total = hits + misses
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = logit(hits.sum(axis=-1) / total.sum(axis=-1))
-        # Expected hits grow with a, and at these ends they are too few and too many: one further, so that Newton's
-        # steps may come from both sides.
+        # Expected hits grow with a; at these ends they are too few and too many. One further, since a root exactly at
+        # an end could be approached from one side only.
         low, high = mean - offset.max(initial=-np.inf) - 1, mean - offset.min(initial=np.inf) + 1
         a = np.where(np.isfinite(mean), (low + high) / 2, mean)
         for _ in range(_MAX_STEPS):
@@ -249,7 +253,7 @@ def fit_intercept(
 def log_odds(share: Floats) -> Floats:
     """Return the log-odds of probabilities, clipped at `PROBABILITY_CLIP`."""
     within = np.clip(share, PROBABILITY_CLIP, 1 - PROBABILITY_CLIP)
-    odds: Floats = within / (1 - within)  # of odds: half the time of SciPy's logit, as near in absolute terms
+    odds: Floats = within / (1 - within)  # half the time of SciPy's logit; near ½ only the absolute error is as small
     return np.log(odds, out=odds)
 
 
@@ -283,7 +287,7 @@ def _start_from_groups(z: Floats, hits: Floats, misses: Floats) -> tuple[float, 
 
 
 def _is_usable_start(start: Floats) -> bool:
-    """Whether a fit to pooled data is a start; pooled data may be separable although the rest is not."""
+    """Return whether a fit to pooled data is a usable start; pooled data may be separable where the data are not."""
     return bool((np.abs(start) < _DIVERGED).all())
 
 
@@ -326,27 +330,20 @@ def _basis_derivatives(columns: Floats, hits: Floats, total: Floats, coefficient
 
     def sums(place: slice) -> tuple[Floats, Floats]:
         block = columns[:, place]
-        share = np.einsum("im,i->m", block, -coefficients)
-        with np.errstate(over="ignore"):
-            np.exp(share, out=share)
-        share += 1
-        np.reciprocal(share, out=share)
+        share = _expit_of_negative(np.einsum("im,i->m", block, -coefficients))
         expected = total[place] * share
         slope = np.einsum("im,m->i", block, hits[place] - expected)
         np.multiply(expected, np.subtract(1, share, out=share), out=expected)
         return slope, np.einsum("im,jm->ij", block * expected, block)
 
-    parts = [sums(place) for place in _blocks(len(hits))]
+    parts = [sums(place) for place in block_slices(len(hits), _BLOCK)]
     slope, information = (np.sum([part[at] for part in parts], axis=0) for at in range(2))
     return slope, information
 
 
-def _blocks(size: int) -> list[slice]:
-    return [slice(start, start + _BLOCK) for start in range(0, size, _BLOCK)]
-
-
 def _line_newton_step(z: Floats, hits: Floats, total: Floats, coefficients: Floats) -> tuple[Floats, Floats, Floats]:
-    parts = [_line_sums(z[place], hits[..., place], total[..., place], coefficients) for place in _blocks(len(z))]
+    blocks = block_slices(len(z), _BLOCK)
+    parts = [_line_sums(z[place], hits[..., place], total[..., place], coefficients) for place in blocks]
     sums = np.sum(parts, axis=0) if parts else np.zeros((5, *hits.shape[:-1]))
     slope = np.stack([sums[0], sums[1]], axis=-1)
     information = _moment_matrix(sums[2:])
@@ -377,12 +374,18 @@ def _power_moments(z: Floats, weight: Floats, most: int) -> list[Floats]:
 
 def logistic_probability(a: Floats, b: Floats, z: Floats) -> Floats:
     """Return probabilities with log-odds a + b·z; in place, and not by SciPy, which takes three times as long."""
-    probability: Floats = -b[..., None] * z
-    probability -= a[..., None]
+    negative: Floats = -b[..., None] * z
+    negative -= a[..., None]
+    return _expit_of_negative(negative)
+
+
+def _expit_of_negative(x: Floats) -> Floats:
+    """Return 1/(1 + eˣ) in place."""
+    # From 709 on the exponential overflows to infinity, whose reciprocal is the right 0.
     with np.errstate(over="ignore"):
-        np.exp(probability, out=probability)
-    probability += 1
-    return np.reciprocal(probability, out=probability)
+        np.exp(x, out=x)
+    x += 1
+    return np.reciprocal(x, out=x)
 
 
 def _line_information(z: Floats, mass: Floats, a: Floats, b: Floats) -> Floats:
@@ -392,7 +395,7 @@ def _line_information(z: Floats, mass: Floats, a: Floats, b: Floats) -> Floats:
         share = logistic_probability(a, b, z[place])
         return np.stack(_power_moments(z[place], mass[place] * share * (1 - share), 2))
 
-    parts = [sums(place) for place in _blocks(len(z))]
+    parts = [sums(place) for place in block_slices(len(z), _BLOCK)]
     return _moment_matrix(np.sum(parts, axis=0) if parts else np.zeros(3))
 
 
@@ -480,7 +483,7 @@ def softmax_gradient(rows: SoftmaxData, model: SoftmaxModel, at: Floats) -> Floa
 
 
 def is_identified(curve: Floats, *, least: float = 1e-11) -> bool:
-    """Whether an information matrix has full rank, whatever the units of its rows."""
+    """Return whether an information matrix has full rank, whatever the units of its rows."""
     if not (np.diag(curve) > 0).all():
         return False
     scale = np.sqrt(np.diag(curve))
@@ -495,9 +498,8 @@ def _softmax_derivatives(rows: SoftmaxData, model: SoftmaxModel, theta: Floats) 
     """Return the gradient of the likelihood and the information, with respect to θ."""
     width = rows.x.shape[1]
     both = model.base + model.space @ theta
-    step = max(_SOFTMAX_BLOCK // width, 1)
-    blocks = [slice(start, start + step) for start in range(0, len(rows.x), step)]
-    # One after the other: BLAS has threads of its own, and ours would make them wait for each other.
+    blocks = block_slices(len(rows.x), max(_SOFTMAX_BLOCK // width, 1))
+    # One after the other: BLAS starts threads of its own, which would wait for ours.
     parts = [_softmax_sums(rows, place, both[:width], both[width:]) for place in blocks]
     slope, cross, square = (np.sum([part[at] for part in parts], axis=0) for at in range(3))
     curve = _full_information(cross, square)
@@ -522,8 +524,8 @@ def _softmax_sums(rows: SoftmaxData, place: slice, weight: Floats, bias: Floats)
 def _full_information(cross: Floats, square: Floats) -> Floats:
     """Return the information about all weights and biases.
 
-    Probabilities of a row add up to 1, so what stands on a diagonal is the sum of the other products beside it: no
-    digits are lost where one class is almost certain.
+    Probabilities of a row add up to 1, so that p(1 − p), on the diagonal, is the sum of the products with the other
+    classes. Computed as that sum, it keeps all digits where one class is almost certain.
     """
     width = len(square)
     is_diagonal = np.eye(width, dtype=bool)
@@ -546,6 +548,7 @@ def fit_biases(rows: SoftmaxData, *, sweeps: int) -> Floats:
     target = np.bincount(rows.truth, weights=amount, minlength=width)
     bias = np.zeros(width)
     for _ in range(sweeps):
+        # The smallest float in place of 0, where a probability underflows.
         bias += np.log(target / np.maximum(amount @ softmax(rows.x + bias), np.finfo(np.float64).tiny))
     bias -= bias.mean()
     return bias
@@ -553,6 +556,7 @@ def fit_biases(rows: SoftmaxData, *, sweeps: int) -> Floats:
 
 def softmax(z: Floats) -> Floats:
     """Compute the softmax of each row in place."""
+    # The largest exponent becomes 0, so that nothing overflows.
     z -= z.max(axis=1, keepdims=True)
     np.exp(z, out=z)
     z /= z.sum(axis=1, keepdims=True)

@@ -11,12 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baserate._arrays import Cells, Floats
+from baserate._arrays import Cells, Floats, block_slices
 
 _BLOCK = 1 << 14
 """Observations that fit the cache; smaller samples are not pooled."""
 _MAX_STEPS = 100
 _PER_UNIT = 64
+"""Bins of log-ratios per unit when pooling."""
 _MAX_LOG_RATIO = 40.0
 """Greatest absolute log-ratio when pooling; larger ones are clipped."""
 
@@ -41,6 +42,7 @@ class MixtureSample(NamedTuple):
     @classmethod
     def of(cls, log_ratio: Floats, mass: Cells | None, squares: Cells | None) -> MixtureSample:
         """Make a sample from log-ratios ln(f₁/f₀), which may be infinite; observations without mass get λ = 0."""
+        # tanh(x/2) is (eˣ − 1)/(eˣ + 1), without overflow.
         lean = np.tanh(log_ratio / 2)
         return cls(lean if mass is None else np.where(mass > 0, lean, 0.0), mass, squares)
 
@@ -49,8 +51,7 @@ class MixtureSample(NamedTuple):
         sums = np.zeros(3)
         buffer = np.empty(min(_BLOCK, len(self.lean)))
         with np.errstate(divide="ignore"):
-            for start in range(0, len(self.lean), _BLOCK):
-                place = slice(start, start + _BLOCK)
+            for place in block_slices(len(self.lean), _BLOCK):
                 part = self.lean[place]
                 u = np.multiply(part, q - 0.5, out=buffer[: len(part)])
                 u += 0.5
@@ -67,7 +68,7 @@ class MixtureSample(NamedTuple):
         slope, curvature, noise = (float(np.einsum("i,i", *part)) for part in parts)
         return slope, curvature, noise
 
-    def surprise(self, q: float) -> float:
+    def negative_log_likelihood(self, q: float) -> float:
         """Return the negative log-likelihood up to a constant; infinite if an observation is impossible."""
         with np.errstate(divide="ignore"):
             heights = np.log(0.5 + self.lean * (q - 0.5))
@@ -100,6 +101,7 @@ def maximize_share(slope_at: Callable[[float], tuple[float, float]], start: floa
 
     `slope_at` returns the gradient and the curvature at a proportion.
     """
+    # Off the ends, where the gradient may be infinite.
     low, high, share = 0.0, 1.0, min(max(start, 1e-6), 1 - 1e-6)
     for _ in range(_MAX_STEPS):
         slope, curvature = slope_at(share)
@@ -130,9 +132,10 @@ def _step_to_end(slope_at: Callable[[float], tuple[float, float]], low: float, h
 
 _GRID = [0.0, *(10.0**power for power in range(-4, -1)), *(step / 20 for step in range(1, 20))]
 _GRID += [*(1 - 10.0**power for power in range(-2, -5, -1)), 1.0]
-"""Shares from which a maximum is looked for, denser at both ends."""
+"""Shares from which the search for a maximum starts, denser at both ends."""
 _PARTS, _PASSES = 32, 4
-_ROOT_STEPS, _CLOSE = 60, 1e-13
+"""Parts of an interval and passes of `find_crossing`, which narrow it to a millionth."""
+_ROOT_STEPS, _ROOT_TOLERANCE = 60, 1e-13
 """Greatest number of steps, and the size of the last one as a share of all observations."""
 
 
@@ -175,6 +178,7 @@ class ProfileLikelihood:
         def excess(q: Floats) -> Floats:
             return peak.log_likelihood - profile_log_likelihood(self.counts, q) - allowed
 
+        # There may be several maxima: the interval spans all shares that are likely enough.
         inside = [
             q for q, height in zip(_GRID, self.log_likelihoods, strict=True) if peak.log_likelihood - height <= allowed
         ]
@@ -217,7 +221,7 @@ def _fit_distributions(counts: BinCounts, shares: Floats) -> tuple[Floats, Float
         then = np.where((step >= low) & (step <= high), step, (low + high) / 2)
         step_size = np.abs(then - a)
         a = then
-        if (step_size <= _CLOSE * total).all():
+        if (step_size <= _ROOT_TOLERANCE * total).all():
             break
     first, second, _ = _shapes(counts, shares, a, total - a)
     return first, second
@@ -281,6 +285,7 @@ def _slopes(counts: BinCounts, q: Floats) -> Floats:
     nonempty = counts.mixture > 0
     with np.errstate(divide="ignore", invalid="ignore"):
         own = np.nan_to_num((first - second)[:, nonempty] / mixture[:, nonempty], nan=0.0) @ counts.mixture[nonempty]
+        # A class without labels adds 0, also where its share is 0.
         labelled = [
             count / part if count else np.zeros(len(q)) for count, part in zip(counts.labelled, (q, 1 - q), strict=True)
         ]
@@ -319,6 +324,6 @@ def _labelled_log_likelihood(counts: BinCounts, q: float | None) -> float:
 
 def _multinomial_log_likelihood(counts: Floats, chances: Floats) -> Floats:
     """Return the log-likelihood of counts, for each row of probabilities."""
-    nonempty = counts > 0
+    nonempty = counts > 0  # 0·ln 0 is 0, but NaN in floats
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(chances[..., nonempty]) @ counts[nonempty])

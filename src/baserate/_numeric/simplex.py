@@ -4,22 +4,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baserate._arrays import Bools, Cells, Floats, Reals
+from baserate._arrays import Bools, Cells, Floats, Reals, block_slices
 
 _BLOCK = 1 << 15
 """Numbers of a block; larger ones would leave the cache."""
-_STEPS = 200
-_CLOSE = 1e-8
+_MAX_STEPS = 200
+_STEP_TOLERANCE = 1e-8
 """Relative size of a step of Newton's method after which only rounding is left: the error squares from step to step."""
-_ROUNDING = 1e-14
-"""Slope, a row, that is rounding; on flat ground it may still be a long step."""
-_ALMOST = 1e-12
-"""Slope, a row, from which on it counts when a step does not halve it any more."""
-_KKT = 1e-9
-"""Slope, a row, up to which a place counts as the maximum."""
-_BARELY = 1e-14
-"""Curvature, beside that of other directions, that is added so that flat ones can be divided by."""
-_FEW = 1 << 13
+_SLOPE_ROUNDING = 1e-14
+"""Slope per row that is rounding; in a flat region it may still give a long step."""
+_STALL_SLOPE = 1e-12
+"""Slope per row below which the search ends as soon as a step does not halve it."""
+_KKT_TOLERANCE = 1e-9
+"""Slope per row up to which a point counts as the maximum."""
+_RIDGE = 1e-14
+"""Relative curvature that is added, so that flat directions have a finite step."""
+_SUBSAMPLE = 1 << 13
 """Rows of an even subsample that gives the start for large data."""
 
 
@@ -28,11 +28,11 @@ class MixtureFit(NamedTuple):
 
     q: Floats
     slope: Floats
-    """How steeply the likelihood rises with each share, less the steepness of their sum: 0, or below 0 where q is 0."""
+    """Gradient of the likelihood, less the multiplier of the sum constraint: 0, or below 0 where q is 0."""
     information: Floats
-    """Its curvature; `inverse` makes a covariance of it."""
+    """Curvature of the likelihood; `shares_covariance` inverts it."""
     converged: bool
-    """Whether Karush's, Kuhn's and Tucker's conditions hold."""
+    """Whether the Karush–Kuhn–Tucker conditions hold."""
 
 
 def project_to_simplex(y: Floats) -> Floats:
@@ -52,7 +52,8 @@ def fit_least_squares(c: Floats, o: Floats) -> Floats:
     r"""Solve least squares on the simplex, :math:`\arg\min_q‖Cq-o‖`, exactly.
 
     As :math:`Cq-o=(C-o1^⊤)q=Dq`, it is the ray on which :math:`‖Dy‖^2+(1^⊤y-1)^2`, y ≥ 0, is least: along a ray of
-    the simplex the minimum is m/(1+m), with m = ‖Dq‖². Nothing need be weighted to make the sum right.
+    the simplex the minimum is m/(1+m), with m = ‖Dq‖². So nonnegative least squares solves it without a penalty weight
+    for the sum constraint.
 
     >>> c = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.2], [0.1, 0.1, 0.7]])
     >>> fit_least_squares(c, np.array([0.05, 0.75, 0.2])).round(12).tolist()
@@ -80,8 +81,9 @@ def fit_likelihood(c: Floats, o: Floats, *, prior: float | Floats = 0.0) -> Mixt
 def fit_regularized(j: Floats, o: Floats, o_val: Floats, *, penalty: float) -> Floats:
     r"""Minimize :math:`‖Jθ-(o-o_{val})‖+penalty·‖θ‖` with θ ≥ −1, exactly.
 
-    Neither length is squared. Where θ(τ) has the least :math:`‖Jθ-b‖^2+τ‖θ‖^2`, the two trade at τ‖θ‖/‖Jθ−b‖, which
-    rises with τ, and must be the penalty. If it is more for any τ, what lies at the kink is the answer: no penalty.
+    Neither norm is squared. The ridge solution θ(τ), with the least :math:`‖Jθ-b‖^2+τ‖θ‖^2`, b = o − o_val, solves the
+    problem for the penalty τ‖θ‖/‖Jθ−b‖, which rises with τ. If it exceeds the penalty for any τ, the minimum is at the
+    kink, where the first norm is least: τ = 0.
 
     >>> fit_regularized(np.diag([0.5, 0.5]), np.array([0.6, 0.4]), np.array([0.5, 0.5]), penalty=0.1).round(9).tolist()
     [0.2, -0.2]
@@ -94,8 +96,8 @@ def fit_regularized(j: Floats, o: Floats, o_val: Floats, *, penalty: float) -> F
         theta = _solve_ridge(j, b, scale * np.exp(log_tau))
         return float(np.exp(log_tau) * scale * np.linalg.norm(theta) - penalty * np.linalg.norm(j @ theta - b))
 
-    low, high = np.log(_BARELY), -np.log(_BARELY)
-    # Near 0, where no bound is, the first length falls by ‖Jᵀb‖/‖b‖ at most.
+    low, high = np.log(_RIDGE), -np.log(_RIDGE)
+    # From θ = 0 the first norm falls by at most ‖Jᵀb‖/‖b‖ per unit: a greater penalty keeps θ at 0.
     if np.linalg.norm(j.T @ b) <= penalty * np.linalg.norm(b) or excess(high) <= 0:
         return np.zeros(j.shape[1])
     if excess(low) >= 0:
@@ -106,13 +108,13 @@ def fit_regularized(j: Floats, o: Floats, o_val: Floats, *, penalty: float) -> F
 def fit_mixture(a: Reals, *, amount: Cells | None = None, fixed: Floats | None = None) -> MixtureFit:
     r"""Maximize :math:`\sum_j m_j\ln\sum_kq_ka_{jk}+\sum_kf_k\ln q_k` over the simplex; m is `amount`, f `fixed`.
 
-    As logarithms are, it is the maximum over q ≥ 0 of the same less N·Σq, with N = Σm + Σf: the sum is 1 of itself. It
-    is concave, and found by sequential quadratic programming [@kim2020]: each step goes to the best place for a
-    parabola, so that shares leave and reach 0 in any number. A share is exactly 0 where its slope says so. Every row
-    needs some class that it can be of.
+    The maximum over q ≥ 0 of the same function less N·Σq, N = Σm + Σf, has Σq = 1 without a constraint. The function
+    is concave, and is maximized by sequential quadratic programming [@kim2020]: each step maximizes a parabola, so that
+    any number of shares may leave or reach 0 at once. A share at its bound is exactly 0. Every row needs a class with a
+    positive likelihood.
 
-    >>> found = fit_mixture(np.array([[2.0, 0.5], [0.5, 2.0], [0.5, 2.0]]))
-    >>> found.q.round(9).tolist(), found.converged
+    >>> fit = fit_mixture(np.array([[2.0, 0.5], [0.5, 2.0], [0.5, 2.0]]))
+    >>> fit.q.round(9).tolist(), fit.converged
     ([0.222222222, 0.777777778], True)
     """
     nonempty = None if amount is None else np.flatnonzero(amount)
@@ -120,10 +122,10 @@ def fit_mixture(a: Reals, *, amount: Cells | None = None, fixed: Floats | None =
     prior = np.zeros(len(across)) if fixed is None else np.asarray(fixed, dtype=np.float64)
     mass = None if amount is None or nonempty is None else amount[nonempty].astype(np.float64)
     q = np.full(len(across), 1 / len(across))
-    if across.shape[1] > 8 * _FEW:
-        every = slice(None, None, across.shape[1] // _FEW)
+    if across.shape[1] > 8 * _SUBSAMPLE:
+        every = slice(None, None, across.shape[1] // _SUBSAMPLE)
         near = _maximize(across[:, every], None if mass is None else mass[every], prior * 0, q)
-        q = 0.99 * near.q + 0.01 * q  # inside, where every row can be
+        q = 0.99 * near.q + 0.01 * q  # inside the simplex, where every row has a positive likelihood
     return _maximize(across, mass, prior, q)
 
 
@@ -135,7 +137,8 @@ def shares_covariance(information: Floats) -> Floats:
     """
     z = contrasts(len(information))
     inner = z.T @ information @ z
-    covariance: Floats = z @ np.linalg.pinv(inner, rcond=_BARELY, hermitian=True) @ z.T
+    # A pseudo-inverse: the shares of two classes with equal likelihoods are not identified.
+    covariance: Floats = z @ np.linalg.pinv(inner, rcond=_RIDGE, hermitian=True) @ z.T
     return covariance
 
 
@@ -155,44 +158,44 @@ def contrasts(width: int) -> Floats:
 def mixture_moments(across: Floats, q: Floats, amount: Floats | None = None) -> tuple[Floats, Floats]:
     r"""Sum :math:`b_j=a_j/(a_j·q)` and of its products :math:`b_jb_j^⊤`; `across` has a column for each row."""
     slope, curve = np.zeros(len(across)), np.zeros((len(across), len(across)))
-    step = max(_BLOCK // len(across), 1)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # a row that cannot be: the step was too long
-        for start in range(0, across.shape[1], step):
-            part = across[:, start : start + step]
+    # After too long a step a row may have likelihood 0; the caller checks for infinite sums.
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        for place in block_slices(across.shape[1], max(_BLOCK // len(across), 1)):
+            part = across[:, place]
             share = part / (q @ part)
-            times = share if amount is None else share * amount[start : start + step]
+            times = share if amount is None else share * amount[place]
             slope += times.sum(axis=1)
             curve += times @ share.T
     return slope, curve
 
 
 def _maximize(across: Floats, amount: Floats | None, prior: Floats, q: Floats) -> MixtureFit:
-    """Climb from an interior point until the Karush–Kuhn–Tucker conditions hold."""
+    """Maximize from an interior point until the Karush–Kuhn–Tucker conditions hold."""
     total = float((across.shape[1] if amount is None else amount.sum()) + prior.sum())
     slope, curve = _derivatives(across, amount, prior, q, total)
     last = np.inf
-    for _ in range(_STEPS):
-        unmet = _kkt_violation(q, slope)
-        # Rounding is left, or on flat ground all that further steps would change.
-        if unmet <= _ROUNDING * total or (unmet <= _ALMOST * total and unmet > last / 2):
+    for _ in range(_MAX_STEPS):
+        violation = _kkt_violation(q, slope)
+        # Only rounding is left, or in a flat region steps no longer reduce the violation.
+        if violation <= _SLOPE_ROUNDING * total or (violation <= _STALL_SLOPE * total and violation > last / 2):
             break
-        last = unmet
-        # What has been seen is not 0, and falls to a hundredth at most at once.
+        last = violation
+        # The share of a class with a prior is above 0, and one step reduces it to a hundredth at most.
         step = np.maximum(_maximize_parabola(slope, curve, q), np.where(prior > 0, 0.01 * q, 0.0)) - q
-        converged = bool((np.abs(step) <= _CLOSE * q).all())
+        converged = bool((np.abs(step) <= _STEP_TOLERANCE * q).all())
         size = 1.0
-        for _ in range(_STEPS):
+        for _ in range(_MAX_STEPS):
             new = np.maximum(q + size * step, 0.0)
             new /= new.sum()
             after = _derivatives(across, amount, prior, new, total)
-            # What rises may fall again past the top, but less steeply; where some row cannot be, nothing is finite.
+            # A step may pass the maximum, but not fall half as steeply as it rose; an impossible row gives infinities.
             if np.isfinite(after[1]).all() and (converged or after[0] @ step >= -0.5 * (slope @ step)):
                 break
             size /= 2
         q, (slope, curve) = new, after
         if converged:
             break
-    return MixtureFit(q, slope, curve, _kkt_violation(q, slope) <= _KKT * total)
+    return MixtureFit(q, slope, curve, _kkt_violation(q, slope) <= _KKT_TOLERANCE * total)
 
 
 def _derivatives(
@@ -213,20 +216,21 @@ def _kkt_violation(q: Floats, slope: Floats) -> float:
 
 
 def _maximize_parabola(slope: Floats, curve: Floats, start: Floats) -> Floats:
-    r"""Maximize the parabola :math:`s^⊤(y-q)-\frac12(y-q)^⊤H(y-q)` over y ≥ 0, by an active set, starting here."""
-    h = curve + np.diag(_BARELY * np.diag(curve).max() + _BARELY * np.diag(curve))
+    r"""Maximize the parabola :math:`s^⊤(y-q)-\frac12(y-q)^⊤H(y-q)` over y ≥ 0, by an active set, starting at q."""
+    h = curve + np.diag(_RIDGE * np.diag(curve).max() + _RIDGE * np.diag(curve))
     b, y = slope + h @ start, start.copy()
     free: Bools = y > 0
-    for _ in range(_STEPS * len(y)):
+    for _ in range(_MAX_STEPS * len(y)):
         best = np.zeros(len(y))
         best[free] = np.linalg.solve(h[np.ix_(free, free)], b[free])
         if (best[free] > 0).all():
             y = best
             rise = np.where(free, -np.inf, b - h @ y)
-            if rise.max() <= _ROUNDING * np.abs(b).max():
+            if rise.max() <= _SLOPE_ROUNDING * np.abs(b).max():
                 break
             free[rise.argmax()] = True
         else:
+            # Only as far as the first bound: a share freed by mistake may still come back.
             out = free & (best <= 0)
             reach = y[out] / np.maximum(y[out] - best[out], np.finfo(np.float64).tiny)
             y = np.where(free, y + reach.min() * (best - y), 0.0)
@@ -240,8 +244,10 @@ def _solve_ridge(j: Floats, b: Floats, tau: float) -> Floats:
     from scipy.optimize import nnls
 
     one = np.ones(j.shape[1])
+    # Stacked rows in place of normal equations, which would square the condition number.
     stacked = np.vstack([j, np.sqrt(tau) * np.eye(len(one))])
     theta: Floats = np.linalg.lstsq(stacked, np.append(b, 0 * one))[0]
     if theta.min() < -1:
+        # θ + 1 ≥ 0 is what nonnegative least squares solves.
         theta = nnls(stacked, np.concatenate([b + j @ one, np.sqrt(tau) * one]))[0] - one
     return theta

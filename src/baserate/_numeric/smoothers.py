@@ -2,8 +2,8 @@
 
 On either side of its center a tricube is a polynomial. So lowess replaces a block of points by masses at fixed nodes
 with the same moments. Blocks of 1, 2, 4, … leaves are built once, and a neighborhood consists of few of them plus the
-points in the leaves that its ends or its center cut. Cumulative sums of powers would be shorter, but lose all digits
-where a neighborhood is much narrower than the whole.
+points in the leaves that its ends or its center cut. Cumulative sums of powers would be simpler, but lose all digits
+where a neighborhood is much narrower than the range of x.
 """
 
 from collections.abc import Iterator
@@ -14,30 +14,30 @@ import numpy as np
 import numpy.typing as npt
 from numpy.polynomial.chebyshev import chebvander
 
-from baserate._arrays import Floats
+from baserate._arrays import Floats, block_slices
 
 Places = npt.NDArray[np.intp]
 
 _SLACK = 1e-12
 """Relative shortfall of mass that counts as rounding."""
 _FLAT = 1e-12
-"""Least local variance of x: within a millionth, x is as good as constant, and so is the fit."""
+"""Least local variance of x: if x varies by less than a millionth, the fit is constant, as in statsmodels."""
 _LEAF = 32
 """Points in the smallest block: fewer make more blocks, more make more work at the ends of a neighborhood."""
 _CHUNK = 1 << 10
 """Fits made at once: what they need stays in the cache."""
 _NODES = np.cos(np.pi * (np.arange(12) + 0.5) / 12)
-"""A tricube is of degree 9, times x² of degree 11: 12 nodes of Chebyshev carry it exactly."""
+"""A tricube has degree 9, times x² degree 11: 12 Chebyshev nodes represent it exactly."""
 _BASIS = chebvander(_NODES, 11).T * np.array([1 / 12] + 11 * [1 / 6])[:, None]
-"""From Chebyshev polynomials to those that are 1 at one node and 0 at the others."""
+"""Matrix from Chebyshev polynomials to those that are 1 at one node and 0 at the others."""
 
 
 def lowess(x: Floats, mass: Floats, y: Floats, *, frac: float = 0.5, delta: float = 0.0) -> Floats:
-    """Fit of y at each x, by a line through the nearest points with tricube weights [@cleveland1979].
+    """Fit y at each x by a line through the nearest points with tricube weights [@cleveland1979].
 
-    `x` increases strictly, `mass` > 0 says how much stands at each x, and `y`, of shape (..., m), is its mean there.
-    The neighborhood of an x is the smallest that holds the share 0 < `frac` ≤ 1 of all mass, not of whole rows, so
-    that the fit does not change when all mass is doubled. One that holds no other x gives y itself.
+    `x` increases strictly, `mass` > 0 is the weight at each x, and `y`, of shape (..., m), the mean there. The
+    neighborhood of an x is the smallest that contains the share 0 < `frac` ≤ 1 of all mass, not of whole rows, so that
+    the fit does not change when all mass is doubled. A neighborhood without another x gives y itself.
 
     With `delta`, lines are fitted at the last x within delta of the one before, and at the last two x; in between, the
     fit is interpolated. There are no iterations for robustness.
@@ -49,7 +49,7 @@ def lowess(x: Floats, mass: Floats, y: Floats, *, frac: float = 0.5, delta: floa
     at = _anchors(x, delta)
     radius = _radii(x, mass, at, frac)
     rows = y.reshape(-1, len(x))
-    # The matrix of all weights serves any number of y, and few points need no blocks; counted in weights to compute.
+    # The matrix of all weights serves any number of y, and few points need no blocks; both costs in numbers of weights.
     if len(at) * len(x) <= len(rows) * ((1 << 17) + 16 * len(x) + 256 * len(at)):
         fits = np.concatenate([rows @ part.T for part in _smoothers(x, mass, at, radius)], axis=1)
     else:
@@ -78,7 +78,7 @@ def _radii(x: Floats, mass: Floats, at: Places, frac: float) -> Floats:
     before begins.
     """
     below = np.concatenate([[0.0], np.cumsum(mass)])
-    # Running sums round at each step.
+    # A little less than the share: running sums round at each step, and must not miss an exact share of the mass.
     enough = frac * below[-1] * (1 - _SLACK - len(x) * np.finfo(float).eps)
     ends = np.append(x, np.inf)[np.searchsorted(below, below[:-1] + enough) - 1]
     first = np.searchsorted(x + ends, 2 * x[at])
@@ -99,16 +99,15 @@ def _tricube(u: Floats) -> Floats:
 
 def _smoothers(x: Floats, mass: Floats, at: Places, radius: Floats) -> Iterator[Floats]:
     """Yield the weight of each y in the fits at some anchors, in chunks."""
-    step = max(1, (1 << 20) // len(x))
-    for start in range(0, len(at), step):
-        h = radius[start : start + step, None]
-        u = np.clip(x - x[at[start : start + step], None], -h, h) / h
+    for chunk in block_slices(len(at), max(1, (1 << 20) // len(x))):
+        h = radius[chunk, None]
+        u = np.clip(x - x[at[chunk], None], -h, h) / h
         weight = _tricube(u) * mass
         weight /= weight.sum(axis=1, keepdims=True)
-        centre = np.vecdot(weight, u)[:, None]
-        u -= centre
+        center = np.vecdot(weight, u)[:, None]
+        u -= center
         slope = h**2 / np.maximum(h**2 * np.vecdot(weight, u**2)[:, None], _FLAT)
-        yield weight * (1 - centre * slope * u)
+        yield weight * (1 - center * slope * u)
 
 
 class _Blocks(NamedTuple):
@@ -128,17 +127,16 @@ def _fit_by_blocks(x: Floats, mass: Floats, y: Floats, at: Places, radius: Float
     sums = np.pad([mass, mass * y], ((0, 0), (0, padding))).reshape(2, count, _LEAF).swapaxes(0, 1)
     blocks = _build_blocks(leaves[:-1], sums[:-1])
     fits = np.empty(len(at))
-    for start in range(0, len(at), _CHUNK):
-        chunk = slice(start, start + _CHUNK)
-        h, centre = radius[chunk], x[at[chunk]]
-        first = np.searchsorted(x, centre - h, side="right") // _LEAF
+    for chunk in block_slices(len(at), _CHUNK):
+        h, center = radius[chunk], x[at[chunk]]
+        first = np.searchsorted(x, center - h, side="right") // _LEAF
         own = at[chunk] // _LEAF
-        last = np.searchsorted(x, centre + h) // _LEAF
+        last = np.searchsorted(x, center + h) // _LEAF
         owner, block = _cover_ranges(np.concatenate([first, own]) + 1, np.concatenate([own, last]), blocks.starts)
-        owner %= len(h)
-        far = (blocks.middle[block] - centre[owner])[:, None] + blocks.half[block][:, None] * _NODES
+        owner %= len(h)  # ranges on the left of all centers come first, then those on the right
+        far = (blocks.middle[block] - center[owner])[:, None] + blocks.half[block][:, None] * _NODES
         ends, leaf = _cut_leaves(first, own, last)
-        near = leaves[leaf] - centre[ends][:, None]
+        near = leaves[leaf] - center[ends][:, None]
         fits[chunk] = _fit_lines([(owner, far, blocks.sums[block]), (ends, near, sums[leaf])], h)
     return fits
 
@@ -152,6 +150,7 @@ def _build_blocks(x: Floats, sums: Floats) -> _Blocks:
     middle, half = (firsts + lasts) / 2, (lasts - firsts) / 2
     block_sums = np.empty((starts[-1], 2, len(_NODES)))
     for start in range(0, len(x), _CHUNK):
+        # Cut at the last leaf: `block_sums` continues with larger blocks.
         part = slice(start, min(start + _CHUNK, len(x)))
         block_sums[part] = _move_moments(x[part] - middle[part, None], half[part], sums[part])
     for start, following, size in zip(starts, starts[1:], sizes[1:], strict=False):
@@ -187,29 +186,29 @@ def _cover_ranges(begin: Places, end: Places, starts: list[int]) -> tuple[Places
 
 def _cut_leaves(first: Places, own: Places, last: Places) -> tuple[Places, Places]:
     """Find leaves cut by an end or the center of a neighborhood, each once: return the neighborhood and the leaf."""
-    everyone = np.arange(len(own))
+    every = np.arange(len(own))
     left, right = np.flatnonzero(first != own), np.flatnonzero(last != own)
-    return np.concatenate([everyone, left, right]), np.concatenate([own, first[left], last[right]])
+    return np.concatenate([every, left, right]), np.concatenate([own, first[left], last[right]])
 
 
 def _fit_lines(parts: list[tuple[Places, Floats, Floats]], h: Floats) -> Floats:
-    """Fit at the centre of each neighborhood, from distances to it and sums there, and whose they are."""
-    weighed = []
+    """Fit at the center of each neighborhood; a part has owners, distances to their centers, and sums there."""
+    weighted_parts = []
     total = np.zeros((3, len(h)))
     for owner, away, sums in parts:
         reach = h[owner, None]
         u = np.clip(away, -reach, reach) / reach
-        both = _tricube(u)[:, None] * sums
-        weighed.append((owner, u, both))
-        total += _sum_by_owner(owner, [*(both @ np.ones(u.shape[1])).T, np.vecdot(both[:, 0], u)], len(h))
-    weight, level, centre = total[0], total[1] / total[0], total[2] / total[0]
+        weighted = _tricube(u)[:, None] * sums
+        weighted_parts.append((owner, u, weighted))
+        total += _sum_by_owner(owner, [*(weighted @ np.ones(u.shape[1])).T, np.vecdot(weighted[:, 0], u)], len(h))
+    weight, level, mean = total[0], total[1] / total[0], total[2] / total[0]
     spread = np.zeros((2, len(h)))
-    # From the mean, in a second pass: it may be far from the centre, and the variance small.
-    for owner, u, both in weighed:
-        v = u - centre[owner, None]
-        spread += _sum_by_owner(owner, [np.vecdot(both[:, 0], v * v), np.vecdot(both[:, 1], v)], len(h))
+    # Around the mean, in a second pass: a difference of raw moments cancels where the variance is small.
+    for owner, u, weighted in weighted_parts:
+        v = u - mean[owner, None]
+        spread += _sum_by_owner(owner, [np.vecdot(weighted[:, 0], v * v), np.vecdot(weighted[:, 1], v)], len(h))
     variance, covariance = h**2 * spread / weight
-    fits: Floats = level - centre * covariance / np.maximum(variance, _FLAT)
+    fits: Floats = level - mean * covariance / np.maximum(variance, _FLAT)
     return fits
 
 
@@ -231,8 +230,9 @@ def _interpolate(x: Floats, at: Places, fits: Floats) -> Floats:
 _CELLS = 1 << 13
 """Steps of the grid."""
 _TINY = 1e-16
+"""Factor of a wave that is left out."""
 _MAX_WIDTH = 10.0
-"""Width beyond which every Gaussian is as flat."""
+"""Width beyond which a Gaussian is flat on [0, 1] to rounding."""
 _FINE = 8
 """Steps to half a turn of the fastest wave that is left."""
 
@@ -258,7 +258,7 @@ class GaussianSmoother:
 
         width = min(width, _MAX_WIDTH)
         n_waves = min(len(self._cosines), ceil(sqrt(-2 * log(_TINY)) / (pi * width)) + 1)
-        # As many steps as the fastest wave needs to be seen bending where the sign changes; a power of 2 is quick.
+        # Steps fine enough to resolve the fastest wave where the sign changes; transforms of a power of 2 are fast.
         waves = np.zeros(min(_CELLS, 1 << (_FINE * n_waves).bit_length()) + 1)
         waves[:n_waves] = self._cosines[:n_waves] * np.exp(-((pi * width * np.arange(n_waves)) ** 2) / 2)
         return _integrate_absolute(dct(waves, type=1))

@@ -9,7 +9,7 @@ the types and `measure`.
 - `_nonparametric`: isotonic regression, histogram binning and Venn–Abers.
 - `multiclass`: calibrators of several classes.
 - `_cross_fitting`: folds, out-of-fold calibration, and the choice of a method by cross-validated log loss.
-- `_fit_data`: checks that all fits share, and parameters with intervals.
+- `_fit_data`: data of all fits, checked; parameters with intervals.
 """
 
 from typing import TYPE_CHECKING
@@ -43,7 +43,7 @@ if TYPE_CHECKING:  # for other packages of baserate
         assign_folds as assign_folds,
         iterate_folds as iterate_folds,
     )
-    from baserate.calibrate._fit_data import Data as Data, pool_tally as pool_tally
+    from baserate.calibrate._fit_data import Data as Data, format_labels as format_labels, pool_tally as pool_tally
     from baserate.calibrate._registry import CALIBRATORS as CALIBRATORS, CalibratorEntry as CalibratorEntry
 
 if not TYPE_CHECKING:  # or type checkers would accept every name

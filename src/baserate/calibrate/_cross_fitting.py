@@ -23,7 +23,7 @@ from baserate._results import Results
 from baserate._rows import MulticlassRows, Rows
 from baserate._tally import Group, Tallies, Tally
 from baserate.calibrate import multiclass
-from baserate.calibrate._fit_data import LEVEL, Data, Z, pool_tally
+from baserate.calibrate._fit_data import LEVEL, MAX_PARTITIONS, Data, Z, pool_tally
 from baserate.calibrate._registry import (
     BINARY_METHODS,
     MULTICLASS_METHODS,
@@ -41,8 +41,6 @@ Codes = npt.NDArray[Any]
 FOLDS = 5
 _MAX_PERMUTATION = 10_000_000
 """Rows up to which a permutation assigns them to folds; beyond, multinomial counts do."""
-_MAX_PARTITIONS = 100
-"""Random partitions that are tried until every class is in more than one fold."""
 ProgressCallback = Callable[[int, int], None]
 """Progress callback: called with the number of completed steps, and the number of all."""
 
@@ -164,7 +162,7 @@ def assign_folds(data: Data, *, folds: int = FOLDS, seed: int = 0) -> list[Fold]
     rng = np.random.default_rng(seed)
     clustered = isinstance(data, Rows) and data.cluster is not None
     source = data.tallies() if isinstance(data, Rows) and not clustered else data
-    for _ in range(_MAX_PARTITIONS):
+    for _ in range(MAX_PARTITIONS):
         parts = _split_clusters(source, folds, rng) if isinstance(source, Rows) else _split_rows(source, folds, rng)
         # Rows of each class in each fold: every class must also occur outside of it.
         counts = np.array([np.sum([tally.rows.sum(axis=1) for tally in fold.values()], axis=0) for fold in parts])
@@ -206,6 +204,7 @@ def _split_tally(tally: Tally, folds: int, rng: np.random.Generator) -> Iterator
         if not tally.weighted:
             yield Tally.from_counts(tally.score[nonempty], rows[:, nonempty])
             continue
+        # A class without rows at a score has share 0, not 0/0.
         share = rows[:, nonempty] / np.maximum(tally.rows[:, nonempty].astype(np.float64), 1)
         mass, squares = tally.mass[:, nonempty] * share, tally.squares[:, nonempty] * share
         yield Tally(tally.score[nonempty], mass, squares, rows[:, nonempty], reweighed=tally.reweighed)
@@ -228,7 +227,7 @@ def _split_clusters(data: Rows, folds: int, rng: np.random.Generator) -> list[Fo
     _, cluster = np.unique(np.asarray(data.cluster), return_inverse=True)
     hashes = hash_rows([data.truth.astype(np.uint64), float_bits(score)])
     content = np.zeros(cluster.max() + 1, dtype=np.uint64)
-    # A sum of hashes does not depend on the order of rows within a cluster.
+    # A sum of hashes does not depend on the order of rows; `bincount` would add them as floats.
     np.add.at(content, cluster, hashes)
     order = np.argsort(content, kind="stable")
     folds = min(folds, len(order))
@@ -267,7 +266,10 @@ class _Comparison(NamedTuple):
 
 
 class _Losses(NamedTuple):
-    """Loss of each method in each cell, or why it cannot be fitted; and the mass of each cell."""
+    """Loss of each method in each cell, or why it cannot be fitted; and the mass of each cell.
+
+    All methods have the same folds, so that their losses are paired and the variance of a difference is that of pairs.
+    """
 
     by_method: Mapping[str, Floats]
     why: Mapping[str, str]
@@ -329,35 +331,49 @@ def choose(
         raise OptionError("there is no method to choose from", remedy=f"name some, or leave {keyword('methods')} out.")
     stated = all_probabilities(data) if probabilities is None else probabilities
     comparison = _Comparison(names, stated, folds, seed, watch or (lambda _done, _all: None))
-    losses = _multiclass_losses(data, comparison) if isinstance(data, MulticlassRows) else _losses(data, comparison)
+    if isinstance(data, MulticlassRows):
+        losses = _multiclass_losses(data, comparison)
+    else:
+        losses = _binary_losses(data, comparison)
     if not losses.by_method:
         raise FitError(f"no method can be fitted. {' '.join(f'{name}: {why}' for name, why in losses.why.items())}")
     # `min` returns the first of equal ones, which is the simplest.
-    best = min(losses.by_method, key=lambda name: _mean(losses.by_method[name], losses.mass))
-    rows = [_row(name, best, losses) for name in names]
+    best = min(losses.by_method, key=lambda name: _mean_loss(losses.by_method[name], losses.mass))
+    rows = [_compare_method(name, best, losses) for name in names]
     results = Results({name: [row[name] for row in rows] for name in COLUMNS}, {"folds": folds, "seed": seed})
-    return Choice(fit(data, best, probabilities=stated), results, _verdict(rows, best))
+    return Choice(fit(data, best, probabilities=stated), results, _describe_choice(rows, best))
 
 
-def _losses(data: Data, comparison: _Comparison) -> _Losses:
+def _binary_losses(data: Data, comparison: _Comparison) -> _Losses:
     """Return binary losses; a cell is a fold, a score and a class."""
     parts = list(iterate_folds(assign_folds(data, folds=comparison.folds, seed=comparison.seed)))
     folds = [Tally.sum(fold.values()) for fold, _ in parts]
-    by_method: dict[str, Floats] = {}
-    why: dict[str, str] = {}
-    for at, name in enumerate(comparison.methods):
-        try:
-            fit_rest = bind_options(find_binary, name, {}, probabilities=comparison.probabilities)
-            cells = [_log_losses(fit_rest(rest)(fold.score)) for fold, (_, rest) in zip(folds, parts, strict=True)]
-            by_method[name] = np.concatenate([each.ravel() for each in cells])
-        except (DataError, OptionError) as error:
-            why[name] = str(error)
-        comparison.watch(at + 1, len(comparison.methods))
+
+    def compute_loss(name: str) -> Floats:
+        fit_rest = bind_options(find_binary, name, {}, probabilities=comparison.probabilities)
+        cells = [_log_losses(fit_rest(rest)(fold.score)) for fold, (_, rest) in zip(folds, parts, strict=True)]
+        return np.concatenate([each.ravel() for each in cells])
+
     mass, squares = (
         np.concatenate([np.asarray(getattr(fold, field), dtype=np.float64).ravel() for fold in folds])
         for field in ("mass", "squares")
     )
-    return _Losses(by_method, why, mass, squares)
+    return _Losses(*_try_methods(comparison, compute_loss), mass, squares)
+
+
+def _try_methods(
+    comparison: _Comparison, compute_loss: Callable[[str], Floats]
+) -> tuple[dict[str, Floats], dict[str, str]]:
+    """Compute the losses of each method, or store why it cannot be fitted."""
+    by_method: dict[str, Floats] = {}
+    why: dict[str, str] = {}
+    for done, name in enumerate(comparison.methods, start=1):
+        try:
+            by_method[name] = compute_loss(name)
+        except (DataError, OptionError) as error:
+            why[name] = str(error)
+        comparison.watch(done, len(comparison.methods))
+    return by_method, why
 
 
 def _log_losses(p: Floats) -> Floats:
@@ -369,54 +385,50 @@ def _log_losses(p: Floats) -> Floats:
 def _multiclass_losses(data: MulticlassRows, comparison: _Comparison) -> _Losses:
     """Return multiclass losses; a cell is a row."""
     multiclass.assign_folds(data, comparison.folds, seed=comparison.seed)  # raises the errors that concern all methods
-    by_method: dict[str, Floats] = {}
-    why: dict[str, str] = {}
-    for at, name in enumerate(comparison.methods):
-        try:
-            fit_rest = bind_options(find_multiclass, name, {}, probabilities=comparison.probabilities)
-            after = multiclass.cross_fit(data, fit_rest, folds=comparison.folds, seed=comparison.seed)
-            with np.errstate(divide="ignore"):
-                by_method[name] = -np.log(after.score[np.arange(len(data)), data.truth])
-        except (DataError, OptionError) as error:
-            why[name] = str(error)
-        comparison.watch(at + 1, len(comparison.methods))
+
+    def compute_loss(name: str) -> Floats:
+        fit_rest = bind_options(find_multiclass, name, {}, probabilities=comparison.probabilities)
+        after = multiclass.cross_fit(data, fit_rest, folds=comparison.folds, seed=comparison.seed)
+        with np.errstate(divide="ignore"):
+            return -np.log(after.score[np.arange(len(data)), data.truth])
+
     weight = np.ones(len(data)) if data.weight is None else data.weight
     count = np.ones(len(data)) if data.count is None else data.count
-    return _Losses(by_method, why, weight * count, weight**2 * count)
+    return _Losses(*_try_methods(comparison, compute_loss), weight * count, weight**2 * count)
 
 
-def _mean(loss: Floats, mass: Floats) -> float:
+def _mean_loss(loss: Floats, mass: Floats) -> float:
     """Return the mean loss; infinite losses without mass do not count."""
-    nonempty = mass > 0
+    nonempty = mass > 0  # ∞·0 would be NaN
     return float((loss[nonempty] * mass[nonempty]).sum() / mass.sum())
 
 
-def _row(name: str, best: str, losses: _Losses) -> dict[str, Any]:
+def _compare_method(name: str, best: str, losses: _Losses) -> dict[str, Any]:
     """Return the row of one method in the comparison."""
     row: dict[str, Any] = dict.fromkeys(COLUMNS) | {"method": name, "chosen": name == best}
     if name in losses.why:
         return row | {"why": losses.why[name]}
-    row["log_loss"] = _mean(losses.by_method[name], losses.mass)
+    row["log_loss"] = _mean_loss(losses.by_method[name], losses.mass)
     if not isfinite(row["log_loss"]):
         return row | {"difference": inf, "matters": True, "why": "it gave probability 0 to a label that occurred."}
     if name == best:
         return row
-    difference, low, high = _difference(losses.by_method[name], losses.by_method[best], losses)
+    difference, low, high = _estimate_difference(losses.by_method[name], losses.by_method[best], losses)
     bounds = {"difference": difference, "low": low, "high": high, "level": LEVEL}
     return row | bounds | {"matters": bool(low > 0)}
 
 
-def _difference(one: Floats, other: Floats, losses: _Losses) -> tuple[float, float, float]:
+def _estimate_difference(loss: Floats, lowest: Floats, losses: _Losses) -> tuple[float, float, float]:
     """Return the mean difference of two losses, with its Wald interval."""
     nonempty = losses.mass > 0
-    differences = one[nonempty] - other[nonempty]
+    differences = loss[nonempty] - lowest[nonempty]
     mass, squares = losses.mass[nonempty], losses.squares[nonempty]
     mean = float((mass * differences).sum() / mass.sum())
     margin = float(Z * np.sqrt((squares * (differences - mean) ** 2).sum()) / mass.sum())
     return mean, mean - margin, mean + margin
 
 
-def _verdict(rows: Sequence[Mapping[str, Any]], best: str) -> str:
+def _describe_choice(rows: Sequence[Mapping[str, Any]], best: str) -> str:
     """Describe the choice: the difference, whether it matters, and a simpler method that is as good."""
     by_name = {row["method"]: row for row in rows if row["log_loss"] is not None}
     clauses = [f"{best} has the lowest log-loss, {by_name[best]['log_loss']:.4f}"]

@@ -47,8 +47,8 @@ def isotonic(tally: Tally, *, strict: bool = False, probabilities: bool | None =
     >>> isotonic(sample, strict=True)([0.1, 0.3, 0.4, 0.5, 0.9]).round(3).tolist()
     [0.25, 0.45, 0.542, 0.625, 0.917]
     """
-    pools = _pool(tally)
-    x, y = _center(pools, tally) if strict else _flat_points(pools)
+    pools = _pool_scores(tally)
+    x, y = _sloping_points(pools, tally) if strict else _flat_points(pools)
     return Calibrator(Knots(x, y, are_probabilities(tally, probabilities)), "strict-isotonic" if strict else "isotonic")
 
 
@@ -62,7 +62,7 @@ class _Pools(NamedTuple):
     share: Floats
 
 
-def _pool(tally: Tally) -> _Pools:
+def _pool_scores(tally: Tally) -> _Pools:
     # Tallies begin with the highest score, calibrators with the lowest.
     starts, first, second = pool_adjacent_violators(*tally.mass)
     high, low = tally.score[starts], tally.score[np.append(starts[1:], len(tally.score)) - 1]
@@ -81,12 +81,13 @@ def _flat_points(pools: _Pools) -> Points:
     return x[keep], np.repeat(pools.share, 2)[keep]
 
 
-def _center(pools: _Pools, tally: Tally) -> Points:
+def _sloping_points(pools: _Pools, tally: Tally) -> Points:
     """Return knots at the mean score of each pool, and half the way to 0 and to 1 at the outermost scores."""
     share = pools.share.copy()
     if len(share) == 1:
-        return _tilt(pools)
+        return _tilted_points(pools)
     mass = tally.positive + tally.negative
+    # `starts` follow the scores of the tally, which fall; all else about pools rises.
     weighted_sum, weight = (np.add.reduceat(each, pools.starts)[::-1] for each in (mass * tally.score, mass))
     # Rounding may move the mean out of its pool.
     middle = np.clip(weighted_sum / weight, pools.low, pools.high)
@@ -103,8 +104,8 @@ def _center(pools: _Pools, tally: Tally) -> Points:
     return np.concatenate(x), np.concatenate(y)
 
 
-def _tilt(pools: _Pools) -> Points:
-    """Return knots for a single pool: scores carry no information, and differ by the least amount."""
+def _tilted_points(pools: _Pools) -> Points:
+    """Return knots for a single pool: scores carry no information, and probabilities rise by a millionth part only."""
     if pools.low[0] == pools.high[0]:
         return pools.low, pools.share
     least = 1e-6 * min(pools.share[0], 1 - pools.share[0])
@@ -145,7 +146,7 @@ def histogram(
         require_probabilities(tally, "a histogram of equal width", probabilities=probabilities)
     reliability = fill_bins(tally, bins=bins, by=by)
     lower, _ = bin_edges(tally, bins=bins, by=by)
-    # Bins are (lo, hi], but a step includes its threshold: use the next float above.
+    # Bins are (lo, hi], but a step includes its threshold, so it begins at the next float above.
     thresholds = np.nextafter(lower[1:], np.inf)
     return Calibrator(Steps(thresholds, reliability.rate, are_probabilities(tally, probabilities)), "histogram")
 
@@ -154,7 +155,7 @@ def histogram(
 def venn_abers(tally: Tally, *, probabilities: bool | None = None) -> Calibrator:
     """Fit Venn–Abers: isotonic regression with the new row as negative (p₀) and as positive (p₁) [@vovk2015].
 
-    One of both probabilities is calibrated. The calibrator merges them into p₁/(1 − p₀ + p₁), which is never 0 or 1;
+    One of the two probabilities is calibrated. The calibrator merges them into p₁/(1 − p₀ + p₁), which is never 0 or 1;
     `Calibrator.bounds` returns both.
 
     Parameters
@@ -200,7 +201,8 @@ def venn_abers(tally: Tally, *, probabilities: bool | None = None) -> Calibrator
 
 
 def _to_steps(x: Floats, y: Floats) -> Points:
-    """Return steps without those that change nothing; rounding must not make a share fall."""
+    """Return steps without those that change nothing."""
+    # Each share is rounded by itself; neighbors that are equal in theory must not fall.
     y = np.maximum.accumulate(np.clip(y, 0.0, 1.0))
     changes = y[1:] > y[:-1]
     return x[changes], np.concatenate([y[:1], y[1:][changes]])

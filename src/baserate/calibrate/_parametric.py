@@ -130,6 +130,7 @@ def offset(tally: Tally, *, probabilities: bool | None = None) -> Calibrator:
         raise FitError("all probabilities are 0 or 1, which no offset can change", remedy="fit isotonic.")
     constant = wald_parameter("offset", float(fit.value), float(fit.variance))
     parameters = (constant, _derivation_prevalence(tally, constant))
+    # Not clipped, unlike slopes: log-odds of ±∞ plus a constant are well defined, so 0 and 1 stay.
     return Calibrator(LogOdds(1.0, 1.0, constant.value), "offset", parameters=parameters, notes=clipping_note(tally))
 
 
@@ -253,7 +254,8 @@ def _targets(tally: Tally, *, smoothed: bool) -> tuple[Floats, Floats]:
     positive, negative = tally.positive, tally.negative
     if not smoothed:
         return positive, negative
-    # Each row also counts a little for the other class, so that the likelihood always has a maximum.
+    # Each row also counts a little for the other class, so that the likelihood has a maximum even if a threshold
+    # separates the classes.
     high, low = (tally.positives + 1) / (tally.positives + 2), 1 / (tally.negatives + 2)
     return positive * high + negative * low, positive * (1 - high) + negative * (1 - low)
 
@@ -282,7 +284,7 @@ class _BetaFit(NamedTuple):
 def beta(tally: Tally, *, shape: Shape = "abm", probabilities: bool | None = None) -> Calibrator:
     r"""Fit beta calibration, :math:`σ(c+a\ln p-b\ln(1-p))` with two slopes ≥ 0 [@kull2017].
 
-    The curve can turn a sigmoid into its inverse, and leaves calibrated probabilities unchanged.
+    The family includes sigmoids, inverse sigmoids and the identity, so that calibrated probabilities can stay.
 
     Parameters
     ----------
@@ -335,7 +337,7 @@ def _fit_beta(tally: Tally) -> _BetaFit:
 
 def _fit_beta_through_half(tally: Tally) -> _BetaFit:
     """Fit beta calibration that leaves ½ unchanged: c = (a − b) ln 2."""
-    # At p = ½ both columns are 0, so that the curve passes through ½ without an intercept.
+    # Shifted so that both columns are 0 at p = ½: without an intercept the curve passes through (½, ½).
     first, second = (each + sign * log(2) for each, sign in zip(log_probabilities(tally.score), (1, -1), strict=True))
     if np.count_nonzero(np.diff(first[first != 0])) < 1:
         raise FitError("two parameters need at least two different scores besides ½", remedy="fit temperature.")
@@ -368,7 +370,7 @@ def _crossing(fit: _BetaFit) -> float:
     def value(x: float) -> float:
         return float(fit.a * log_expit(x) - fit.b * log_expit(-x) + fit.c)
 
-    # In log-odds, where the curve is nearly straight; beyond these bounds m is 0 or 1 to every digit.
+    # In log-odds, where the curve is nearly straight; e⁻⁷⁴⁵ is the smallest positive float, so that beyond m is 0 or 1.
     low, high = -745.0, 745.0
     if value(low) >= 0 or value(high) <= 0:
         return 0.0 if value(low) >= 0 else 1.0

@@ -251,7 +251,7 @@ def bind_options(
 ) -> Callable[[Any], AnyFit]:
     """Return the function of a method with its options bound; unknown options raise an error when it is called."""
     function = find(method)
-    # Multiclass functions always take probabilities, and have no such option.
+    # Functions that accept probabilities only, as most multiclass ones, have no such option.
     stated = {"probabilities": probabilities} if "probabilities" in signature(function).parameters else {}
 
     def fit_data(data: object) -> AnyFit:
@@ -272,16 +272,16 @@ def find_binary(method: str) -> BinaryFit:
     >>> find_binary("Platt").__name__
     'logistic'
     """
-    return _find(BINARY_METHODS, _resolve(method), method)
+    return _find_function(BINARY_METHODS, _resolve_alias(method), method)
 
 
 def find_multiclass(method: str) -> MulticlassFit:
     """Return the multiclass fitting function of a name or an alias; binary names mean one against the rest."""
-    name = _resolve(method)
-    return _find(MULTICLASS_METHODS, name if name in MULTICLASS_METHODS else _ONE_VS_REST + name, method)
+    name = _resolve_alias(method)
+    return _find_function(MULTICLASS_METHODS, name if name in MULTICLASS_METHODS else _ONE_VS_REST + name, method)
 
 
-def _resolve(method: str) -> str:
+def _resolve_alias(method: str) -> str:
     """Return the name in the registry, from an alias in any capitals, with hyphens or underscores."""
     name = method.lower().replace("_", "-")
     prefix = _ONE_VS_REST if name.startswith(_ONE_VS_REST) else ""
@@ -289,7 +289,8 @@ def _resolve(method: str) -> str:
     return prefix + _NAMES.get(base, base)
 
 
-def _find(methods: Mapping[str, AnyFit], name: str, typed: str) -> AnyFit:
+def _find_function(methods: Mapping[str, AnyFit], name: str, method: str) -> AnyFit:
+    """Return the function of a resolved name; the error names the method as the user did."""
     if name in methods:
         return methods[name]
-    raise unknown_name("method", typed, [*methods, "choose"], near=nearest(typed.replace("_", "-"), methods))
+    raise unknown_name("method", method, [*methods, "choose"], near=nearest(method.replace("_", "-"), methods))

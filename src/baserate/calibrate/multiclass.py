@@ -9,14 +9,14 @@ on the other folds.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from baserate import _domains
 from baserate._arrays import Floats, make_read_only
-from baserate._calibrator import Calibrator, FitSource, MulticlassCalibrator, Parameter
+from baserate._calibrator import Calibrator, MulticlassCalibrator, Parameter
 from baserate._calibrator_forms import OneVsRest, Softmax
 from baserate._domains import check_domain, wrong_option
 from baserate._errors import EmptyDataError, FitError, OptionError, ShapeError, keyword
@@ -35,8 +35,14 @@ from baserate._numeric.logistic import (
 from baserate._numeric.simplex import contrasts
 from baserate._rows import MulticlassRows
 from baserate._tally import Tally
-from baserate.calibrate._fit_data import MIN_ROWS, add_temperature, wald_parameter
-from baserate.measure.multiclass import NEAR, check_class_probabilities
+from baserate.calibrate._fit_data import (
+    MAX_PARTITIONS,
+    MulticlassFitRows,
+    add_temperature,
+    format_labels,
+    wald_parameter,
+)
+from baserate.measure.multiclass import NEAR
 
 __all__ = [
     "assign_folds",
@@ -53,114 +59,6 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-_MAX_LABELS = 5
-"""Classes that a message lists."""
-
-
-@dataclass(frozen=True, slots=True)
-class FitRows:
-    """Rows with weight, checked for a fit, and what a calibrator stores about them."""
-
-    rows: MulticlassRows
-    digest: str
-    """Digest of all rows, including those without weight."""
-
-    @staticmethod
-    def of(rows: MulticlassRows) -> FitRows:
-        """Drop rows without weight; refuse data without rows."""
-        weighted = rows if rows.amount is None or rows.amount.all() else rows.only(rows.amount > 0)
-        if not len(weighted):
-            raise EmptyDataError("there are no rows with weight to fit a calibrator to", remedy="give some.")
-        return FitRows(weighted, rows.digest)
-
-    @staticmethod
-    def probabilities(rows: MulticlassRows) -> FitRows:
-        """Refuse also scores that are no probabilities, and rows of a single class."""
-        fit_rows = FitRows.of(rows)
-        check_class_probabilities(fit_rows.rows, "fit one-vs-rest with a method that takes any score.")
-        present = np.flatnonzero(fit_rows.rows.support)
-        if len(present) < 2:
-            raise FitError(
-                f"all {len(fit_rows.rows)} rows are of the class {rows.labels[present[0]]}",
-                remedy="give rows of two or more.",
-            )
-        return fit_rows
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Names of the classes."""
-        return tuple(map(str, self.rows.labels))
-
-    @property
-    def columns(self) -> dict[str, str]:
-        """Class -> name of its score column, if the rows were read from columns."""
-        names = self.rows.intake.columns.get("score", [])
-        if isinstance(names, str) or len(names) != len(self.labels):
-            return {}
-        return dict(zip(self.labels, names, strict=True))
-
-    @property
-    def shares(self) -> Floats:
-        """Share of each class."""
-        shares: Floats = self.rows.support / self.rows.total
-        return shares
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows, with their counts."""
-        return len(self.rows) if self.rows.count is None else int(self.rows.count.sum())
-
-    @property
-    def sample(self) -> FitSource:
-        """Description of the rows, for the calibrator to store."""
-        return FitSource(digest=self.digest, rows=self.n_rows, prevalence=tuple(self.shares.tolist()))
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes on the rows that apply to every fit."""
-        clipped = int((self.rows.score < PROBABILITY_CLIP).sum())
-        few = f"fitted on {count_of(self.n_rows, 'row')} only: another sample may give a very different calibrator."
-        clip = f"{PROBABILITY_CLIP:g}"
-        near = f"{clipped} of {self.rows.score.size} probabilities are below {clip}, and are taken as {clip}."
-        return (*((few,) if self.n_rows < MIN_ROWS else ()), *((near,) if clipped else ()))
-
-    def log_probabilities(self, *, same_slope: bool) -> SoftmaxData:
-        """Return log-probabilities, with classes and amounts.
-
-        Where all classes have the `same_slope`, they are relative to the likeliest class: differences lose no digits
-        where one class is almost certain.
-        """
-        rows = self.rows
-        # Clipped, since ln 0 would rule a class out whatever the parameters.
-        x = np.log(np.maximum(np.ascontiguousarray(rows.score, dtype=np.float64), PROBABILITY_CLIP))
-        if same_slope:
-            x -= x.max(axis=1, keepdims=True)
-        amount = None if rows.amount is None else rows.amount.astype(np.float64)
-        squares = None if rows.weight is None else np.square(rows.weight)
-        if squares is not None and rows.count is not None:
-            squares = squares * rows.count
-        return SoftmaxData(x, rows.truth, amount, squares)
-
-    def refuse_absent_classes(self, alternative: str) -> None:
-        """Refuse a class that never occurs: the likelihood of its bias has no maximum."""
-        absent = [label for label, mass in zip(self.labels, self.rows.support, strict=True) if not mass]
-        if absent:
-            raise FitError(
-                f"{format_labels(absent)} never occurs in {count_of(self.n_rows, 'row')}, so that no finite bias fits",
-                remedy=f"fit {alternative}, or give rows of every class.",
-            )
-
-
-def format_labels(labels: list[str]) -> str:
-    """Format the names of some classes for a message.
-
-    >>> format_labels(["cat"]), format_labels([str(at) for at in range(7)])
-    ('cat', '0, 1, 2, 3, 4 and 2 more')
-    """
-    more = len(labels) - _MAX_LABELS
-    return ", ".join(labels[:_MAX_LABELS]) + (f" and {more} more" if more > 0 else "")
 
 
 Shares = Mapping[Any, float] | Sequence[float] | Floats
@@ -186,7 +84,7 @@ def identity(rows: MulticlassRows) -> MulticlassCalibrator:
     >>> same([[0.6, 0.4], [0.0, 1.0]]).round(9).tolist()
     [[0.6, 0.4], [0.0, 1.0]]
     """
-    fit_rows = FitRows.probabilities(rows)
+    fit_rows = MulticlassFitRows.probabilities(rows)
     width = len(fit_rows.labels)
     return MulticlassCalibrator(
         Softmax(np.ones(width), np.zeros(width)), fit_rows.labels, method="identity", columns=fit_rows.columns
@@ -257,6 +155,7 @@ def check_shares(what: str, given: Shares, labels: Sequence[object]) -> Floats:
 
 
 _SWEEPS = 5
+"""Sinkhorn iterations before Newton's method."""
 
 
 def prior(rows: MulticlassRows) -> MulticlassCalibrator:
@@ -283,7 +182,7 @@ def prior(rows: MulticlassRows) -> MulticlassCalibrator:
     >>> calibrator(rows.score).mean(axis=0).round(9).tolist()
     [0.4, 0.6]
     """
-    fit_rows = FitRows.probabilities(rows)
+    fit_rows = MulticlassFitRows.probabilities(rows)
     fit_rows.refuse_absent_classes("temperature")
     bias, variance = _fit_biases(fit_rows)
     # Relative to the smallest bias, so that exp cannot overflow.
@@ -304,7 +203,7 @@ def prior(rows: MulticlassRows) -> MulticlassCalibrator:
     )
 
 
-def _fit_biases(fit_rows: FitRows) -> tuple[Floats, Floats]:
+def _fit_biases(fit_rows: MulticlassFitRows) -> tuple[Floats, Floats]:
     """Return biases that add up to 0, and their variances."""
     logs, width = fit_rows.log_probabilities(same_slope=True), len(fit_rows.labels)
     # Relative to the most frequent class, whose bias is 0 at first, so that sums of small numbers stay exact.
@@ -348,12 +247,12 @@ def temperature(rows: MulticlassRows) -> MulticlassCalibrator:
     >>> calibrator([[0.8, 0.2]]).round(9).tolist()
     [[0.75, 0.25]]
     """
-    fit_rows = FitRows.probabilities(rows)
+    fit_rows = MulticlassFitRows.probabilities(rows)
     logs = fit_rows.log_probabilities(same_slope=True)
     width = len(fit_rows.labels)
     space = np.concatenate([np.ones(width), np.zeros(width)])[:, None]
     model = SoftmaxModel(np.zeros(2 * width), space, np.zeros(1), bounded=1)
-    # The likelihood does not depend on the temperature.
+    # Without information the likelihood does not depend on the temperature.
     if softmax_information(logs, model, model.start)[0, 0] <= _CONSTANT * fit_rows.rows.total:
         raise FitError(
             f"in each of {fit_rows.n_rows} rows all classes are equally probable, whatever the temperature",
@@ -394,7 +293,7 @@ def bias_corrected(rows: MulticlassRows) -> MulticlassCalibrator:
     >>> bias_corrected(rows)([[0.8, 0.2], [0.4, 0.6]]).round(9).tolist()
     [[0.666666667, 0.333333333], [0.333333333, 0.666666667]]
     """
-    fit_rows = FitRows.probabilities(rows)
+    fit_rows = MulticlassFitRows.probabilities(rows)
     fit_rows.refuse_absent_classes("temperature")
     width = len(fit_rows.labels)
     fit, estimates, covariance = _fit_with_biases(fit_rows, np.ones((width, 1)), same_slope=True)
@@ -430,7 +329,7 @@ def vector(rows: MulticlassRows) -> MulticlassCalibrator:
     >>> vector(rows).parameters[0].name
     'weight of a'
     """
-    fit_rows = FitRows.probabilities(rows)
+    fit_rows = MulticlassFitRows.probabilities(rows)
     fit_rows.refuse_absent_classes("temperature")
     width = len(fit_rows.labels)
     fit, estimates, covariance = _fit_with_biases(fit_rows, np.eye(width), same_slope=False)
@@ -446,11 +345,13 @@ def vector(rows: MulticlassRows) -> MulticlassCalibrator:
     return _make_calibrator(fit_rows, "vector", estimates, parameters, _zero_slope_note(fit, format_labels(names)))
 
 
-def _fit_with_biases(fit_rows: FitRows, slopes: Floats, *, same_slope: bool) -> tuple[SoftmaxFit, Floats, Floats]:
+def _fit_with_biases(
+    fit_rows: MulticlassFitRows, slopes: Floats, *, same_slope: bool
+) -> tuple[SoftmaxFit, Floats, Floats]:
     """Fit slopes and a bias for each class; return the fit, weights and biases, and their covariance."""
     logs = fit_rows.log_probabilities(same_slope=same_slope)
     width, n_slopes = slopes.shape
-    # Centered at the mean of every class, where slopes and biases are nearly uncorrelated.
+    # Centered at the mean of every class, where slopes and biases are nearly uncorrelated. In place: x is our own copy.
     mean = np.average(logs.x, axis=0, weights=logs.amount)
     np.subtract(logs.x, mean, out=logs.x)
     contrast = contrasts(width)
@@ -460,12 +361,13 @@ def _fit_with_biases(fit_rows: FitRows, slopes: Floats, *, same_slope: bool) -> 
     model = SoftmaxModel(np.zeros(2 * width), space, start, bounded=n_slopes)
     _check_variation(fit_rows, logs, model)
     fit = _check_convergence(fit_softmax(logs, model), fit_rows)
+    # Back to uncentered logarithms: the bias of each class becomes bias − slope·mean.
     centering = np.eye(width) - 1 / width
     transform = np.block([[np.eye(width), np.zeros((width, width))], [-centering * mean, centering]])
     return fit, transform @ fit.parameters, transform @ fit.covariance @ transform.T
 
 
-def _check_variation(fit_rows: FitRows, logs: SoftmaxData, model: SoftmaxModel) -> None:
+def _check_variation(fit_rows: MulticlassFitRows, logs: SoftmaxData, model: SoftmaxModel) -> None:
     """Refuse scores that do not vary enough to distinguish slopes and biases."""
     hessian = softmax_information(logs, model, model.start)
     flat = np.diag(hessian)[: model.bounded] <= _CONSTANT * fit_rows.rows.total
@@ -484,7 +386,7 @@ def _check_variation(fit_rows: FitRows, logs: SoftmaxData, model: SoftmaxModel) 
         )
 
 
-def _check_convergence(fit: SoftmaxFit, fit_rows: FitRows) -> SoftmaxFit:
+def _check_convergence(fit: SoftmaxFit, fit_rows: MulticlassFitRows) -> SoftmaxFit:
     if not fit.converged:
         raise FitError(
             f"the probabilities separate some of {len(fit_rows.labels)} classes in {fit_rows.n_rows} rows, so that no "
@@ -494,7 +396,7 @@ def _check_convergence(fit: SoftmaxFit, fit_rows: FitRows) -> SoftmaxFit:
     return fit
 
 
-def _class_parameters(prefix: str, fit_rows: FitRows, values: Floats, variance: Floats) -> list[Parameter]:
+def _class_parameters(prefix: str, fit_rows: MulticlassFitRows, values: Floats, variance: Floats) -> list[Parameter]:
     return [
         wald_parameter(f"{prefix} {name}", *each) for name, *each in zip(fit_rows.labels, values, variance, strict=True)
     ]
@@ -508,7 +410,7 @@ def _zero_slope_note(fit: SoftmaxFit, names: str) -> tuple[str, ...]:
 
 
 def _make_calibrator(
-    fit_rows: FitRows, method: str, estimates: Floats, parameters: Sequence[Parameter], notes: tuple[str, ...]
+    fit_rows: MulticlassFitRows, method: str, estimates: Floats, parameters: Sequence[Parameter], notes: tuple[str, ...]
 ) -> MulticlassCalibrator:
     width = len(fit_rows.labels)
     return MulticlassCalibrator(
@@ -544,10 +446,10 @@ def one_vs_rest(rows: MulticlassRows, fit: Callable[[Tally], Calibrator]) -> Mul
     >>> from baserate import Calibrator, class_scores
     >>> from baserate._calibrator_forms import Line
     >>> rows = class_scores(["cat", "dog"], [[2.0, -1.0], [-1.0, 1.0]])
-    >>> one_vs_rest(rows, lambda tally: Calibrator(Line(0.0, 1.0), method="as it is"))([[0.0, 0.0]]).tolist()
+    >>> one_vs_rest(rows, lambda tally: Calibrator(Line(0.0, 1.0), method="sigmoid"))([[0.0, 0.0]]).tolist()
     [[0.5, 0.5]]
     """
-    fit_rows = FitRows.of(rows)
+    fit_rows = MulticlassFitRows.of(rows)
     fit_rows.refuse_absent_classes("temperature")
     calibrators = [_fit_class(fit_rows, at, fit) for at in range(len(fit_rows.labels))]
     by_label = list(zip(fit_rows.labels, calibrators, strict=True))
@@ -562,7 +464,7 @@ def one_vs_rest(rows: MulticlassRows, fit: Callable[[Tally], Calibrator]) -> Mul
     )
 
 
-def _fit_class(fit_rows: FitRows, at: int, fit: Callable[[Tally], Calibrator]) -> Calibrator:
+def _fit_class(fit_rows: MulticlassFitRows, at: int, fit: Callable[[Tally], Calibrator]) -> Calibrator:
     try:
         return fit(fit_rows.rows.against_rest(at))
     except FitError as error:
@@ -572,10 +474,6 @@ def _fit_class(fit_rows: FitRows, at: int, fit: Callable[[Tally], Calibrator]) -
 def _name_parameters(by_label: list[tuple[str, Calibrator]]) -> Iterator[Parameter]:
     for name, each in by_label:
         yield from (replace(parameter, name=f"{parameter.name} of {name}") for parameter in each.parameters)
-
-
-_MAX_PARTITIONS = 100
-"""Random partitions that are tried until every class is in more than one fold."""
 
 
 def cross_fit(
@@ -618,7 +516,7 @@ def cross_fit(
     MulticlassRows(4 rows; scores for c, d)
     """
     fold = assign_folds(rows, folds, seed=seed)
-    score = np.empty(rows.score.shape, order="F")
+    score = np.empty(rows.score.shape, order="F")  # measures sort one class at a time
     count = int(fold.max()) + 1
     for at in range(count):
         out = fold == at
@@ -665,6 +563,7 @@ def assign_folds(rows: MulticlassRows, folds: int = 5, *, seed: int = 0) -> Code
     if not len(rows):
         raise EmptyDataError("there are no rows to assign to folds", remedy="give some.")
     support = np.bincount(rows.truth, minlength=len(rows.labels))
+    # A class that never occurs is no obstacle; one that occurs once is, since no other fold has it.
     rarest = int(np.where(support > 0, support, len(rows) + 1).argmin())
     if support[rarest] < 2:
         raise FitError(
@@ -673,10 +572,11 @@ def assign_folds(rows: MulticlassRows, folds: int = 5, *, seed: int = 0) -> Code
     folds = int(min(folds, len(rows)))
     rng = np.random.default_rng(seed)
     # Sorted by class and content, so that the permutation does not depend on the order of rows.
-    order = np.lexsort((_hashes(rows), rows.truth))
+    order = np.lexsort((_hash_content(rows), rows.truth))
     fold = np.empty(len(rows), dtype=np.min_scalar_type(folds))
-    for _ in range(_MAX_PARTITIONS):
+    for _ in range(MAX_PARTITIONS):
         fold[order] = rng.permutation(np.arange(len(rows)) % folds)
+        # In the width of `intp`: codes of classes are narrow, and their products with folds would wrap around.
         in_fold = np.bincount(rows.truth * np.intp(folds) + fold, minlength=len(support) * folds).reshape(-1, folds)
         if (in_fold < support[:, None])[support > 0].all():
             return fold
@@ -685,8 +585,8 @@ def assign_folds(rows: MulticlassRows, folds: int = 5, *, seed: int = 0) -> Code
     )
 
 
-def _hashes(rows: MulticlassRows) -> Hashes:
-    """Hash the content of each row."""
+def _hash_content(rows: MulticlassRows) -> Hashes:
+    """Hash the scores, amounts and group of each row."""
     columns = [float_bits(rows.score[:, at]) for at in range(len(rows.labels))]
     columns += [float_bits(amount) for amount in (rows.weight, rows.count) if amount is not None]
     if rows.attributes:

@@ -32,7 +32,7 @@ from baserate.draw._figure import (
     set_unit_limits,
 )
 from baserate.measure import curves
-from baserate.population import header, table, thresholds
+from baserate.population import describe_population, table, thresholds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,7 +101,7 @@ def _tabulate_densities(population: Population) -> Results:
         high = density(each, score)
         columns["density"] += np.where(np.isfinite(high) & (not is_discrete(each)), high, np.nan).tolist()
         columns["mass"] += np.where(is_discrete(each), point_mass(each, score), np.nan).tolist()
-    return Results(columns, header(population))
+    return Results(columns, describe_population(population))
 
 
 def _tabulate_histogram(population: Population, sample: Tally) -> Results:

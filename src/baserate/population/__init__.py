@@ -7,6 +7,7 @@ A `Population` contains the score distributions of its classes, so its measures 
 reference for samples and for the tests of this library. May import the types and `measure`.
 """
 
+from baserate._population import describe_population as describe_population
 from baserate.population._best_threshold import BestThreshold, best_threshold, find_thresholds, least_cost_threshold
 from baserate.population._families import (
     FAMILIES,
@@ -15,7 +16,6 @@ from baserate.population._families import (
     beta,
     binormal,
     exact_value,
-    header as header,
     linear,
     logit_normal,
     retrieval,

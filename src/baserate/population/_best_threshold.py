@@ -24,21 +24,22 @@ from baserate._numeric.distributions import (
     quantiles,
     support,
 )
-from baserate._population import Population
+from baserate._population import Population, check_population
 from baserate.measure import Measure, describe, expected_cost, find_measure, unwrap_options
 
 TableFunction = Callable[[Counts[Any]], Any]
-"""Of tables, one value for each of them."""
+"""Function of 2×2 tables, with one value for each."""
 
 _LOG_ODDS = np.concatenate([np.linspace(-660, -40, 125), np.linspace(-36, 36, 577), np.linspace(40, 660, 125)])
-"""Quantiles at which a scan looks: down to 1e-287 of a class, below which products of masses vanish."""
+"""Log-odds of the scanned quantiles: down to 1e-287 of a class, below which products of masses underflow."""
 _SLOPE_TOLERANCE = 1e-12
 """Share of two opposing slopes below which their sum is rounding."""
 _TIE_TOLERANCE = 1e-14
+"""Relative difference of two values that counts as a tie."""
 _MIN_MASS = 1e-200
 """Mass below which a tail continues down to the smallest floats."""
 _LIMIT_TOLERANCE = 1e-11
-"""Part of a limit by which rounding may stray on the way to it."""
+"""Relative distance from a limit that counts as rounding: values so close to it do not count as attained."""
 
 
 class Peak(NamedTuple):
@@ -47,15 +48,16 @@ class Peak(NamedTuple):
     threshold: float
     value: float
     turning: bool = False
-    """Whether the value rises up to here and falls from here on."""
+    """Whether the value rises up to this threshold and falls from it on."""
     doubtful: bool = False
-    """Whether rounding alone may have made it turn."""
+    """Whether the turning point may be rounding."""
     attained: bool = True
 
 
 def scan_thresholds(population: Population) -> Floats:
     """List thresholds to scan, strictest first: ends, atoms, quantiles of both classes, and ends of empty stretches."""
     classes = (population.negative, population.positive)
+    # One float below an end the tail is tiny but exact in closed form; SciPy's tails are rounding there.
     ends = [support(each)[1] for each in classes if isinstance(each, CLOSED_FORM)]
     corners = np.array([*_corners(population), *(nextafter(end, -inf) for end in ends if end < inf)])
     places: Floats = np.unique(np.concatenate([corners, *(quantiles(each, _LOG_ODDS) for each in classes)]))[::-1]
@@ -78,7 +80,7 @@ def empty_stretches(population: Population, places: Floats) -> Floats:
 
 
 def _flag_equally(population: Population, one: Floats, other: Floats) -> npt.NDArray[np.bool_]:
-    """Whether two thresholds flag the same scores."""
+    """Return whether two thresholds flag the same scores."""
     first, second = population.at(one), population.at(other)
     return np.asarray((first.tp == second.tp) & (first.fp == second.fp))
 
@@ -130,7 +132,12 @@ def _find_divergence(population: Population, function: TableFunction, thresholds
         inside, outside = (at, at + 1) if good[at] else (at + 1, at)
         if not np.isfinite([thresholds[inside], values[outside]]).all() or not np.isfinite(thresholds[outside]):
             continue
-        nearest = _last_finite(population, function, float(thresholds[outside]), float(thresholds[inside]))
+        nearest = _bisect(
+            lambda at: _value_at(population, function, at) < inf,
+            float(thresholds[outside]),
+            float(thresholds[inside]),
+            steps=80,
+        )
         value, further = _value_at(population, function, nearest), float(values[outside])
         counts = population.at(nearest)
         rare = min(each for each in (counts.tp, counts.fp, counts.fn, counts.tn) if each > 0) < _MIN_MASS
@@ -140,12 +147,12 @@ def _find_divergence(population: Population, function: TableFunction, thresholds
     return None
 
 
-def _last_finite(population: Population, function: TableFunction, finite: float, infinite: float) -> float:
-    """Bisect for the last threshold at which the function is finite."""
-    for _ in range(80):
-        middle = (finite + infinite) / 2
-        finite, infinite = (middle, infinite) if _value_at(population, function, middle) < inf else (finite, middle)
-    return finite
+def _bisect(holds: Callable[[float], bool], inside: float, outside: float, *, steps: int = 60) -> float:
+    """Return the last point from `inside` towards `outside` at which a condition holds."""
+    for _ in range(steps):
+        middle = (inside + outside) / 2
+        inside, outside = (middle, outside) if holds(middle) else (inside, middle)
+    return inside
 
 
 def find_turning_points(population: Population, function: TableFunction) -> list[float]:
@@ -186,7 +193,7 @@ def _derivative(function: TableFunction, counts: Counts[Floats], flagged: str, p
     step = 1e-10 * np.where(margin > 0, margin, np.nan)
     try:
         shifted = function(_shift_mass(counts, flagged, passed, 1j * step))
-    except TypeError:
+    except TypeError:  # such as a comparison of complex numbers in a user's function
         shifted = None
     return (
         np.imag(shifted) / step if np.iscomplexobj(shifted) else _central_difference(function, counts, flagged, passed)
@@ -194,6 +201,7 @@ def _derivative(function: TableFunction, counts: Counts[Floats], flagged: str, p
 
 
 _HALF = 8
+"""Points on either side of a central difference."""
 _WEIGHTS = [
     (-1) ** (k + 1) * factorial(_HALF) ** 2 / (k * factorial(_HALF - k) * factorial(_HALF + k))
     for k in range(1, _HALF + 1)
@@ -202,6 +210,7 @@ _WEIGHTS = [
 
 def _central_difference(function: TableFunction, counts: Counts[Floats], flagged: str, passed: str) -> Floats:
     """Compute the derivative by central differences of order 16, for functions that cannot take complex numbers."""
+    # Eight steps stay within a quarter of the smaller cell, so that no cell becomes negative.
     step = 0.03 * np.minimum(getattr(counts, flagged), getattr(counts, passed))
     rise = np.zeros(np.shape(step))
     for k, weight in enumerate(_WEIGHTS, start=1):
@@ -214,6 +223,7 @@ def _shift_mass(counts: Counts[Floats], flagged: str, passed: str, mass: Any) ->
     """Move mass, possibly complex, from passed to flagged; bypass the constructor, which rejects complex counts."""
     shifted = object.__new__(Counts)
     cells = {name: getattr(counts, name) for name in ("tp", "fp", "fn", "tn")}
+    # No moments: measures do not use them, and they would not follow the shift.
     cells |= {flagged: cells[flagged] + mass, passed: cells[passed] - mass, "moments": None}
     for name, cell in cells.items():
         object.__setattr__(shifted, name, cell)
@@ -225,13 +235,14 @@ def _slope_signs(population: Population, function: TableFunction, thresholds: Fl
     with np.errstate(invalid="ignore", over="ignore"):
         change, size, rounding = slope(population, function, thresholds)
     empty = population.density(thresholds) == 0
+    # Opposing slopes that cancel are constant only if they exceed their rounding; otherwise they may be anything.
     stays = empty | (size == 0) | (np.abs(change) <= _SLOPE_TOLERANCE * size) & (size > rounding)
     return np.where(stays, 0.0, np.where(change == 0, np.nan, np.sign(change)))
 
 
 def _find_turns(population: Population, function: TableFunction, thresholds: Floats, signs: Floats) -> Iterator[Peak]:
     """Yield the turning points between thresholds of the scan."""
-    # A single point without slope is a turning point that the scan has hit; its neighbours show it.
+    # A single point without slope is a turning point that the scan hit exactly; the signs beside it show it.
     lone = (signs == 0) & (np.roll(signs, 1) != 0) & (np.roll(signs, -1) != 0)
     thresholds, signs = thresholds[~lone], signs[~lone]
     for at in np.flatnonzero((signs[:-1] < 0) & (signs[1:] > 0)):
@@ -249,6 +260,7 @@ def _refine_turn(population: Population, function: TableFunction, low: float, hi
 
     corner = _zoom_in(population, function, low, high)
     try:
+        # Only the relative tolerance counts: thresholds near 0 need all their digits.
         root = float(brentq(rising, low, high, xtol=1e-300, rtol=4 * np.finfo(float).eps))
     except ValueError:  # somewhere between them the slope is undefined
         root = corner
@@ -273,15 +285,14 @@ def _find_plateaus(
     population: Population, function: TableFunction, thresholds: Floats, signs: Floats
 ) -> Iterator[float]:
     """Yield the strictest threshold of each stretch on which nothing changes."""
+
+    def is_level(at: float) -> bool:
+        return bool(_slope_signs(population, function, np.array([at]))[0] == 0)
+
     flat = signs == 0
     starts = flat & ~np.concatenate([[False], flat[:-1]]) & np.concatenate([flat[1:], [False]])
     for at in np.flatnonzero(starts):
-        inside, outside = float(thresholds[at]), float(thresholds[max(int(at) - 1, 0)])
-        for _ in range(60):
-            middle = (inside + outside) / 2
-            still = bool(_slope_signs(population, function, np.array([middle]))[0] == 0)
-            inside, outside = (middle, outside) if still else (inside, middle)
-        yield inside
+        yield _bisect(is_level, float(thresholds[at]), float(thresholds[max(int(at) - 1, 0)]))
 
 
 def _corners(population: Population) -> list[float]:
@@ -299,7 +310,7 @@ def _find_limits(population: Population, function: TableFunction, thresholds: Fl
     classes = (population.negative, population.positive)
     lows, highs = zip(*map(support, classes), strict=True)
     for end, margin, order in ((max(highs), counts.flagged, 1), (min(lows), counts.not_flagged, -1)):
-        # An atom at the end is reached at once, not approached; nor is an infinity that thresholds before the end have.
+        # An atom at the end is attained, not approached. An infinity that earlier thresholds attain is no limit either.
         nearest = values[defined][::order][:1]
         if (
             np.isfinite(nearest).any()
@@ -310,7 +321,7 @@ def _find_limits(population: Population, function: TableFunction, thresholds: Fl
 
 
 def _limit(values: Floats, margin: Floats) -> float:
-    """Estimate the limit of values as the margin, which is least in the first of them, goes to 0.
+    """Estimate the limit of values as the margin goes to 0, which is smallest for the first value.
 
     Values that still double on the second half of the way diverge, and values that halve go to 0.
     """
@@ -343,7 +354,7 @@ def _tie_tolerance(value: float) -> float:
 Toward = Literal["high", "low"]
 
 _EQUALITY_TOLERANCE = 1e-12
-"""Part of two numbers by which they may differ and still be taken for equal."""
+"""Relative difference of two values that counts as equality."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -442,7 +453,7 @@ def best_threshold(
 
 
 def _infinite_somewhere(population: Population, goal: _Objective, sign: float) -> bool:
-    """Whether some threshold has an infinitely good value."""
+    """Return whether some threshold has an infinitely good value."""
     values = np.asarray(goal.value(population.at(scan_thresholds(population))), dtype=np.float64)
     return bool((sign * values == np.inf).any())
 
@@ -476,6 +487,7 @@ def least_cost_threshold(population: Population, costs: Costs | None = None) -> 
     costs = Costs() if costs is None else costs
     ratio = costs.slope(population.prevalence)
     places = density_crossings(population.negative, population.positive, ratio) if 0 < ratio < np.inf else None
+    # If a missed positive costs no more than a flagged one, the cost is greatest where the densities cross.
     if places is None or costs.fn <= costs.tp:
         return best_threshold(population, "expected_cost", costs=costs)
     low = min(support(each)[0] for each in (population.negative, population.positive))
@@ -531,6 +543,8 @@ def find_thresholds(
     def exact(counts: Counts[Any]) -> Any:  # noqa: ANN401
         return first(counts) - second(counts)
 
+    # A measure may touch its value at a peak or a minimum, without a change of sign. Shifted by 1, since the rounding
+    # error of a slope is estimated from the value, which is 0 there.
     turns = find_turning_points(population, lambda counts: 1 + exact(counts))
     turns += find_turning_points(population, lambda counts: 1 - exact(counts))
     return tuple(sorted(set(_find_zeros(population, gap, exact, turns)), reverse=True))
@@ -586,13 +600,13 @@ def _strictest_of_stretch(
     if start or outside is None or np.isinf(strictest):
         return strictest
     closed = exact if float(exact(population.at(strictest))) == 0 else gap
-    return _first_zero(population, closed, strictest, outside)
+    return _bisect(lambda at: float(closed(population.at(at))) == 0, strictest, outside)
 
 
 def _is_constant_between(
     population: Population, exact: TableFunction, pair: tuple[float, float], lowest: float
 ) -> bool:
-    """Whether nothing changes from one threshold to the next."""
+    """Return whether the function is constant from one threshold to the next."""
     strict, lax = pair
     if np.isinf(strict):
         return True
@@ -602,20 +616,12 @@ def _is_constant_between(
     return bool(population.density(middle)[0] == 0) or _is_flat(population, exact, middle)
 
 
-def _first_zero(population: Population, gap: TableFunction, inside: float, outside: float) -> float:
-    """Bisect for the strictest zero between two thresholds."""
-    for _ in range(60):
-        look = (inside + outside) / 2
-        inside, outside = (look, outside) if float(gap(population.at(look))) == 0 else (inside, look)
-    return inside
-
-
 def _is_flat(population: Population, gap: TableFunction, threshold: Floats) -> bool:
     if np.isinf(threshold[0]):
         return True
     with np.errstate(invalid="ignore", over="ignore"):
         change, size, _ = slope(population, gap, threshold)
-    return bool(np.abs(change[0]) <= 1e-12 * size[0])
+    return bool(np.abs(change[0]) <= _SLOPE_TOLERANCE * size[0])
 
 
 def _find_root(population: Population, gap: TableFunction, low: float, high: float) -> Iterator[float]:
@@ -643,12 +649,3 @@ def _resolve_objective(measure: str | Measure, options: dict[str, Any]) -> _Obje
 
 def _make_best(population: Population, name: str, peak: Peak) -> BestThreshold:
     return BestThreshold(name, peak.threshold, peak.value, population.at(peak.threshold), peak.attained)
-
-
-def check_population(population: object) -> None:
-    """Raise an error for anything but a population."""
-    if not isinstance(population, Population):
-        raise OptionError(
-            f"{type(population).__name__} is not a Population",
-            remedy="make one first, for example with population.linear().",
-        )

@@ -17,7 +17,6 @@ from baserate._curve import Curve
 from baserate._domains import MEAN, SHAPE, SPREAD, Domain, check_domain
 from baserate._errors import OptionError, nearest, unknown_name
 from baserate._numeric.distributions import (
-    CLOSED_FORM,
     Beta,
     Distribution,
     Linear,
@@ -29,7 +28,7 @@ from baserate._numeric.distributions import (
     point_mass,
     support,
 )
-from baserate._population import Population
+from baserate._population import Population, check_population, describe_population
 from baserate._results import Results
 from baserate._tally import Tally
 from baserate.measure import (
@@ -42,7 +41,7 @@ from baserate.measure import (
     note_settings,
     undefined_reason,
 )
-from baserate.population._best_threshold import best_threshold, check_population
+from baserate.population._best_threshold import best_threshold
 
 Pair = tuple[float, float]
 
@@ -92,8 +91,7 @@ def binormal(*, means: Pair = (0.0, 1.0), sds: Pair = (1.0, 1.0), prevalence: fl
     >>> round(binormal(means=(0, 1)).auc, 6)
     0.76025
     """
-    (low, high), (low_sd, high_sd) = _pair("means", means, MEAN), _pair("sds", sds, SPREAD)
-    return Population(Normal(low, low_sd), Normal(high, high_sd), prevalence)
+    return _normal_population(Normal, means, sds, prevalence)
 
 
 def logit_normal(*, means: Pair = (-1.0, 1.0), sds: Pair = (1.0, 1.0), prevalence: float = 0.5) -> Population:
@@ -118,8 +116,14 @@ def logit_normal(*, means: Pair = (-1.0, 1.0), sds: Pair = (1.0, 1.0), prevalenc
     >>> round(logit_normal(means=(0, 1)).auc, 6)
     0.76025
     """
-    (low, high), (low_sd, high_sd) = _pair("means", means, MEAN), _pair("sds", sds, SPREAD)
-    return Population(LogitNormal(low, low_sd), LogitNormal(high, high_sd), prevalence)
+    return _normal_population(LogitNormal, means, sds, prevalence)
+
+
+def _normal_population(
+    family: type[Normal] | type[LogitNormal], means: Pair, sds: Pair, prevalence: float
+) -> Population:
+    (low, high), (low_sd, high_sd) = _check_pair("means", means, MEAN), _check_pair("sds", sds, SPREAD)
+    return Population(family(low, low_sd), family(high, high_sd), prevalence)
 
 
 def beta(*, negative: Pair = (1.0, 2.0), positive: Pair = (2.0, 1.0), prevalence: float = 0.5) -> Population:
@@ -144,7 +148,8 @@ def beta(*, negative: Pair = (1.0, 2.0), positive: Pair = (2.0, 1.0), prevalence
     >>> round(beta(negative=(1, 4), positive=(1, 1)).auc, 12)
     0.8
     """
-    return Population(Beta(*_pair("negative", negative, SHAPE)), Beta(*_pair("positive", positive, SHAPE)), prevalence)
+    low, high = (_check_pair(*pair, SHAPE) for pair in (("negative", negative), ("positive", positive)))
+    return Population(Beta(*low), Beta(*high), prevalence)
 
 
 LEVELS: dict[str, tuple[Distribution, Distribution]] = {
@@ -156,6 +161,7 @@ LEVELS: dict[str, tuple[Distribution, Distribution]] = {
 }
 """Five levels of performance, from none to perfect; scores of negatives, then of positives [@saito2015]."""
 
+# Papers print a minus sign or a dash in place of the hyphen.
 _SPELLINGS = {
     "er−": "ER-",
     "er–": "ER-",
@@ -207,7 +213,7 @@ FAMILIES: dict[str, Callable[..., Population]] = {
 """Constructors by name."""
 
 
-def _pair(name: str, values: Pair, domain: Domain) -> Pair:
+def _check_pair(name: str, values: Pair, domain: Domain) -> Pair:
     try:
         negative, positive = map(float, values)
     except (TypeError, ValueError) as error:
@@ -300,10 +306,11 @@ def table(population: Population, *what: str | Measure, points: int = POINTS, at
         raise OptionError(
             f"{', '.join(unfit)} has one value for a whole curve, not one at each threshold", remedy="leave it out."
         )
+    # One call for all thresholds, since a measure takes arrays of tables.
     counts = population.at(places)
     columns: dict[str, Any] = {name: [None] * len(places) for name in ("model", "group")} | {"threshold": places}
     columns |= {describe(measure).name: np.asarray(measure(counts)) for measure in measures}
-    return Results(columns, header(population))
+    return Results(columns, describe_population(population))
 
 
 def summary(population: Population, *measures: str | Measure, points: int = 11, at: Iterable[float] = ()) -> Results:
@@ -340,7 +347,7 @@ def summary(population: Population, *measures: str | Measure, points: int = 11, 
         places = table(population, points=points, at=at).columns["threshold"]
         rows += [_threshold_row(measure, population, threshold) for measure in of_tables for threshold in places]
     columns = {name: [row.get(name) for row in rows] for name in (*COLUMNS, "best")}
-    data = header(population)
+    data = describe_population(population)
     skipped = [row["measure"].replace("_", " ") for row in rows if row.get("skipped")]
     notes = [f"thresholds with an infinite {name} were skipped: infinities are never best." for name in skipped]
     settings = collect_settings(functions)
@@ -383,37 +390,8 @@ def exact_value(population: Population, measure: str | Measure) -> float:
     return _EXACT[info.name](population) if info.name in _EXACT else nan
 
 
-def header(population: Population) -> dict[str, Any]:
-    """Return the metadata of results of a population."""
-    return {
-        "population": {
-            "negative": _describe_distribution(population.negative),
-            "positive": _describe_distribution(population.positive),
-        },
-        "prevalence": population.prevalence,
-        "auc": population.auc,
-        "d_prime": population.d_prime,
-        "average_precision": population.average_precision,
-        "notes": [],
-    }
-
-
-def _describe_distribution(distribution: Distribution) -> str:
-    """Describe a distribution reproducibly; the repr of SciPy's distributions contains a memory address."""
-    if isinstance(distribution, CLOSED_FORM):
-        return repr(distribution)
-    family = getattr(distribution, "dist", None)
-    if family is None:
-        return type(distribution).__name__
-    attributes = vars(distribution)
-    arguments = [
-        *map(str, attributes.get("args", ())),
-        *(f"{name}={value}" for name, value in attributes.get("kwds", {}).items()),
-    ]
-    return f"scipy.stats.{family.name}({', '.join(arguments)})"
-
-
 def _exact_ks(population: Population) -> float:
+    # The greatest distance in either direction; Youden's index has a sign.
     return max(best_threshold(population, "youden").value, -best_threshold(population, "youden", toward="low").value)
 
 
@@ -488,7 +466,7 @@ def _score_range(population: Population, which: int) -> tuple[float, float]:
     distribution = (population.negative, population.positive)[which]
     low, high = support(distribution)
     least, most = float(distribution.ppf(_TAIL)), float(distribution.isf(_TAIL))
-    # As round as the spread of the scores allows.
+    # A power of ten between a twentieth and half of the range: the ends are round numbers.
     unit = 10.0 ** np.floor(np.log10(max(most - least, 1e-300) / 2))
     return max(low, float(np.floor(least / unit) * unit)), min(high, float(np.ceil(most / unit) * unit))
 
@@ -556,29 +534,34 @@ def simulation_study(  # noqa: PLR0913  (each is a dimension of the study)
             f"{', '.join(unfit)} requires a threshold", remedy="choose measures over all thresholds, such as auc."
         )
     shares = [population.prevalence] if prevalences is None else list(prevalences)
-    work = _Work(functions, _check_integer(repeats, "repeats"), _check_integer(seed, "seed", least=0))
+    study = _Study(functions, _check_integer(repeats, "repeats"), _check_integer(seed, "seed", least=0))
     cases = [(population.at_prevalence(share), _check_integer(size, "sizes")) for share, size in product(shares, sizes)]
     if not cases or not functions:
         raise OptionError("there is nothing to study", remedy="give at least one size, prevalence and measure.")
-    with nullcontext() if watch is None else watch(lambda: 100 * work.done / (len(cases) * repeats)):
-        rows = [row for each, size in cases for row in work.rows(each, size)]
+    with nullcontext() if watch is None else watch(lambda: 100 * study.done / (len(cases) * repeats)):
+        rows = [row for each, size in cases for row in study.summarize(each, size)]
     columns = (*COLUMNS, "size", "prevalence", "sd", "theory", "repeats", "undefined")
-    data = {**header(population), "prevalences": shares, "seed": seed, "notes": list(_notes(rows))}
+    data = {
+        **describe_population(population),
+        "prevalences": shares,
+        "seed": seed,
+        "notes": list(_note_single_classes(rows)),
+    }
     return Results({name: [row.get(name) for row in rows] for name in columns}, data)
 
 
 @dataclass(slots=True)
-class _Work:
-    """Samples of a study, and how many are finished."""
+class _Study:
+    """Measures, repeats and seed of a study, and the number of finished samples."""
 
     measures: list[Measure]
     repeats: int
     seed: int
     done: int = field(default=0, init=False)
 
-    def rows(self, population: Population, size: int) -> Iterator[dict[str, Any]]:
+    def summarize(self, population: Population, size: int) -> Iterator[dict[str, Any]]:
         """Yield one row for each measure."""
-        values = np.array([self._draw(population, size, repeat) for repeat in range(self.repeats)])
+        values = np.array([self._measure_sample(population, size, repeat) for repeat in range(self.repeats)])
         for measure, column in zip(self.measures, values.T, strict=True):
             yield {
                 "measure": describe(measure).name,
@@ -589,8 +572,9 @@ class _Work:
                 **_summarize_values(column),
             }
 
-    def _draw(self, population: Population, size: int, repeat: int) -> list[float]:
+    def _measure_sample(self, population: Population, size: int, repeat: int) -> list[float]:
         """Draw a sample and compute all measures; NaN if it has a single class."""
+        # A seed takes integers only: the bits of the prevalence are one, and distinct for distinct prevalences.
         share = int(np.float64(population.prevalence).view(np.uint64))
         truth, score = population.draw(size, np.random.default_rng([self.seed, size, share, repeat]))
         curve = Curve(Tally.of_rows(truth, score))
@@ -601,18 +585,18 @@ class _Work:
 
 def _summarize_values(values: Floats) -> dict[str, Any]:
     defined = values[~np.isnan(values)]
-    many = len(defined)
-    mean = float(defined.mean()) if many else nan
-    spread = sqrt(float(np.sum((defined - mean) ** 2)) / (many - 1)) if many > 1 else nan
-    why = None if many else "every sample contains a single class"
-    return {"value": mean, "sd": spread, "undefined": len(values) - many, "how": "mean of samples", "why": why}
+    count = len(defined)
+    mean = float(defined.mean()) if count else nan
+    spread = sqrt(float(np.sum((defined - mean) ** 2)) / (count - 1)) if count > 1 else nan
+    why = None if count else "every sample contains a single class"
+    return {"value": mean, "sd": spread, "undefined": len(values) - count, "how": "mean of samples", "why": why}
 
 
-def _notes(rows: list[dict[str, Any]]) -> Iterator[str]:
+def _note_single_classes(rows: list[dict[str, Any]]) -> Iterator[str]:
     undefined = {(row["size"], row["prevalence"]): row["undefined"] for row in rows if row["undefined"]}
-    for (size, share), many in undefined.items():
-        repeats = rows[0]["repeats"]
-        yield f"{many} of {repeats} samples of {size} rows at prevalence {share:g} have a single class and are omitted."
+    for (size, share), count in undefined.items():
+        samples = f"{count} of {rows[0]['repeats']} samples of {size} rows at prevalence {share:g}"
+        yield f"{samples} have a single class and are omitted."
 
 
 def _check_integer(value: object, name: str, least: int = 1) -> int:
@@ -631,13 +615,13 @@ class Screening(NamedTuple):
 
 
 def simulate_screening(rows: int = 20_000, seed: int = 2026) -> Screening:
-    """Generate people screened at three sites, with a risk score that is miscalibrated in a realistic way.
+    """Simulate people screened at three sites, with a risk score that is miscalibrated in a realistic way.
 
-    Each person belongs to a site: north (60 %, prevalence 4 %), coast (30 %, 8 %) or hill (10 %, 15 %). The sick have a
+    Each person belongs to a site: north (60%, prevalence 4%), coast (30%, 8%) or hill (10%, 15%). The sick have a
     marker from N(d, 1), the healthy from N(0, 1); d is 1.8, 1.6 and 1.1 at the three sites. The score is that of an
-    overfitted model from a prevalence of 12 % with d = 1.7: its log-odds are 1.3 times as far from their middle as they
-    should be. So it ranks well, is overconfident, and overestimates risk where the disease is rare. Scores have four
-    digits, so there are ties.
+    overfitted model, trained at a prevalence of 12% with d = 1.7: its log-odds are 1.3 times too far from their middle.
+    So it ranks well, is overconfident, and overestimates risk where the disease is rare. Scores have four digits, so
+    there are ties.
 
     Parameters
     ----------
@@ -657,6 +641,7 @@ def simulate_screening(rows: int = 20_000, seed: int = 2026) -> Screening:
     >>> people.risk.tolist(), people.site[:2].tolist()
     ([0.0928, 0.061, 0.0178, 0.017, 0.0289], ['north', 'coast'])
     """
+    # Do not reorder what uses `rng`: examples, tests and documentation contain numbers of these people.
     rng = np.random.default_rng(seed)
     sites = np.array(["north", "coast", "hill"])
     site = rng.choice(3, size=rows, p=[0.6, 0.3, 0.1])
@@ -682,13 +667,13 @@ def simulate_rows(population: Population, rows: int, *, seed: int = 0, positives
 
     Parameters
     ----------
-    population : Population
+    population
         Population to sample from.
-    rows : int
+    rows
         Number of rows.
-    seed : int, default 0
+    seed
         Random seed.
-    positives : int, optional
+    positives
         Exact number of positives; the default is a random number.
 
     Returns

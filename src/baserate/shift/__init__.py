@@ -65,6 +65,7 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:  # for other packages of baserate
     from baserate.shift._class_weights import check_prevalence as check_prevalence, scale_counts as scale_counts
+    from baserate.shift._data import SIGNIFICANCE_LEVEL as SIGNIFICANCE_LEVEL
     from baserate.shift._estimators import (
         DEFAULT_METHOD as DEFAULT_METHOD,
         DEFAULT_MULTICLASS_METHOD as DEFAULT_MULTICLASS_METHOD,
@@ -75,7 +76,6 @@ if TYPE_CHECKING:  # for other packages of baserate
     )
     from baserate.shift._label_shift import (
         CALIBRATION_CHECK as CALIBRATION_CHECK,
-        SIGNIFICANCE_LEVEL as SIGNIFICANCE_LEVEL,
         describe_rejections as describe_rejections,
     )
     from baserate.shift._performance import (

@@ -1,8 +1,8 @@
 """Measures at an estimated prevalence, with intervals that include the uncertainty of the estimate.
 
-Rates of the classes and the prevalence are both unknown, and both are estimated from the validation data. The bounds
-that each of them leaves are combined on a scale without ends. Influence functions, which say how much each validation
-row changes either, give their correlation.
+Class rates and the prevalence are both estimated, and both from the validation data. A measure has bounds for
+uncertain rates and bounds for an uncertain prevalence; these are combined on an unbounded scale. Influence functions of
+the validation rows give the correlation of both.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Precision(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A scale without ends: log-odds within two ends, logarithms beside one, otherwise the number itself.
+    """An unbounded scale: log-odds between two ends, logarithms of the distance from one, otherwise the number itself.
 
     >>> shares = Scale(0, 1)
     >>> shares.transform(0.5), shares.inverse(0.0), shares.transform(1.0)
@@ -89,9 +89,10 @@ class Scale:
     def inverse(self, place: float) -> float:
         """Transform a place on the scale back to a number."""
         if isfinite(self.least) and isfinite(self.most):
-            # Two forms, each without overflow; exp(-745) is the smallest positive float.
+            # Two forms, each without overflow; e⁻⁷⁴⁵ is the smallest positive float.
             share = 1 / (1 + exp(-place)) if place > 0 else exp(max(place, -745.0)) / (1 + exp(max(place, -745.0)))
             return self.least + (self.most - self.least) * share
+        # Powers of e up to 709 are finite.
         if isfinite(self.least):
             return self.least + exp(min(place, 709.0))
         return self.most - exp(min(-place, 709.0)) if isfinite(self.most) else place
@@ -111,13 +112,13 @@ def combine_bounds(value: float, parts: tuple[Bounds, Bounds], correlation: floa
         lows, highs = zip(*parts, strict=True)
         return value - sum(value - low for low in lows), value + sum(high - value for high in highs)
     bounds = []
-    # ρ² may exceed 1 by rounding.
+    # As the length of (d + ρe, e√(1 − ρ²)): under one root, rounding could make the sum negative for ρ = −1.
     uncorrelated = sqrt(max(1 - correlation**2, 0.0))
     for side in (0, 1):
-        one, other = (abs(scale.transform(part[side]) - middle) for part in parts)
-        far = inf if isinf(one) or isinf(other) else hypot(one + correlation * other, other * uncorrelated)
+        first, second = (abs(scale.transform(part[side]) - middle) for part in parts)
+        distance = inf if isinf(first) or isinf(second) else hypot(first + correlation * second, second * uncorrelated)
         end = scale.most if side else scale.least
-        bounds.append(scale.inverse(middle + (far if side else -far)) if isfinite(far) else end)
+        bounds.append(scale.inverse(middle + (distance if side else -distance)) if isfinite(distance) else end)
     return bounds[0], bounds[1]
 
 
@@ -128,6 +129,7 @@ def bound_value(value: float, precision: Precision, span: Bounds) -> Bounds:
     half = precision.reach * sqrt(precision.variance)
     if isfinite(least) and isfinite(most):
         width = most - least
+        # The variance that gives this half-width with a normal quantile, which Wilson's interval uses.
         share = proportion_from_variance((value - least) / width, (half / z / width) ** 2, precision.rows)
         low, high = wilson_or_exact(share.hits, share.misses, precision.level)
         return least + width * low, least + width * high
@@ -142,6 +144,7 @@ def bound_value(value: float, precision: Precision, span: Bounds) -> Bounds:
 def correlation(covariance: float, first: float, second: float) -> float:
     """Compute a correlation from a covariance and two variances; 0 where either variance is 0."""
     rho = covariance / sqrt(first * second) if first > 0 and second > 0 else 0.0
+    # Where it cannot be computed, 1 is safe: it gives the longest interval.
     return 1.0 if isnan(rho) else min(max(rho, -1.0), 1.0)
 
 
@@ -225,10 +228,10 @@ def multiclass_adjusted(
     averages: Iterable[str | Mapping[Any, float]] | None = None,
     seed: Seed = 0,
 ) -> Results:
-    """Measure the decisions of the validation rows as if the classes had the estimated shares.
+    """Measure the decisions of the validation rows, reweighted to the estimated shares.
 
-    A row is decided for its highest score as given. Rates of each class and shares are simulated jointly, since a
-    validation row changes both.
+    A row is decided for its highest score as given. Rates of each class and shares are simulated jointly, since each
+    validation row affects both.
     """
     weights = np.maximum(estimate.value, LEAST_SHARE)
     weights /= weights.sum()
@@ -313,7 +316,7 @@ def _bound_row(
 
 
 def row_limits(row: dict[str, Any], ends: Iterable[Confusion], averages: object) -> Iterator[float]:
-    """Compute the finite values of a tidy row at some tables."""
+    """Compute the measure of a tidy row at some tables; yield the finite values."""
     values = (float(row_values(row, each, averages)) for each in ends)
     yield from (value for value in values if isfinite(value))
 
@@ -415,12 +418,13 @@ def adjusted_summary(
 
 
 def _summarize(estimate: Prevalence, tally_at: TallyAt, measures: Any, threshold: Any, scores: str) -> Results:  # noqa: ANN401  (checked by summary)
-    judge = _AdjustedIntervals(estimate, tally_at)
-    results = summary(Tallies({"score": {(): judge.tally}}), measures=measures, threshold=threshold, estimator=judge)
+    intervals = _AdjustedIntervals(estimate, tally_at)
+    tallies = Tallies({"score": {(): intervals.tally}})
+    results = summary(tallies, measures=measures, threshold=threshold, estimator=intervals)
     size = len(results)
     extra: dict[str, Any] = {"prevalence": [estimate.value] * size, "scores": [scores] * size}
-    # The prevalence is an estimate, and its uncertainty part of the intervals: it is not taken as known.
-    notes = [note for note in results.data["notes"] if note not in note_reweighting(judge.tally)]
+    # That note says that the prevalence is known; but it is estimated, and intervals include its uncertainty.
+    notes = [note for note in results.data["notes"] if note not in note_reweighting(intervals.tally)]
     return Results({**results.columns, **extra}, {**results.data, "notes": notes})
 
 
@@ -460,6 +464,7 @@ class _AdjustedIntervals:
         of_prevalence = min(interval.value, *ends), max(interval.value, *ends)
         if any(map(isnan, ends)):
             return replace(interval, low=nan, high=nan, why="it is undefined within the interval of the prevalence")
+        # Ends of the interval and the estimate span the range exactly where a measure is monotone in the prevalence.
         scale = Scale(*describe(measure).span)
         parts = (interval.low, interval.high), of_prevalence
         low, high = combine_bounds(interval.value, parts, self._correlation(measure, place), scale)

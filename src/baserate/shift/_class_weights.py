@@ -157,7 +157,7 @@ def check_gamma(value: object) -> None:
 
 
 def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, Real) and not isinstance(value, bool)
+    return isinstance(value, Real) and not isinstance(value, bool)  # a truth value is a number to Python
 
 
 Data = TypeVar("Data", Tally, Curve, Tallies, Confusion, Confusions)
@@ -181,7 +181,7 @@ def reweigh(data: Any, *, to: Any = None, gamma: Any = None) -> Any:
     class scores in deployment as in the sample.
 
     The result is marked as reweighted: the shares count as exact, and intervals contain chance within classes only. In
-    `Tallies` and `Confusions`, `to` is the prevalence of everybody. Each group gets the prevalence that the same γ
+    `Tallies` and `Confusions`, `to` is the overall prevalence. Each group gets the prevalence that the same γ
     leads to, since a group is as frequent among the positives, and among the negatives, as before.
 
     Parameters
@@ -265,14 +265,14 @@ def _reweigh_tallies(tallies: Tallies, to: object, gamma: object) -> Tallies:
         return _reweigh_groups(tallies, to)
     models = {}
     for model, groups in tallies.models.items():
-        # One γ for all groups, from everybody: a group stays as frequent within each class as it was.
+        # One γ for all groups, from the overall prevalence: a group stays as frequent within each class as it was.
         factors = _tally_factors(tallies.pooled(model), to, gamma)
         models[model] = {group: _scale_tally(tally, *factors) for group, tally in groups.items()}
     return replace(tallies, models=models)
 
 
 def _reweigh_groups(tallies: Tallies, to: Mapping[Any, float]) -> Tallies:
-    """Give each named group a prevalence of its own; all are marked, since their prevalences are taken as known."""
+    """Reweight each named group to its own prevalence; all groups are marked, since all prevalences count as known."""
     shares = {_find_group(tallies, key): share for key, share in to.items()}
     models = {
         model: {
@@ -285,12 +285,11 @@ def _reweigh_groups(tallies: Tallies, to: Mapping[Any, float]) -> Tallies:
 
 
 def _find_group(tallies: Tallies, key: object) -> Group:
-    """Return the group with this label, or with these labels; text also names it as files and shells write it."""
+    """Return the group with this label, or with these labels; text may also spell labels as files and shells do."""
     group = as_group(key)
     if group in tallies.groups:
         return group
     names = {"/".join(labels): group for group in tallies.groups for labels in product(*map(spellings, group))}
-    # Text also names a group as files and shells spell its labels.
     text = "/".join(map(str, group))
     if text not in names:
         groups = ", ".join(dict.fromkeys("/".join(map(str, each)) for each in tallies.groups if each))
@@ -306,20 +305,20 @@ def _reweigh_counts(counts: Counts[Any], to: object, gamma: object) -> Counts[An
 
 
 def scale_counts(counts: Counts[Any], first: Floats | float, second: Floats | float) -> Counts[Any]:
-    """Multiply positives and negatives, each with its factor, as with shares that are known."""
+    """Multiply positives and negatives by a factor each; the result counts as reweighted."""
     one = np.ones_like(first)
-    # Rows are counted, not weighted: they stay as many as they were.
+    # Numbers of rows do not change: they are broadcast to the shape of the factors only.
     squares, rows = _scale_cells(counts.squares, first**2, second**2), _scale_cells(counts.rows, one, one)
     return Counts(*_scale_cells(counts, first, second), moments=(Counts(*squares), Counts(*rows)), reweighed=True)
 
 
 def reweigh_mass(counts: Counts[Any], *, to: Floats) -> Counts[Floats]:
-    """Do the same with the mass alone, which is all that values need."""
+    """Reweight the mass alone, which is all that values need; intervals also need squared weights."""
     return Counts(*_scale_cells(counts, *_counts_factors(counts, to, None)), reweighed=True)
 
 
 def _counts_factors(counts: Counts[Any], to: object, gamma: object) -> tuple[Floats, Floats]:
-    """What positives and negatives are multiplied with, in each table."""
+    """Return the factors of positives and negatives, in each table."""
     positives, negatives = np.asarray(counts.positives), np.asarray(counts.negatives)
     _check_both_classes(positives, negatives)
     values = _check_numbers("gamma" if to is None else "to", gamma if to is None else to)
@@ -336,7 +335,8 @@ def _scale_cells(counts: Counts[Any], first: Floats | float, second: Floats | fl
 
 
 def _check_numbers(name: str, value: Any) -> Floats:  # noqa: ANN401  (checked here)
-    """Prevalences or γ, one or many."""
+    """Check prevalences or γ, one or many."""
+    # A single value gives an error with that value; an array one with the number of wrong values.
     if np.ndim(value) == 0:
         (check_gamma if name == "gamma" else partial(check_prevalence, "to"))(value)
         return np.asarray(value, dtype=np.float64)
@@ -392,5 +392,5 @@ _REWEIGHERS: dict[type, Callable[[Any, Any, Any], Any]] = {
 
 def _check_both_classes(positives: npt.ArrayLike, negatives: npt.ArrayLike) -> None:
     for name, mass in (("positives", positives), ("negatives", negatives)):
-        if np.size(mass) and not np.min(mass) > 0:
+        if np.size(mass) and not np.min(mass) > 0:  # also NaN
             raise NotBinaryError(f"there are no {name} that could be reweighted", remedy="give rows of both classes.")

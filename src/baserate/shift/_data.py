@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
@@ -25,7 +25,7 @@ from baserate._numeric.distinct import Codes
 from baserate._results import Estimate
 from baserate._rows import MulticlassRows, MulticlassTarget, Target
 from baserate._tally import Tally
-from baserate.calibrate.multiclass import format_labels
+from baserate.calibrate import format_labels
 from baserate.infer import (
     CalibrationTest,
     VarianceComponent,
@@ -36,8 +36,12 @@ from baserate.infer import (
 )
 from baserate.measure.multiclass import check_class_probabilities
 
+SIGNIFICANCE_LEVEL = 0.05
+"""Level of tests of assumptions; of several in one note, of the family."""
+SMALLEST_P = 5e-324
+"""Smallest positive float: no p-value is 0."""
 _MIN_OVERLAP = 0.5
-"""Largest share of the target outside the scores of validation without a warning."""
+"""Largest share of the target outside the scores of validation that gives no note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,7 @@ class BinaryData:
         tally = self.target.labelled
         if tally is None or not tally.total:
             return 0.0, 0.0
+        # Kish's effective size, (Σw)²/Σw², divided between the classes by weight.
         each = tally.total / float(tally.squares.sum())
         return tally.positives * each, tally.negatives * each
 
@@ -85,6 +90,7 @@ class BinaryData:
     def mean(self, values: Floats) -> tuple[float, float]:
         """Compute the mean of values over the target, and the variance of that mean."""
         target = self.target
+        # The variance is that of influence functions, Σw²(x − m)²/(Σw)², for weights in any unit.
         if target.mass is None or target.squares is None:
             mean = float(values.mean())
             return mean, float(np.dot(values - mean, values - mean)) / len(values) ** 2
@@ -109,7 +115,7 @@ class BinaryData:
         return variance_and_reach(self.validation, influence, spread, self.level)
 
     def notes(self) -> tuple[str, ...]:
-        """Warn if most scores of the target lie outside those of validation."""
+        """Note if most scores of the target lie outside those of validation."""
         low, high = self.validation.score[-1], self.validation.score[0]
         mass = self.target.mass
         outside = (self.score < low) | (self.score > high)
@@ -134,6 +140,17 @@ class BinaryData:
             )
 
 
+def chi_squared_p(statistic: float, freedom: int) -> float:
+    """Return the p-value of a χ² statistic; never 0.
+
+    >>> round(chi_squared_p(3.841459, 1), 6)
+    0.05
+    """
+    from scipy.special import chdtrc
+
+    return max(float(chdtrc(freedom, statistic)), SMALLEST_P)
+
+
 def variance_and_reach(tally: Tally, influence: Floats, spread: float, level: float) -> tuple[float, float]:
     """Compute the variance of an estimate, and how many standard errors its interval reaches.
 
@@ -145,7 +162,7 @@ def variance_and_reach(tally: Tally, influence: Floats, spread: float, level: fl
         present = np.flatnonzero(rows)
         second = squares[present] * np.square(by[present])
         many = float(rows.sum(dtype=np.int64))
-        # Each class has its own degrees of freedom.
+        # Each class has its own degrees of freedom: the rare one may have few rows.
         parts.append(VarianceComponent.of(float(second.sum()), float(np.sum(second**2 / rows[present])), many))
     own = sum(part.variance for part in parts)
     wide = t_widening(degrees_of_freedom(parts), level) ** 2 if own > 0 else 1.0
@@ -290,11 +307,6 @@ class MulticlassData:
         notes = (*_scale_notes(side.score, other.score),)
         return MulticlassData(validation.labels, side, other, truth, validation, rows, mass, squares, used, notes)
 
-    def unlabelled(self) -> MulticlassData:
-        """Return the data without labelled rows of the target."""
-        none = np.zeros(len(self.labels))
-        return replace(self, labelled_rows=none, labelled_mass=none, labelled_squares=none)
-
     def expand(self, influence: Floats) -> Floats:
         """Expand values of rows with weight to all validation rows, with 0 for those without."""
         if self.used_rows is None:
@@ -388,11 +400,12 @@ def _labelled_sums(labelled: MulticlassRows | None, order: list[int], power: int
     times = np.ones(len(labelled)) if labelled.count is None else labelled.count
     # 0 ** 0 is 1: rows without weight must not count for power 0 either.
     weight = np.ones(len(labelled)) if labelled.weight is None else labelled.weight**power * (labelled.weight > 0)
+    # Codes follow the classes of the target; `order` puts the sums in the order of validation.
     return np.bincount(labelled.truth, weights=times * weight, minlength=len(order))[order].astype(np.float64)
 
 
 def _scale_notes(target: Reals, validation: Reals) -> Iterator[str]:
-    """Warn if one sample looks as if its scores were percentages or logarithms."""
+    """Note if the scores of one sample look like percentages or logarithms of the other's."""
     if len(target) < _MIN_ROWS:
         return
     lows, highs = zip(*((float(each.min()), float(each.max())) for each in (target, validation)), strict=True)

@@ -57,7 +57,7 @@ class Estimator:
     """Estimator for several classes; None if the method is for two classes only."""
 
     def options(self, *, many: bool = False) -> tuple[str, ...]:
-        """Names of the options besides the level, for two classes or for many."""
+        """Name the options besides the level, for two classes or for many."""
         function = self.multiclass if many else self.binary
         parameters = () if function is None else signature(function).parameters.values()
         return tuple(each.name for each in parameters if each.kind is each.KEYWORD_ONLY and each.name != "level")
@@ -219,7 +219,7 @@ def estimate_prevalence(
     """Estimate the prevalence of the positive class, or of each of several classes, in unlabelled data.
 
     The estimate assumes label shift: each class scores as in the validation data, and only the prevalences differ.
-    `label_shift` tests that assumption. The interval includes the uncertainty from the validation sample.
+    `label_shift_test` tests that assumption. The interval includes the uncertainty from the validation sample.
 
     Parameters
     ----------
@@ -344,7 +344,7 @@ def call_with_options(
 
 
 def _extreme_scores_note(data: BinaryData, estimate: Prevalence) -> tuple[str, ...]:
-    """Say how many rows of the target have no finite log-odds."""
+    """Note how many rows of the target have no finite log-odds."""
     if estimate.calibrator is None or not estimate.calibrator.form.of_probabilities:
         return ()
     score, rows = data.score, data.target.rows

@@ -5,15 +5,15 @@ The piecewise linear calibration curve, which `estimate_performance` uses, tests
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import erfc, inf, log, nan, sqrt
-from typing import NamedTuple, NoReturn
+from math import erfc, inf, isnan, log, nan, sqrt
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from baserate._arrays import Cells, Floats, Reals, ratio
-from baserate._errors import FitError, OptionError, UsageError, keyword
+from baserate._errors import BaserateError, FitError, OptionError, UsageError, keyword
 from baserate._formatting import count_of, format_number, format_p_phrase, there_are
 from baserate._numeric.mixture import unconstrained_log_likelihood
 from baserate._rows import MulticlassRows, MulticlassTarget, Rows, Target
@@ -21,20 +21,23 @@ from baserate._tally import Tallies, Tally
 from baserate.calibrate import pool_tally
 from baserate.infer import CalibrationTest, holm
 from baserate.measure import bin_starts
-from baserate.shift._data import BinaryData, MulticlassData, Prevalence
+from baserate.shift._data import (
+    SIGNIFICANCE_LEVEL,
+    SMALLEST_P,
+    BinaryData,
+    MulticlassData,
+    Prevalence,
+    chi_squared_p,
+)
 from baserate.shift._maximum_likelihood import JointFit, Posterior, fit_binned
 from baserate.shift._moment_matching import binary_moments, binary_pacc, moment_influence, raw_scores
-from baserate.shift._multiclass_likelihood import SIGNIFICANCE, fit_calibration, solve_moments
+from baserate.shift._multiclass_likelihood import fit_calibration, solve_moments
 
 CALIBRATION_CHECK = "calibration_curve"
-SIGNIFICANCE_LEVEL = 0.05
-"""Level of the test."""
 _METHOD = "score test, χ²"
 _TEST_BINS = 10
 _ROWS_PER_TEST_BIN = 5.0
 """Least rows of a bin, counted as 4p(1 − p) each, for a normal approximation."""
-_SMALLEST_P = 5e-324
-"""Smallest positive float: no p-value is 0."""
 
 
 def calibration_test(tally: Tally, chance: Floats, columns: Floats | None = None) -> CalibrationTest:
@@ -46,8 +49,9 @@ def calibration_test(tally: Tally, chance: Floats, columns: Floats | None = None
     """
     mass = tally.positive + tally.negative
     weight = mass * chance * (1 - chance)
+    # Squared weights: the variance of a sum of weighted outcomes.
     noise = tally.squares.sum(axis=0) * chance * (1 - chance)
-    bins = min(_TEST_BINS, int(4 * weight.sum() ** 2 / max(noise.sum(), _SMALLEST_P) / _ROWS_PER_TEST_BIN))
+    bins = min(_TEST_BINS, int(4 * weight.sum() ** 2 / max(noise.sum(), SMALLEST_P) / _ROWS_PER_TEST_BIN))
     if bins < 2:
         return CalibrationTest(CALIBRATION_CHECK, nan, nan, _METHOD, why="there are too few rows for two bins")
     # Scores of a tally fall, but `bin_starts` expects rising ones.
@@ -58,23 +62,21 @@ def calibration_test(tally: Tally, chance: Floats, columns: Floats | None = None
         member = member - (member * weight) @ columns.T @ np.linalg.pinv((columns * weight) @ columns.T) @ columns
     surplus = member @ (tally.positive - mass * chance)
     spread = (member * noise) @ member.T
-    return _chi_squared(surplus, spread)
+    return _test_surplus(surplus, spread)
 
 
-def _chi_squared(surplus: Floats, spread: Floats) -> CalibrationTest:
-    from scipy.special import gammaincc
-
+def _test_surplus(surplus: Floats, spread: Floats) -> CalibrationTest:
+    """Test by χ² whether sums with this covariance are 0, in the directions that vary."""
     # Scaled to a correlation matrix, so that the tolerance does not depend on bin sizes.
-    scale = np.sqrt(np.maximum(np.diagonal(spread), _SMALLEST_P))
+    scale = np.sqrt(np.maximum(np.diagonal(spread), SMALLEST_P))
     values, vectors = np.linalg.eigh(spread / np.outer(scale, scale))
-    varies = values > 1e-8 * max(float(values.max()), _SMALLEST_P)
+    # A projection leaves directions without variance, where rounding would be divided by rounding.
+    varies = values > 1e-8 * max(float(values.max()), SMALLEST_P)
     if not varies.any():
         return CalibrationTest(CALIBRATION_CHECK, nan, nan, _METHOD, why="the curve passes through every bin")
     parts = (vectors.T @ (surplus / scale))[varies] ** 2 / values[varies]
     statistic, freedom = float(parts.sum()), int(varies.sum())
-    return CalibrationTest(
-        CALIBRATION_CHECK, statistic, max(float(gammaincc(freedom / 2, statistic / 2)), _SMALLEST_P), _METHOD, freedom
-    )
+    return CalibrationTest(CALIBRATION_CHECK, statistic, chi_squared_p(statistic, freedom), _METHOD, freedom)
 
 
 _CURVE_BINS = 10
@@ -105,30 +107,30 @@ class CalibrationCurve(NamedTuple):
     middle: Floats
     """Mean score of validation in each bin."""
     level: Floats
-    """Chance at the middle."""
+    """Probability of the positive class at the middle."""
     slope: Floats
     mass: Floats
     """Mass of validation in each bin."""
     spread: Floats
     """Sum of squared distances from the middle; infinite if the bin has no slope."""
-    lost: Floats
+    correction: Floats
     """Factor that corrects squared residuals for fitted parameters."""
 
     def places(self, score: Reals) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
         """Return the bin of each score."""
         return np.searchsorted(self.edges, score, side="left")
 
-    def straight(self, score: Reals) -> Floats:
+    def evaluate_lines(self, score: Reals) -> Floats:
         """Evaluate the lines, which may leave [0, 1]."""
         at = self.places(score)
         return np.asarray(self.level[at] + self.slope[at] * (score - self.middle[at]))
 
     def __call__(self, score: Reals) -> Floats:
         """Return the probability of the positive class at each score."""
-        return np.clip(self.straight(score), 0.0, 1.0)
+        return np.clip(self.evaluate_lines(score), 0.0, 1.0)
 
-    def of_falling(self, score: Floats) -> Floats:
-        """Return the same for scores in falling order, one bin at a time, which is fast for very many."""
+    def evaluate_falling(self, score: Floats) -> Floats:
+        """Return the probability at each of many scores in falling order, bin by bin, which is faster."""
         ends = len(score) - np.searchsorted(score[::-1], self.edges, side="right")
         chances = np.empty(len(score))
         for place, (start, end) in enumerate(zip([*ends, 0], [len(score), *ends], strict=True)):
@@ -143,13 +145,15 @@ class CalibrationCurve(NamedTuple):
         level = np.bincount(at, weights=change, minlength=size) / self.mass
         slope = np.bincount(at, weights=change * (score - self.middle[at]), minlength=size) / self.spread
         own, tally = self.places(self.tally.score), self.tally
-        each = np.sqrt(self.lost[own]) * (level[own] + slope[own] * (tally.score - self.middle[own]))
-        chance = self.straight(tally.score)
+        each = np.sqrt(self.correction[own]) * (level[own] + slope[own] * (tally.score - self.middle[own]))
+        # Not clipped: these are residuals of the lines that were fitted.
+        chance = self.evaluate_lines(tally.score)
         return np.stack([each * (1 - chance), each * -chance])
 
-    def fit(self) -> CalibrationTest:
+    def check_fit(self) -> CalibrationTest:
         """Test the lines: whether the upper half of each bin lies where its line predicts, by χ²."""
         tally, at = self.tally, self.places(self.tally.score)
+        # Clipped here, so that no variance is negative.
         mass, chance = tally.positive + tally.negative, self(tally.score)
         size = len(self.middle)
 
@@ -158,22 +162,19 @@ class CalibrationCurve(NamedTuple):
 
         upper = (_in_upper_half(at, mass)).astype(np.float64)
         x = tally.score - self.middle[at]
+        # Without what level and slope explain, which were fitted to the same rows.
         upper -= (sum_by_bin(mass * upper) / self.mass)[at] + x * (sum_by_bin(mass * upper * x) / self.spread)[at]
-        surplus = sum_by_bin(upper * (tally.positive - mass * self.straight(tally.score)))
+        surplus = sum_by_bin(upper * (tally.positive - mass * self.evaluate_lines(tally.score)))
         noise = sum_by_bin(upper**2 * tally.squares.sum(axis=0) * chance * (1 - chance))
         varies = (noise > 0) & (sum_by_bin(mass * chance * (1 - chance)) > _MIN_VARIANCE)
         how = "score test of halves of bins, χ²"
         if not varies.any():
             return CalibrationTest(CALIBRATION_CHECK, nan, nan, how, why="there are too few rows")
-        from scipy.special import gammaincc
-
         statistic, freedom = float((surplus[varies] ** 2 / noise[varies]).sum()), int(varies.sum())
-        return CalibrationTest(
-            CALIBRATION_CHECK, statistic, max(float(gammaincc(freedom / 2, statistic / 2)), _SMALLEST_P), how, freedom
-        )
+        return CalibrationTest(CALIBRATION_CHECK, statistic, chi_squared_p(statistic, freedom), how, freedom)
 
     def notes(self, check: CalibrationTest) -> tuple[str, ...]:
-        """Say how scores were recalibrated, and whether that fits."""
+        """Note how scores were recalibrated, and whether the curve fits."""
         bins = count_of(len(self.middle), "bin")
         text = f"Scores were recalibrated on the validation data by a curve that is linear in each of {bins}"
         if check.why:
@@ -185,7 +186,7 @@ class CalibrationCurve(NamedTuple):
 
 
 def _in_upper_half(at: Cells, mass: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Say whether each score, of falling ones, lies in the upper half of its bin by mass."""
+    """Return whether each score, of falling ones, lies in the upper half of its bin by mass."""
     above = np.cumsum(mass) - mass / 2
     begins = np.flatnonzero(np.append(True, at[1:] != at[:-1]))
     before = (np.cumsum(mass) - mass)[begins]
@@ -211,11 +212,12 @@ def fit_curve(tally: Tally, score: Floats, mass: Cells, thresholds: Iterable[flo
     middle, level = sum_by_bin(own * tally.score) / total, sum_by_bin(tally.positive) / total
     x = tally.score - middle[at]
     spread = sum_by_bin(own * x**2)
-    # An infinite spread makes the slope 0 without a special case.
+    # An infinite spread makes the slope 0 without a special case: of few rows, or of scores that are equal to rounding.
     spread[(rows < _ROWS_PER_SLOPE) | (spread <= 1e-20 * total * np.maximum(middle**2, 1e-280))] = inf
     lines = np.where(np.isinf(spread), 1, 2)
-    lost = ratio(rows, np.maximum(rows - lines, 1.0))
-    return CalibrationCurve(tally, edges, middle, level, sum_by_bin(tally.positive * x) / spread, total, spread, lost)
+    correction = ratio(rows, np.maximum(rows - lines, 1.0))
+    slope = sum_by_bin(tally.positive * x) / spread
+    return CalibrationCurve(tally, edges, middle, level, slope, total, spread, correction)
 
 
 def _bin_edges(tally: Tally, score: Floats, mass: Cells, thresholds: Iterable[float]) -> Floats:
@@ -231,22 +233,24 @@ def _bin_edges(tally: Tally, score: Floats, mass: Cells, thresholds: Iterable[fl
     equal = places[order][np.unique(begins[begins > 0]) - 1]
     rows = np.cumsum(tally.rows.sum(axis=0)[::-1].astype(np.int64))
     rising = tally.score[::-1]
-    cuts: list[int] = [0, int(rows[-1])]
+    rows_below: list[int] = [0, int(rows[-1])]
     edges: list[float] = []
+    # Bins include their upper edge, but a score equal to a threshold is flagged: its edge lies one float below.
     for edge, least in [
         *((np.nextafter(each, -inf), _ROWS_PER_SLOPE) for each in thresholds),
         *((e, _ROWS_PER_BIN) for e in equal),
     ]:
         place = int(np.searchsorted(rising, edge, side="right"))
         below = int(rows[place - 1]) if place else 0
-        if min(abs(below - cut) for cut in cuts) >= least:
-            cuts.append(below)
+        if min(abs(below - each) for each in rows_below) >= least:
+            rows_below.append(below)
             edges.append(float(edge))
     return np.sort(np.array(edges, dtype=np.float64))
 
 
 def _check_support(tally: Tally, score: Floats, mass: Cells) -> None:
     """Raise if too much of the target lies where validation has no scores."""
+    # The range of the outermost rows at an end is the unit: far is one unit outside, thin is less than one inside.
     rows = np.cumsum(tally.rows.sum(axis=0, dtype=np.int64))
     low, high = float(tally.score[-1]), float(tally.score[0])
     below = float(tally.score[np.searchsorted(rows, rows[-1] - min(_END_ROWS, rows[-1]), side="right")]) - low
@@ -311,12 +315,12 @@ class LabelShiftTestResult:
 
 
 def check_label_shift(data: BinaryData, *, bins: int | Sequence[float] | None = None) -> LabelShiftTestResult:
-    """Make both tests of label shift for two classes."""
+    """Test label shift for two classes by both tests."""
     return check_binned(data, *fit_binned(data, bins))
 
 
 def check_binned(data: BinaryData, estimate: Prevalence, joint: JointFit) -> LabelShiftTestResult:
-    """Make both tests of an estimate by `binned`."""
+    """Test label shift by both tests on the histograms of an estimate by `binned`."""
     return describe_checks((goodness_of_fit(joint), hausman_difference(data, estimate, joint)))
 
 
@@ -324,12 +328,12 @@ def describe_checks(checks: tuple[CalibrationTest, ...]) -> LabelShiftTestResult
     """Add a sentence about each test, and one about assumptions that were not tested."""
     words = {_FIT: (_FITS, _MISFITS), DIFFERENCE: (_AGREE, _DIFFER)}
     p_name = _ADJUSTED_P if len([check for check in checks if not check.why]) > 1 else "p"
-    unworded = LabelShiftTestResult(checks, ())
+    adjusted = holm([check.p for check in checks])
     lines = [
         f"Not tested by {check.name}: {check.why}."
         if check.why
         else words[check.name][p < SIGNIFICANCE_LEVEL].format(p=format_p_phrase(p, digits=3, name=p_name))
-        for check, p in zip(checks, unworded.adjusted, strict=True)
+        for check, p in zip(checks, adjusted, strict=True)
     ]
     return LabelShiftTestResult(checks, (*lines, UNTESTED))
 
@@ -343,6 +347,7 @@ _HEADLINES = {
 
 def describe_rejections(checks: Sequence[CalibrationTest]) -> list[str]:
     """Name the tests that reject, in a few words for a headline; those of label shift are Holm-adjusted."""
+    # Two families: a calibration that does not fit is no evidence against label shift.
     families = [[check for check in checks if (check.name == CALIBRATION_CHECK) is curve] for curve in (False, True)]
     pairs = [checked for part in families for checked in zip(part, holm([check.p for check in part]), strict=True)]
     several = len([check for check in families[0] if not check.why]) > 1
@@ -355,7 +360,7 @@ def describe_rejections(checks: Sequence[CalibrationTest]) -> list[str]:
 
 
 def disagreement_notes(data: BinaryData, estimate: Prevalence, tests: LabelShiftTestResult) -> tuple[str, ...]:
-    """Say which tests reject label shift, and what another method estimates; empty where none rejects."""
+    """Note which tests reject label shift, and what another method estimates; empty where none rejects."""
     # Not strict: the last sentence, about untested assumptions, has no p-value.
     lines = [line for line, p in zip(tests.summary, tests.adjusted, strict=False) if p < SIGNIFICANCE_LEVEL]
     if tests.adjusted[-1] < SIGNIFICANCE_LEVEL:
@@ -371,12 +376,12 @@ def check_calibration(data: BinaryData, posterior: Posterior, *, fitted: bool) -
 
     tally = data.validation
     chance = expit(posterior.log_ratio(tally.score) + log(tally.positives) - log(tally.negatives))
-    x = posterior.variable(tally.score) if fitted else None
+    x = posterior.regressor(tally.score) if fitted else None
     return calibration_test(tally, chance, None if x is None else np.stack([np.ones_like(x), x]))
 
 
 def calibration_notes(check: CalibrationTest) -> tuple[str, ...]:
-    """Say whether probabilities fit the validation data."""
+    """Note whether probabilities fit the validation data."""
     if check.why:
         return (f"Whether probabilities fit the validation data was not tested: {check.why}.",)
     p = format_p_phrase(check.p, digits=3)
@@ -386,8 +391,8 @@ def calibration_notes(check: CalibrationTest) -> tuple[str, ...]:
 
 
 def binned_note(data: BinaryData, check: CalibrationTest) -> tuple[str, ...]:
-    """Say what `binned` estimates, which needs no calibration, where the calibration of another method does not fit."""
-    if not check.p < SIGNIFICANCE_LEVEL:
+    """Note what `binned` estimates, which needs no calibration, if the calibration of another method does not fit."""
+    if not check.p < SIGNIFICANCE_LEVEL:  # also where p is NaN, since there was no test
         return ()
     other = fit_binned(data)[0].estimate
     value, low, high = (format_number(each, 3) for each in (other.value, other.low, other.high))
@@ -406,13 +411,10 @@ def goodness_of_fit(joint: JointFit) -> CalibrationTest:
     if many < 3:
         why = f"{there_are(many, 'bin')} with rows, and the test needs 3"
         return CalibrationTest(_FIT, nan, nan, how, why=why)
-    from scipy.special import gammaincc
-
     # Rounding may make the free likelihood fall below that of the mixture.
     statistic = max(2 * (unconstrained_log_likelihood(counts) - joint.fit.log_likelihood), 0.0)
-    return CalibrationTest(
-        _FIT, statistic, max(float(gammaincc((many - 2) / 2, statistic / 2)), _SMALLEST_P), how, many - 2
-    )
+    # Each class histogram has B − 1 free parameters, the third B − 1 more; the mixture has one in their place.
+    return CalibrationTest(_FIT, statistic, chi_squared_p(statistic, many - 2), how, many - 2)
 
 
 def hausman_difference(data: BinaryData, estimate: Prevalence, joint: JointFit) -> CalibrationTest:
@@ -435,7 +437,8 @@ def hausman_difference(data: BinaryData, estimate: Prevalence, joint: JointFit) 
         why = "both estimates weight scores almost equally, so that they must agree"
         return CalibrationTest(DIFFERENCE, nan, nan, how, why=why)
     z = (estimate.value - simple.unclipped) / sqrt(variance)
-    return CalibrationTest(DIFFERENCE, z, max(erfc(abs(z) / sqrt(2)), _SMALLEST_P), how)
+    # By erfc: 2(1 − Φ(|z|)) would be 0 from |z| = 8.3 on.
+    return CalibrationTest(DIFFERENCE, z, max(erfc(abs(z) / sqrt(2)), SMALLEST_P), how)
 
 
 _HANSEN = "overidentification"
@@ -508,5 +511,59 @@ def multiclass_label_shift(target: MulticlassTarget, validation: MulticlassRows)
         check = CalibrationTest(_HANSEN, nan, nan, _HANSEN_METHOD, why=why)
         return LabelShiftTestResult((check,), (f"Not tested by {_HANSEN}: {why}.", UNTESTED))
     check = CalibrationTest(_HANSEN, fit.statistic, fit.p, _HANSEN_METHOD, fit.over)
-    line = (_FITS, _MISFITS)[check.p < SIGNIFICANCE].format(p=format_p_phrase(check.p, digits=3))
+    line = (_FITS, _MISFITS)[check.p < SIGNIFICANCE_LEVEL].format(p=format_p_phrase(check.p, digits=3))
     return LabelShiftTestResult((check,), (line, UNTESTED))
+
+
+class TidyTests(NamedTuple):
+    """Tests of label shift and of calibration: tidy rows, notes, and short descriptions of what they reject."""
+
+    rows: list[dict[str, Any]]
+    notes: Sequence[str]
+    rejections: list[str]
+
+
+def tabulate_tests(
+    target: Any,  # noqa: ANN401  (of two classes or several, as the validation data)
+    validation: Any,  # noqa: ANN401
+    bins: Mapping[str, Any],
+    checks: Sequence[CalibrationTest] = (),
+) -> TidyTests:
+    """Tabulate tests of label shift, and the test of the calibration among the checks of the estimate."""
+    # The other checks of an estimate are those of label shift, which are made here.
+    calibration = [check for check in checks if check.name == CALIBRATION_CHECK]
+    calibration_rows = [_tidy_test(check, check.p) for check in calibration]
+    try:
+        result = label_shift_test(target, validation, **bins)
+    except BaserateError as error:
+        notes = [f"label shift was not tested: {error}"]
+        return TidyTests(calibration_rows, notes, describe_rejections(calibration))
+    rows = [_tidy_test(check, p) for check, p in zip(result.checks, result.adjusted, strict=True)]
+    rejections = describe_rejections([*result.checks, *calibration])
+    return TidyTests([*rows, *calibration_rows], result.summary, rejections)
+
+
+def _tidy_test(check: CalibrationTest, adjusted: float) -> dict[str, Any]:
+    """Return a test as a tidy row, with its p-value adjusted for the number of tests."""
+    return {
+        "measure": f"{check.name}_test",
+        "value": check.statistic,
+        "p": None if isnan(check.p) else check.p,
+        "p_adjusted": None if isnan(adjusted) else adjusted,
+        "freedom": check.freedom,
+        "how": check.how,
+        "why": check.why,
+    }
+
+
+def tidy_check(check: CalibrationTest) -> dict[str, Any]:
+    """Return a test as an entry in the header of results."""
+    undefined = check.why is not None
+    return {
+        "name": check.name,
+        "statistic": None if undefined else check.statistic,
+        "p": None if undefined else check.p,
+        "freedom": check.freedom,
+        "how": check.how,
+        "why": check.why,
+    }

@@ -53,7 +53,7 @@ class Posterior(NamedTuple):
     """Influence of validation rows, of shape (2, 2, scores): on the intercept less the log-odds of `at`, and on the
     slope, by class and score; None if nothing was estimated."""
 
-    def variable(self, scores: Reals) -> Floats:
+    def regressor(self, scores: Reals) -> Floats:
         """Return the regressor that the slope multiplies: scores or their log-odds."""
         values = np.asarray(scores, dtype=np.float64)
         return values if self.calibrator is not None and isinstance(self.calibrator.form, Line) else log_odds(values)
@@ -63,7 +63,7 @@ class Posterior(NamedTuple):
         values = np.asarray(scores, dtype=np.float64)
         level = log(self.at) - log1p(-self.at)
         if self.calibrator is not None and (line := _logistic_line(self.calibrator)) is not None:
-            x = self.variable(values)
+            x = self.regressor(values)
             x = x * line[1]
             x += line[0] - level
             return x
@@ -84,8 +84,9 @@ class Posterior(NamedTuple):
         if not adjusted:
             own[0] += _prevalence_influence(validation)
         line = _logistic_line(self.calibrator) if self.calibrator is not None else None
-        # Log-odds of the target, recovered from the ratios: scores are not stored.
+        # Log-odds of the target, recovered from the ratios: pooled neighbors have no scores.
         x = np.zeros(1) if line is None else (ratios + log(self.at) - log1p(-self.at) - line[0]) / line[1]
+        # Certain rows have infinite log-odds and a derivative of 0, whose product is NaN and counts as 0.
         with np.errstate(invalid="ignore"):
             sums = np.array([float(change.sum()), float(np.nan_to_num(change * x).sum())])
         total: Floats = np.tensordot(sums, own, axes=1)
@@ -94,6 +95,7 @@ class Posterior(NamedTuple):
 
 def _logistic_line(calibrator: Calibrator) -> tuple[float, float] | None:
     """Return intercept and slope of a logistic calibrator; None for other calibrators."""
+    # An offset has the same form, but does not clip; its slope was not fitted.
     form = calibrator.form
     if isinstance(form, Line):
         return form.intercept, form.slope
@@ -120,7 +122,7 @@ def binary_mlls(data: BinaryData, *, recalibrate: RecalibrateOption = True, at: 
     labels = LabelLikelihood(*data.label_counts)
     few = pool_neighbors(ratios, sample)
     # Pooled scores give a start next to the maximum, so that the full pass needs few steps.
-    value = _maximize(sample, labels, _maximize(few[1], labels, posterior.at))
+    value = _maximize_likelihood(sample, labels, _maximize_likelihood(few[1], labels, posterior.at))
     influence, spread = _binary_influence(data, posterior, few, value)
     variance, reach = data.reach(influence, spread)
     low, high = _profile_bounds(_ProfileLikelihood(few[1], labels, value), variance, spread, reach)
@@ -133,7 +135,7 @@ def binary_mlls(data: BinaryData, *, recalibrate: RecalibrateOption = True, at: 
 
 
 def target_influence(ratios: Floats, estimate: Prevalence, mass: Cells | None, data: BinaryData) -> Floats:
-    """Influence on the estimate of a unit of mass of the target at these log-ratios."""
+    """Compute the influence on the estimate of a unit of mass of the target at these log-ratios."""
     sample = MixtureSample.of(ratios, mass, mass)
     u = sample.lean / (0.5 + sample.lean * (estimate.value - 0.5))
     return np.asarray(
@@ -178,7 +180,7 @@ def _fit_logistic(tally: Tally) -> Posterior:
         raise FitError(
             "the higher the score, the rarer the positive class", remedy="reverse the scores, or estimate by 'pacc'."
         )
-    x, chance = posterior.variable(tally.score), posterior.calibrator(tally.score)
+    x, chance = posterior.regressor(tally.score), posterior.calibrator(tally.score)
     weight = (tally.positive + tally.negative) * chance * (1 - chance)
     cross = float(weight @ x)
     inverse = np.linalg.inv(np.array([[float(weight.sum()), cross], [cross, float(weight @ (x * x))]]))
@@ -189,7 +191,7 @@ def _fit_logistic(tally: Tally) -> Posterior:
 
 
 def _prevalence_influence(tally: Tally) -> Floats:
-    """Influence of one more row of each class on the log-odds of the prevalence."""
+    """Compute the influence of one more row of each class on the log-odds of the prevalence."""
     return np.repeat([[1 / tally.positives], [-1 / tally.negatives]], len(tally.score), axis=1)
 
 
@@ -200,16 +202,16 @@ class LabelLikelihood(NamedTuple):
     negatives: float
 
     def slope(self, q: float) -> float:
-        """First derivative of the log-likelihood."""
+        """Compute the first derivative."""
         return _ratio_or_zero(self.positives, q) - _ratio_or_zero(self.negatives, 1 - q)
 
     def curvature(self, q: float) -> float:
-        """Negative second derivative of the log-likelihood."""
+        """Compute the negative second derivative."""
         return _ratio_or_zero(self.positives, q * q) + _ratio_or_zero(self.negatives, (1 - q) ** 2)
 
-    def surprise(self, q: float) -> float:
-        """Negative log-likelihood."""
-        from scipy.special import xlogy
+    def negative_log_likelihood(self, q: float) -> float:
+        """Compute the negative log-likelihood."""
+        from scipy.special import xlogy  # 0·ln 0 is 0
 
         return -float(xlogy(self.positives, q) + xlogy(self.negatives, 1 - q))
 
@@ -219,7 +221,7 @@ def _ratio_or_zero(part: float, whole: float) -> float:
     return ratio(part, whole) if part else 0.0
 
 
-def _maximize(sample: MixtureSample, labels: LabelLikelihood, start: float) -> float:
+def _maximize_likelihood(sample: MixtureSample, labels: LabelLikelihood, start: float) -> float:
     def slope_at(q: float) -> tuple[float, float]:
         moments_at = sample.moments(q)
         return moments_at.slope + labels.slope(q), moments_at.curvature + labels.curvature(q)
@@ -246,10 +248,10 @@ class _ProfileLikelihood(NamedTuple):
     labels: LabelLikelihood
     peak: float
 
-    def fall(self, q: float) -> float:
+    def distance_from_peak(self, q: float) -> float:
         """Compute how far the log-likelihood lies below its maximum."""
-        surprise = self.sample.surprise(q) + self.labels.surprise(q)
-        return surprise - self.sample.surprise(self.peak) - self.labels.surprise(self.peak)
+        parts = self.sample.negative_log_likelihood, self.labels.negative_log_likelihood
+        return sum(part(q) for part in parts) - parts[0](self.peak) - parts[1](self.peak)
 
 
 def _profile_bounds(shape: _ProfileLikelihood, variance: float, spread: float, reach: float) -> tuple[float, float]:
@@ -268,12 +270,12 @@ def _profile_bounds(shape: _ProfileLikelihood, variance: float, spread: float, r
 def _profile_end(shape: _ProfileLikelihood, end: float, allowed: float) -> float:
     """Bisect for where the log-likelihood has fallen by the allowance; the end of [0, 1] if it never does."""
     inside, outside = shape.peak, end
-    if inside == end or shape.fall(end) <= allowed:
+    if inside == end or shape.distance_from_peak(end) <= allowed:
         return end
     # Bisection: the likelihood is monotone on each side, but may be infinite at the end itself.
     for _ in range(60):
         middle = (inside + outside) / 2
-        if shape.fall(middle) <= allowed:
+        if shape.distance_from_peak(middle) <= allowed:
             inside = middle
         else:
             outside = middle
@@ -315,7 +317,7 @@ class JointFit(NamedTuple):
         return cls(histograms, fit, bin_weights(histograms.counts, fit, joint=True))
 
     def target_influence(self, data: BinaryData) -> Floats:
-        """Influence on the prevalence of a unit of mass at each score of the target."""
+        """Compute the influence on the prevalence of a unit of mass at each score of the target."""
         assert self.histograms.edges is not None  # noqa: S101  (for the type checker)
         mixture = self.fit.share * self.fit.first + (1 - self.fit.share) * self.fit.second
         own = (self.weight - float(self.weight @ mixture)) / data.target.total
@@ -339,7 +341,7 @@ def fit_binned(data: BinaryData, bins: int | Sequence[float] | None = None) -> t
     histograms = count_in_bins(data, bins)
     profile = ProfileLikelihood(histograms.counts)
     fit = profile.maximum
-    # The profile likelihood is χ² in large samples only; t quantiles make up for few validation rows.
+    # The profile likelihood is χ² in large samples only; t quantiles make up for few rows of the rarer class.
     wide = normal_quantile(data.level) * t_widening(min(data.rows) - 1, data.level)
     low, high = profile.bounds(fit, wide**2 / 2)
     joint = JointFit.of(histograms, fit)
@@ -356,8 +358,8 @@ def hdy(data: BinaryData) -> Prevalence:
     r"""Estimate the prevalence by the least Hellinger distance of histograms.
 
     The distance is :math:`\sum(\sqrt{qf_1+(1-q)f_0}-\sqrt h)^2`. The estimate is the median of those with 10, 20, …,
-    110 bins of equal width, each minimized exactly [@gonzalez2013]. With few validation rows for so many bins it has an
-    unknown bias. Its interval is therefore that of `binned`, extended to contain the estimate.
+    110 bins of equal width, each minimized exactly [@gonzalez2013]. With few validation rows in each bin its bias is
+    unknown. Its interval is therefore that of `binned`, extended to contain the estimate.
     """
     data.check_probabilities("hdy")
     several = [
@@ -448,9 +450,10 @@ def _occupied_counts(data: BinaryData, place: BinFunction, many: int) -> Histogr
     first, second = _class_counts(data.validation, place, many)
     mass = np.bincount(place(target.score), weights=target.mass, minlength=many).astype(np.float64)
     mixed = mass if target.squares is None else effective_counts(mass, target.squares)
-    there = first + second + mixed > 0
-    bin_of = np.cumsum(there) - 1
-    return Histograms(BinCounts(first[there], second[there], mixed[there], data.label_counts), bin_of[places])
+    nonempty = first + second + mixed > 0
+    bin_of = np.cumsum(nonempty) - 1
+    counts = BinCounts(first[nonempty], second[nonempty], mixed[nonempty], data.label_counts)
+    return Histograms(counts, bin_of[places])
 
 
 def _class_counts(tally: Tally, place: BinFunction, many: int) -> Floats:
@@ -473,12 +476,12 @@ def _check_edges(edges: Sequence[float]) -> Floats:
 def _minimize_hellinger(counts: BinCounts) -> float:
     """Find the prevalence of least Hellinger distance: where the slope of Σ√(mixture·h) is 0."""
     f, g, h = (each / each.sum() for each in (counts.first, counts.second, counts.mixture))
-    there = h > 0
-    rise, height = (f - g)[there], np.sqrt(h[there])
+    nonempty = h > 0
+    rise, height = (f - g)[nonempty], np.sqrt(h[nonempty])
 
     def slope(q: float) -> float:
         with np.errstate(divide="ignore", invalid="ignore"):
-            part = height * rise / np.sqrt(q * f[there] + (1 - q) * g[there])
+            part = height * rise / np.sqrt(q * f[nonempty] + (1 - q) * g[nonempty])
         # A bin that neither class can fill has an infinite slope; the sign alone matters to the root finder.
         return float(np.nan_to_num(part, nan=0.0, posinf=1e300, neginf=-1e300).sum())
 

@@ -20,11 +20,11 @@ from baserate._calibrator import MulticlassCalibrator
 from baserate._domains import LEVEL, check_domain, wrong_option
 from baserate._errors import FitError, OptionError
 from baserate._numeric.distinct import Codes
-from baserate._numeric.mixture import maximize_share as likeliest_share
+from baserate._numeric.mixture import maximize_share
 from baserate._numeric.simplex import contrasts, fit_least_squares, fit_likelihood, fit_regularized
 from baserate._results import Estimate
 from baserate._rows import MulticlassRows, MulticlassTarget
-from baserate.calibrate.multiclass import format_labels
+from baserate.calibrate import format_labels
 from baserate.infer import normal_quantile, proportion_from_variance, wilson_or_exact
 from baserate.shift._data import (
     DELTA_METHOD,
@@ -70,6 +70,7 @@ class BinaryMoments(NamedTuple):
         # The set is then the whole line or the outside of an interval: nothing can be excluded.
         if a <= 0:
             return -inf, inf
+        # The roots of aq² − 2ahq + ar = 0, h ± √(h² − r).
         above = self.target - self.second
         half = (self.gap * above - square * self.second_noise) / a
         rest = (above**2 - square * (self.noise + self.second_noise)) / a
@@ -153,7 +154,7 @@ def binary_moments(data: BinaryData, value: ScoreFunction) -> BinaryMoments:
 
 
 def moment_influence(data: BinaryData, value: ScoreFunction, moments: BinaryMoments, share: float) -> Floats:
-    """Influence of one more row of each class at each validation score on the prevalence."""
+    """Compute the influence on the prevalence of one more row of each class at each validation score."""
     tally = data.validation
     z = value(tally.score)
     own = np.stack(
@@ -176,6 +177,7 @@ def _check_moments(data: BinaryData, value: ScoreFunction, level: float) -> Bina
 
 def _estimate_share(data: BinaryData, value: ScoreFunction, method: str) -> Prevalence:
     moments = _check_moments(data, value, data.level)
+    # Unclipped until the end: a clipped estimate has no influence function at its bounds.
     share = moments.share
     influence, spread = moment_influence(data, value, moments, share), moments.noise / moments.gap**2
     _, reach = data.reach(influence, spread)
@@ -196,9 +198,11 @@ def _estimate_with_prior(data: BinaryData, value: ScoreFunction, method: str, al
     if not alpha >= 1:
         raise wrong_option("alpha", alpha, "1 or more, for a prior that pulls towards the middle")
     moments = _check_moments(data, value, data.level)
+    # Per row of the target, as the moments are means.
     prior = (alpha - 1) / data.effective
 
     def slope_at(q: float) -> tuple[float, float]:
+        # With a prior, its logarithm falls infinitely steeply towards both ends.
         if q in (0.0, 1.0):
             return (inf if q == 0 else -inf) if prior else _unpenalized_slope(moments, q), inf
         c = moments.second + q * moments.gap
@@ -207,7 +211,7 @@ def _estimate_with_prior(data: BinaryData, value: ScoreFunction, method: str, al
         return slope, curve + prior * (1 / q**2 + 1 / (1 - q) ** 2)
 
     plain = _estimate_share(data, value, method)
-    return _replace_value(plain, likeliest_share(slope_at, plain.value))
+    return _replace_value(plain, maximize_share(slope_at, plain.value))
 
 
 def _unpenalized_slope(moments: BinaryMoments, q: float) -> float:
@@ -220,8 +224,7 @@ def _estimate_regularized(data: BinaryData, value: ScoreFunction, method: str, a
         raise wrong_option("alpha", alpha, "a penalty of 0 or more")
     moments, tally = _check_moments(data, value, data.level), data.validation
     shares = np.array([tally.prevalence, 1 - tally.prevalence])
-    class_means_ = np.array([[moments.first, moments.second], [1 - moments.first, 1 - moments.second]])
-    joint = class_means_ * shares
+    joint = np.array([[moments.first, moments.second], [1 - moments.first, 1 - moments.second]]) * shares
     target_means = np.array([moments.target, 1 - moments.target])
     penalty = _rlls_penalty(alpha, 2, sum(data.rows), _RLLS_DELTA)
     theta = fit_regularized(joint, target_means, joint.sum(axis=1), penalty=penalty)
@@ -243,7 +246,7 @@ def _replace_value(plain: Prevalence, value: float) -> Prevalence:
 
 
 def _clip_bounds(data: BinaryData, share: float, low: float, high: float) -> tuple[float, float]:
-    """Clip bounds to [0, 1]; an estimate at 0 or 1 still has the width that so many rows of one class leave."""
+    """Clip bounds to [0, 1]; at 0 or 1 the interval is at least as wide as if all rows had labels of one class."""
     z = normal_quantile(data.level)
     # Wilson's bound for 0 of n rows.
     least = z**2 / (data.effective + z**2)
@@ -298,7 +301,7 @@ class MulticlassMoments:
     """Features of each validation row with weight."""
 
     def influence(self, data: MulticlassData) -> Floats:
-        """Influence of each validation row with weight on the unclipped shares."""
+        """Compute the influence of each validation row with weight on the unclipped shares."""
         free = np.linalg.solve(self.c, self.o)
         deviation = (self.c.T[data.truth] - self.old) * (free / (data.shares * data.validation.total))[data.truth, None]
         return np.asarray(np.linalg.solve(self.c, deviation.T).T)
@@ -318,9 +321,9 @@ def multiclass_means(truth: Codes, side: Sample, z: Floats, *, classes: int | No
     width, many = z.shape[1], z.shape[1] if classes is None else classes
     c, spread = np.empty((width, many)), np.empty((many, width, width))
     for k in range(many):
-        there = np.flatnonzero(truth == k)
-        part = side.subset(there)
-        c[:, k], varied = part.mean(z[there])
+        members = np.flatnonzero(truth == k)
+        part = side.subset(members)
+        c[:, k], varied = part.mean(z[members])
         spread[k] = varied * part.bessel
     return c, spread
 
@@ -516,8 +519,8 @@ def _estimate_by_likelihood(
 ) -> MulticlassPrevalence:
     r"""Maximize the likelihood of the decisions, :math:`\max\sum_ko_k\ln(Cq)_k` (CM-L) [@sipka2022].
 
-    Of mean probabilities (SCM-L) it is a likelihood in form only. Inside the simplex the estimate equals `acc` or
-    `pacc`: both are C⁻¹o. Labelled rows add their likelihood.
+    With mean probabilities (SCM-L) the function has the form of a likelihood but is none. Inside the simplex the
+    estimate equals `acc` or `pacc`: both are C⁻¹o. Labelled rows add their likelihood.
 
     >>> from baserate import class_scores
     >>> score = [[0.9, 0.1], [0.4, 0.6]]

@@ -10,12 +10,12 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from baserate._arrays import Floats, Reals
+from baserate._arrays import Floats, Reals, block_slices
 from baserate._calibrator import MulticlassCalibrator
 from baserate._calibrator_forms import Softmax
 from baserate._domains import wrong_option
 from baserate._errors import FitError, OptionError, keyword
-from baserate._formatting import count_of, format_p_phrase
+from baserate._formatting import format_p_phrase
 from baserate._numeric.logistic import PROBABILITY_CLIP, SoftmaxData, SoftmaxModel, softmax_information
 from baserate._numeric.simplex import (
     MixtureFit,
@@ -27,9 +27,17 @@ from baserate._numeric.simplex import (
     shares_covariance,
 )
 from baserate._rows import MulticlassRows, MulticlassTarget
-from baserate.calibrate.multiclass import bias_corrected, format_labels, temperature, vector
+from baserate.calibrate import format_labels
+from baserate.calibrate.multiclass import bias_corrected, check_shares, temperature, vector
 from baserate.infer import t_widening
-from baserate.shift._data import MulticlassData, MulticlassPrevalence, Sample, share_intervals
+from baserate.shift._data import (
+    SIGNIFICANCE_LEVEL,
+    MulticlassData,
+    MulticlassPrevalence,
+    Sample,
+    chi_squared_p,
+    share_intervals,
+)
 from baserate.shift._moment_matching import (
     Details,
     UnclippedShares,
@@ -49,8 +57,6 @@ _CALIBRATORS: dict[str, Callable[[MulticlassRows], MulticlassCalibrator]] = {
     "vector": vector,
     "temperature": temperature,
 }
-_SUM_TOLERANCE = 0.01
-"""Largest distance from 1 of a sum of shares, which may be rounded."""
 _BLOCK = 1 << 15
 """Numbers of a block that fits the cache with its intermediate results."""
 _AS_GIVEN_NOTE = "probabilities were not recalibrated: if they are not calibrated, shares and intervals are wrong."
@@ -84,6 +90,7 @@ def multiclass_mlls(
     """
     data = MulticlassData.of(target, validation)
     fit = fit_likelihood_ratios(data, recalibrate=recalibrate, at=at)
+    # Scores that do not separate some classes leave the likelihood flat, and its maximum to rounding.
     check_rank(*multiclass_means(data.truth, data.validation, fit.calibrated), data.labels, level=level)
     mixture = fit_mixture(fit.across.T, amount=data.target.amount, fixed=data.labelled_mass)
     if not mixture.converged:
@@ -96,11 +103,13 @@ def fit_likelihood_ratios(
 ) -> LikelihoodRatios:
     """Recalibrate probabilities on the validation rows, or take them as calibrated."""
     data.check_probabilities()
-    if recalibrate is True:  # as of two classes
+    if recalibrate is True:  # accepted as for two classes
         recalibrate = "bias-corrected"
     if not recalibrate:
         # False and None both mean: take probabilities as calibrated.
-        return ratios_as_given(data, data.shares if at is None else _check_prior(at, data.labels))
+        shares = data.shares if at is None else _check_prior(at, data.labels)
+        across = np.ascontiguousarray(data.target.score.T, dtype=np.float64) / shares[:, None]
+        return LikelihoodRatios(across, shares, np.asarray(data.validation.score, dtype=np.float64))
     if at is not None:
         raise OptionError(
             f"{keyword('at')} is for probabilities that are not recalibrated",
@@ -122,12 +131,6 @@ class LikelihoodRatios(NamedTuple):
     line: CalibrationLine | None = None
     x: Floats | None = None
     """Centered logarithms of the probabilities before calibration; a column for each row."""
-
-
-def ratios_as_given(data: MulticlassData, at: Floats) -> LikelihoodRatios:
-    """Compute likelihood ratios of probabilities that are calibrated at given shares."""
-    across = np.ascontiguousarray(data.target.score.T, dtype=np.float64)
-    return LikelihoodRatios(across / at[:, None], at, np.asarray(data.validation.score, dtype=np.float64))
 
 
 def recalibrate_ratios(data: MulticlassData, calibrator: MulticlassCalibrator) -> LikelihoodRatios:
@@ -177,6 +180,7 @@ class CalibrationLine(NamedTuple):
 
     def of_target(self, new: Reals) -> tuple[Floats, Floats]:
         """Compute the likelihood of each row in each class up to a factor, and logarithms; a column for each row."""
+        # A row for each class, contiguous: all later sums run over the rows of the target.
         x = np.log(np.maximum(new.T, PROBABILITY_CLIP, order="C", dtype=np.float64))
         x -= self.middle[:, None]
         a = x * self.weight[:, None]
@@ -224,9 +228,7 @@ def score_derivative(side: Sample, q: Floats, across: Floats, x: Floats) -> Floa
     """
     width = len(q)
     single, double = np.zeros((2, width)), np.zeros((2, width, width))
-    step = max(_BLOCK // width, 1)
-    for start in range(0, across.shape[1], step):
-        place = slice(start, start + step)
+    for place in block_slices(across.shape[1], max(_BLOCK // width, 1)):
         share = across[:, place] / (q @ across[:, place])
         times = share if side.amount is None else share * side.amount[place]
         part = x[:, place]
@@ -236,16 +238,8 @@ def score_derivative(side: Sample, q: Floats, across: Floats, x: Floats) -> Floa
     return derivative
 
 
-def inverse_information(data: MulticlassData, fit: LikelihoodRatios, q: Floats) -> Floats:
-    """Invert the information about the shares, of the target's rows and of labelled ones."""
-    labelled = data.labelled_mass > 0
-    bend = mixture_moments(fit.across, q, data.target.amount)[1]
-    bend[labelled, labelled] += data.labelled_mass[labelled] / np.square(q[labelled])
-    return shares_covariance(bend)
-
-
 def calibration_influence(data: MulticlassData, fit: LikelihoodRatios) -> Floats:
-    """Influence of each validation row on weights and shifts."""
+    """Compute the influence of each validation row on weights and shifts."""
     assert fit.line is not None  # noqa: S101  (for the type checker)
     line, width = fit.line, len(data.labels)
     gap = np.eye(width)[data.truth] - fit.calibrated
@@ -256,7 +250,7 @@ def calibration_influence(data: MulticlassData, fit: LikelihoodRatios) -> Floats
 
 
 def _multiclass_influence(data: MulticlassData, fit: LikelihoodRatios, mixture: MixtureFit) -> Floats:
-    """Influence of each validation row on the shares."""
+    """Compute the influence of each validation row on the shares."""
     if fit.line is None or fit.x is None:
         return np.zeros((len(data.rows), len(data.labels)))
     pull = score_derivative(data.target, mixture.q, fit.across, fit.x)
@@ -281,7 +275,7 @@ def _build_likely_shares(
     data: MulticlassData, fit: LikelihoodRatios, mixture: MixtureFit, *, level: float
 ) -> MulticlassPrevalence:
     covariance = _multiclass_covariance(data, fit, mixture)
-    # One step of Newton's method from the bounds; it says little about shares that are not at a bound.
+    # One step of Newton's method without bounds, for shares at a bound; the others are at their maximum already.
     unclipped = mixture.q + shares_covariance(mixture.information) @ mixture.slope
     middle = np.where(mixture.q > 0, mixture.q, unclipped)
     rows = data.target.effective + data.effective_labelled
@@ -330,23 +324,15 @@ def _fit_softmax(name: str, data: MulticlassData) -> MulticlassCalibrator:
 
 def _check_prior(prior: SharesLike, labels: tuple[object, ...]) -> Floats:
     """Return the shares at which probabilities are calibrated, in the order of the classes."""
-    if isinstance(prior, Mapping):
-        if set(prior) != set(labels):
-            raise OptionError(
-                f"at names {count_of(len(prior), 'class', 'classes')}, not the {len(labels)} of validation",
-                remedy="give each its share.",
-            )
-        prior = [prior[label] for label in labels]
-    shares = np.array(prior, dtype=np.float64)
-    if shares.shape != (len(labels),) or not ((shares > 0).all() and abs(shares.sum() - 1) <= _SUM_TOLERANCE):
-        raise wrong_option("at", shares.tolist(), f"{len(labels)} shares above 0 that add up to 1")
-    shares /= shares.sum()
-    return shares
+    # A wrong number of shares is an error of the option here, not of the shape of data.
+    if not isinstance(prior, Mapping) and np.shape(prior) != (len(labels),):
+        raise wrong_option("at", np.asarray(prior).tolist(), f"{len(labels)} shares above 0 that add up to 1")
+    return check_shares("at", prior, labels)
 
 
 def likelihood_influences(data: MulticlassData, fit: LikelihoodRatios, q: Floats) -> tuple[Floats, Floats]:
-    """Influence of each row of the target, and of validation, on the most likely shares."""
-    inner = inverse_information(data, fit, q)
+    """Compute the influence of each unlabelled row, and of each validation row, on the most likely shares."""
+    inner = shares_covariance(mixture_moments(fit.across, q, data.target.amount)[1])
     of_target = np.asarray((fit.across / (q @ fit.across)).T @ inner)
     if fit.line is None or fit.x is None:
         return of_target, np.zeros((len(data.truth), len(q)))
@@ -363,11 +349,6 @@ _MAX_NOISE = 0.5
 _MAX_INFLATION = 1.5
 """Largest factor of the variance by the calibration over the observed one."""
 _METHOD = "influence functions of both sets, t quantiles, cut at 0 and 1"
-SIGNIFICANCE = 0.05
-"""Significance level of notes, as a family."""
-_SMALLEST_P = 5e-324
-"""Smallest positive float: no p-value is 0."""
-
 _ROUNDING_VARIANCE = 1e-12
 """Variance, relative to that of other directions, that is rounding."""
 _MIN_DIFFERENCE = 1e-2
@@ -408,13 +389,11 @@ class GmmFit(NamedTuple):
 
     @property
     def p(self) -> float:
-        """P-value of Hansen's statistic: whether the target is a mixture of the classes."""
-        from scipy.special import chdtrc
-
-        return max(float(chdtrc(self.over, self.statistic)), _SMALLEST_P) if self.over else 1.0
+        """P-value of Hansen's test that the target is a mixture of the classes."""
+        return chi_squared_p(self.statistic, self.over) if self.over else 1.0
 
     def influence(self, data: MulticlassData) -> Floats:
-        """Influence of each validation row with weight on the shares."""
+        """Compute the influence of each validation row with weight on the shares."""
         deviation = self.c.T[data.truth] - self.features.old
         deviation *= (self.shares / (data.shares * data.validation.total))[data.truth, None]
         return np.asarray(deviation @ self.lead.T)
@@ -497,7 +476,7 @@ def solve_moments(data: MulticlassData, ratios: LikelihoodRatios | None, *, leve
         level=level,
     )
     places = [np.flatnonzero(data.truth == k) for k in range(len(data.labels))]
-    c = np.stack([data.validation.subset(there).average(old[there]) for there in places], axis=1)
+    c = np.stack([data.validation.subset(own).average(old[own]) for own in places], axis=1)
     # Weights need shares on the simplex; the estimate itself stays unclipped.
     near = project_to_simplex(np.asarray(np.linalg.lstsq(c, data.target.average(new))[0], dtype=np.float64))
     return _fit_two_step(data, _build_features(data, ratios, near, (new, old)), near)
@@ -529,9 +508,10 @@ def _fit_two_step(data: MulticlassData, features: Features, near: Floats) -> Gmm
     for _ in range(2):
         root = _whiten(varied + np.tensordot(near * near, spread, axes=1))
         steep = root @ c @ z
+        # C is estimated: its noise makes CᵀWC too large on average, and the shares too equal, unless subtracted.
         noise = _noise_information(steep, np.einsum("id,kde,ie->k", root, spread, root), z)
         inner = np.linalg.pinv(steep.T @ steep - z.T @ (noise[:, None] * z), hermitian=True)
-        middle = np.full(len(near), 1 / len(near))
+        middle = np.full(len(near), 1 / len(near))  # any point whose sum is 1, since z are contrasts
         q = middle + z @ inner @ (steep.T @ (root @ (o - c @ middle)) + z.T @ (noise * middle))
         near = project_to_simplex(q)
     lead = z @ inner @ steep.T @ root
@@ -547,6 +527,7 @@ def _fit_two_step(data: MulticlassData, features: Features, near: Floats) -> Gmm
 
 def _whiten(covariance: Floats) -> Floats:
     """Compute a square root R of the inverse covariance, RᵀR, in directions with any variance; a row for each."""
+    # As a correlation matrix: features of very different size have comparable eigenvalues.
     scale = np.sqrt(np.maximum(np.diag(covariance), np.finfo(np.float64).tiny))
     size, axes = np.linalg.eigh(covariance / np.outer(scale, scale))
     distinct = size > _MIN_EIGENVALUE * size[-1]
@@ -594,12 +575,12 @@ def _widen_for_rare_rows(data: MulticlassData, ratios: LikelihoodRatios | None, 
 
 
 def _disagreement_notes(data: MulticlassData, ratios: LikelihoodRatios | None, fit: GmmFit) -> Iterator[str]:
-    """Say where moments disagree with each other or with maximum likelihood, by Holm's procedure at 5% for both."""
+    """Note if moments disagree with each other or with maximum likelihood, by Holm's procedure at 5% for both."""
     likely = None if ratios is None or ratios.line is None else _compare_with_likelihood(data, ratios, fit)
     p = {"moments": fit.p if fit.over else np.nan, "likelihood": np.nan if likely is None else likely[1]}
     tests = sorted((each, name) for name, each in p.items() if not np.isnan(each))
     for place, (each, name) in enumerate(tests):
-        if each * (len(tests) - place) > SIGNIFICANCE:
+        if each * (len(tests) - place) > SIGNIFICANCE_LEVEL:
             return
         if name == "moments":
             yield (
@@ -619,11 +600,11 @@ def _compare_with_likelihood(
     data: MulticlassData, ratios: LikelihoodRatios, fit: GmmFit
 ) -> tuple[Floats, float] | None:
     """Estimate by maximum likelihood, with the p-value of its difference; None where the two cannot be compared."""
+    # Without labelled rows, which both estimates would share.
     likely = fit_mixture(ratios.across.T, amount=data.target.amount)
     if not likely.converged or likely.q.min() == 0:
         return None
-    unlabelled = data.unlabelled()
-    target, validation = likelihood_influences(unlabelled, ratios, likely.q)
+    target, validation = likelihood_influences(data, ratios, likely.q)
     target -= (fit.features.new - fit.o) @ fit.lead.T / data.target.total
     validation -= fit.influence(data)
     covariance = data.target.covariance_of(target) + data.validation.covariance_of(validation)
@@ -637,8 +618,6 @@ def _hausman_p(difference: Floats, covariance: Floats, spread: Floats) -> float 
     `covariance` is that of the difference, and `spread` that of one of the estimates. None if the two estimates are
     almost the same function of the rows, so that they cannot disagree.
     """
-    from scipy.special import chdtrc
-
     z = contrasts(len(difference))
     bend, basis = np.linalg.eigh(z.T @ spread @ z)
     varies = bend > _ROUNDING_VARIANCE * bend.max()
@@ -650,4 +629,4 @@ def _hausman_p(difference: Floats, covariance: Floats, spread: Floats) -> float 
         return None
     along = (axes.T @ root @ difference)[visible]
     statistic = float(np.sum(along * along / size[visible]))
-    return max(float(chdtrc(int(visible.sum()), statistic)), _SMALLEST_P)
+    return chi_squared_p(statistic, int(visible.sum()))

@@ -20,6 +20,7 @@ from baserate.infer import normal_quantile, t_widening
 from baserate.measure import MEASURES, Measure, describe, multiclass
 from baserate.measure.multiclass import check_class_probabilities
 from baserate.shift._adjusted_measures import (
+    LEAST_SHARE,
     Precision,
     bound_value,
     central_differences,
@@ -89,8 +90,6 @@ def quadratic_form(slopes: Floats, sums: Floats) -> float:
     return float(np.einsum("ld,dlk,kd->", slopes, sums, slopes))
 
 
-_LEAST_SHARE = 1e-9
-"""Smallest share: an absent class would have no recall."""
 _MAX_RATIO = 2.0
 """Largest ratio between the share of a class and the sum of its cells; beyond it, cells are not augmented."""
 
@@ -133,16 +132,17 @@ class _TableMoments:
         """Sum over the rows of both samples."""
         width = len(data.labels)
         # A class at 0 would divide by 0 in rates and slopes.
-        q = np.maximum(shares.value, _LEAST_SHARE)
+        q = np.maximum(shares.value, LEAST_SHARE)
         q /= q.sum()
         side, old = data.validation, data.validation.as_rows().decision()
         places = [np.flatnonzero(data.truth == k) for k in range(width)]
-        classes = tuple(_DecisionSums.of(side.subset(there), fit.features.old[there], old[there]) for there in places)
+        classes = tuple(_DecisionSums.of(side.subset(own), fit.features.old[own], old[own]) for own in places)
         target = _DecisionSums.of(data.target, fit.features.new, data.target.as_rows().decision())
         rates = np.stack([each.share for each in classes])
         weight = np.stack([each.mean[:, :width].T for each in classes])
         cells, scale, gain = _augmented_cells(q, rates, (weight, target.mean[:, :width].T), fit.features.gain)
         take = precision_weight(data, fit.covariance)
+        # What labelled rows add to the covariance; 0 without them.
         rest = shares.covariance - take @ fit.covariance @ take.T
         return _TableMoments(
             q, rates, gain, weight * gain[:, None], scale, cells, take @ fit.lead, rest, target, classes
@@ -168,7 +168,7 @@ def _augmented_cells(
     weight, new = means
     raw = np.maximum(q[:, None] * rates + gain[:, None] * (new - np.tensordot(q, weight, axes=1)), 0.0)
     total = raw.sum(axis=1)
-    # Far from its share, the augmentation is noise: rates are safer.
+    # Cells that add up to half the share or to twice as much show that the augmentation is mostly noise.
     sound = (total < _MAX_RATIO * q) & (q < _MAX_RATIO * total)
     raw = np.where(sound[:, None], raw, q[:, None] * rates)
     scale = q / np.where(sound, total, q)
@@ -237,6 +237,7 @@ def covariate_shift_table(data: MulticlassData, fit: LikelihoodRatios, *, level:
     b^⊤(\sum bb^⊤)^{-1}b_i` times its residual over 1 − leverage (jackknife, HC3 [@mackinnon1985]). Raises if more than
     a tenth of the target lies outside the scores of validation.
     """
+    # Back from likelihood ratios, each known up to a factor of its row, to probabilities.
     plain = (fit.across * fit.at[:, None]).T
     plain /= plain.sum(axis=1, keepdims=True)
     side, width = data.target, len(data.labels)
@@ -263,13 +264,13 @@ def _correct_errors(
     p, errors = np.empty(plain.shape), np.zeros((width, width, width))
     for region in _regions(old, decisions, width):
         part = _ErrorRegression.of(data, fit, np.flatnonzero(np.isin(old, region)))
-        there = np.flatnonzero(np.isin(decisions, region))
-        b = _basis(plain[there], part.kind)
-        part.check_support(b, mass[there])
-        p[there] = plain[there] + b @ part.slopes
+        members = np.flatnonzero(np.isin(decisions, region))
+        b = _basis(plain[members], part.kind)
+        part.check_support(b, mass[members])
+        p[members] = plain[members] + b @ part.slopes
         for at in region:
-            own = decisions[there] == at
-            errors[at] = part.covariance_of(mass[there][own] @ b[own])
+            own = decisions[members] == at
+            errors[at] = part.covariance_of(mass[members][own] @ b[own])
     return p, errors
 
 
@@ -299,19 +300,20 @@ class _ErrorRegression(NamedTuple):
     leverage: Floats
 
     @staticmethod
-    def of(data: MulticlassData, fit: LikelihoodRatios, there: Cells) -> _ErrorRegression:
-        """Regress the errors of these rows."""
+    def of(data: MulticlassData, fit: LikelihoodRatios, places: Cells) -> _ErrorRegression:
+        """Regress the errors of some validation rows."""
         width = len(data.labels)
-        side = data.validation.subset(there)
-        amount = np.ones(len(there)) if side.amount is None else side.amount
+        side = data.validation.subset(places)
+        amount = np.ones(len(places)) if side.amount is None else side.amount
         squares = amount if side.squares is None else side.squares
-        calibrated = fit.calibrated[there]
-        kind = int(np.clip(len(there) // (_ROWS_PER_FUNCTION * width), 0, 3))
+        calibrated = fit.calibrated[places]
+        kind = int(np.clip(len(places) // (_ROWS_PER_FUNCTION * width), 0, 3))
         whole = _basis(calibrated, kind)
+        # Probabilities add up to the constant, so that the functions are linearly dependent.
         size, axes = np.linalg.eigh((whole * amount[:, None]).T @ whole)
         distinct = size > _MIN_EIGENVALUE * size[-1]
         inner = np.asarray((axes[:, distinct] / size[distinct]) @ axes[:, distinct].T)
-        error = np.eye(width)[data.truth[there]] - calibrated
+        error = np.eye(width)[data.truth[places]] - calibrated
         slopes = inner @ (whole * amount[:, None]).T @ error
         each = np.einsum("ij,ij->i", whole @ inner, whole)
         own = each * squares / amount  # of a single row, where some are counted together
@@ -325,6 +327,7 @@ class _ErrorRegression(NamedTuple):
 
     def check_support(self, b: Floats, mass: Floats) -> None:
         """Raise if much of the target lies where validation has no rows."""
+        # Leverage measures the distance from the validation rows; none of them has more than the largest.
         far = np.einsum("ij,ij->i", b @ self.inner, b) > self.leverage.max() * (1 + _MIN_RESIDUAL)
         share = float(mass[far].sum() / mass.sum())
         if share > max(_MAX_OUTSIDE, 2 * b.shape[1] / len(self.rows)):
@@ -342,7 +345,7 @@ def _basis(p: Floats, kind: int) -> Floats:
 
 
 def _misfit_notes(change: Floats, rows: tuple[Codes, Floats], errors: Floats, *, level: float) -> Iterator[str]:
-    """Say if the correction of the expected accuracy is more than chance."""
+    """Note if the correction of the expected accuracy is more than chance."""
     decisions, mass = rows
     gap = float(mass @ change[np.arange(len(change)), decisions]) / float(mass.sum())
     error = sqrt(quadratic_form(np.eye(change.shape[1]), errors)) / float(mass.sum())
@@ -389,6 +392,7 @@ def multiclass_performance(
     expected = _table_as_given(target) if data is None else _expect_table(data, assume, options, level)
     table = Confusion(make_read_only(expected.cells), target.labels if validation is None else validation.labels)
     plain = multiclass.summary(Confusions({(): table}), measures=measures, averages=averages)
+    # The rarest class has the fewest degrees of freedom for its part of the variance.
     wide = 1.0 if data is None else t_widening(float(data.class_rows.min()) - 1, level)
     target_only = data is None or not (assume == "label shift" or options.get("recalibrate", True))
     how = TARGET_ONLY_METHOD if target_only else INFLUENCE_METHOD

@@ -2,7 +2,7 @@
 
 Under covariate shift the probability at each score is that of validation. A row with probability p counts as p of a
 positive and 1 − p of a negative; the target then has a tally, and every measure a value [@bialek2024]. Under label
-shift each class scores as in validation, and validation at the estimated prevalence stands for the target.
+shift the class distributions are those of validation, which is measured at the estimated prevalence.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from baserate._arrays import Cells, Floats, make_read_only, ratio
 from baserate._calibrator import Calibrator
 from baserate._confusion import Confusions
 from baserate._domains import unused_option, wrong_option
-from baserate._errors import BaserateError, NotAProbabilityError, OptionError, advice
+from baserate._errors import NotAProbabilityError, OptionError, advice
 from baserate._formatting import format_exact, format_number
 from baserate._numeric.cumulative import parallel_map
 from baserate._numeric.distinct import run_sums, sum_columns, value_counts
@@ -45,17 +45,17 @@ from baserate.measure import (
     undefined_reason,
 )
 from baserate.shift._adjusted_measures import Precision, Slopes, adjusted_summary, bound_value, measure_slopes
-from baserate.shift._data import BinaryData, MulticlassPrevalence, Prevalence, variance_and_reach
+from baserate.shift._data import SIGNIFICANCE_LEVEL, BinaryData, MulticlassPrevalence, Prevalence, variance_and_reach
 from baserate.shift._estimators import call_with_options, estimate_prevalence
 from baserate.shift._label_shift import (
     CALIBRATION_CHECK,
-    SIGNIFICANCE_LEVEL,
     CalibrationCurve,
     calibration_notes,
     check_calibration,
     describe_rejections,
     fit_curve,
-    label_shift_test,
+    tabulate_tests,
+    tidy_check,
 )
 from baserate.shift._maximum_likelihood import Posterior, recalibrate_scores, target_influence
 from baserate.shift._multiclass_performance import (
@@ -70,6 +70,7 @@ from baserate.shift._multiclass_performance import (
 from baserate.shift._prior_correction import RAW_SCORES
 
 _POOLED_ROWS = 1 << 12
+"""Pools of neighboring scores for intervals, at least; fewer than twice as many scores are not pooled."""
 _CELLS = ("tp", "fp", "fn", "tn")
 
 
@@ -148,14 +149,14 @@ def estimate_performance(
     expectation = _expect_target(target, own, assume, level, {**options, "thresholds": cuts})
     tallies = Tallies({"score": {(): expectation.tally}})
     tasks, notes = plan_summary(tallies, measures, cuts, _PerformanceIntervals(expectation, level))
-    # Most measures are of a table, and cost next to nothing: threads pay for a few of ranks in larger targets only.
+    # Measures of a table cost next to nothing: threads pay only for those of ranks, in large targets.
     rows = parallel_map(lambda task: task() | {"model": None}, tasks, size=len(expectation.tally.score) // 4)
     head = _header(expectation, assume, notes) | settings_data(measures, rows)
     return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, head)
 
 
 def _is_default(options: Mapping[str, Any]) -> bool:
-    """Say whether options leave the recalibration at its default."""
+    """Return whether options leave the recalibration at its default."""
     return set(options) <= {"recalibrate"} and options.get("recalibrate", True) is True
 
 
@@ -190,7 +191,7 @@ def _label_shift_performance(
 
 
 def _flagged_notes(target: Target, rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Say how much of the target itself is flagged, which may differ from the prediction."""
+    """Note the share of the target that is flagged, which may differ from the expected one."""
     cuts = dict.fromkeys(row["threshold"] for row in rows if row["threshold"] is not None)
     mass = np.ones(len(target.score)) if target.mass is None else target.mass
     shares = [100 * float(np.dot(mass, target.score >= cut)) / target.total for cut in cuts]
@@ -275,7 +276,7 @@ def _distinct_scores(target: Target) -> _DistinctScores:
 
 def _split_mass(distinct: _DistinctScores, p: Floats) -> Tally:
     mass = np.empty((2, len(p)))
-    # Where every score is one row, as most are, nothing need be multiplied.
+    # In most targets every score has one row, and the mass need not be multiplied.
     each: Cells | float = 1.0 if distinct.mass.dtype.kind == "u" and distinct.mass.max() == 1 else distinct.mass
     np.multiply(each, p, out=mass[0])
     np.subtract(each, mass[0], out=mass[1])
@@ -307,8 +308,8 @@ def _expect_target(
     data, distinct = BinaryData(target, validation, level), _distinct_scores(target)
     if _is_default(options):
         curve = fit_curve(validation, distinct.score, distinct.mass, cuts or _default_thresholds(validation))
-        check = curve.fit()
-        tally = _split_mass(distinct, curve.of_falling(distinct.score))
+        check = curve.check_fit()
+        tally = _split_mass(distinct, curve.evaluate_falling(distinct.score))
         return TargetExpectation(target, tally, None, None, data, curve, (check,), curve.notes(check))
     posterior = call_with_options(recalibrate_scores, (data,), "performance", options)
     estimate = (
@@ -345,7 +346,7 @@ class _PerformanceIntervals:
 
     def __init__(self, expectation: TargetExpectation, level: float) -> None:
         self.expectation, self.level = expectation, level
-        # Neighbors are pooled where there are very many: influences need not be exact to the last digit.
+        # Neighbors are pooled if there are very many scores: intervals do not need influences to the last digit.
         self.few = _pool_neighbors(expectation.tally)
         self.mass, self.squares = self.few.mass.sum(axis=0), self.few.squares.sum(axis=0)
         self.chance = ratio(np.asarray(self.few.mass[0], dtype=np.float64), self.mass)
@@ -384,11 +385,12 @@ class _PerformanceIntervals:
         )
         spread = float(self.squares @ own**2)
         if expectation.estimate is not None:
-            # Derivative by the prevalence: log-odds of all rows shift by 1/(π(1 − π)).
+            # Derivative by the prevalence π: it shifts the log-odds of all rows by 1/(π(1 − π)).
             rate = float(change.sum()) / (level * (1 - level))
             influence = influence + rate * expectation.estimate.influence
             by = target_influence(ratios, expectation.estimate, self.mass, expectation.data)
             spread = float(self.squares @ (own + rate * by) ** 2)
+            # What pooling and labelled rows leave of the variance of the estimate.
             spread += rate**2 * max(expectation.estimate.target_variance - float(self.squares @ by**2), 0.0)
         return variance_and_reach(expectation.data.validation, influence, spread, self.level)
 
@@ -414,25 +416,12 @@ def _header(expectation: TargetExpectation, assume: str, notes: list[str]) -> di
         "prevalence": expectation.tally.prevalence,
         "estimate": None if estimate is None else tidy_columns(estimate.estimate),
         "validation": None if expectation.data is None else int(expectation.data.validation.rows.sum(dtype=np.int64)),
-        "calibration": [_tidy_check(check) for check in expectation.checks],
+        "calibration": [tidy_check(check) for check in expectation.checks],
         "doubts": describe_rejections(expectation.checks if estimate is None else estimate.checks),
         "notes": [
             *(BINARY_ASSUMPTIONS[assume], *expectation.notes, *target.intake.notes, *notes),
             *(() if estimate is None else estimate.notes),
         ],
-    }
-
-
-def _tidy_check(check: CalibrationTest) -> dict[str, Any]:
-    """Convert a test to the form of result files."""
-    undefined = check.why is not None
-    return {
-        "name": check.name,
-        "statistic": None if undefined else check.statistic,
-        "p": None if undefined else check.p,
-        "freedom": check.freedom,
-        "how": check.how,
-        "why": check.why,
     }
 
 
@@ -517,7 +506,7 @@ def prevalence_summary(
         **settings,
         interval=IntervalOptions(level=level),
     )
-    tests = _test_label_shift(target, validation, {} if bins is None else {"bins": bins}, estimate.checks)
+    tests = tabulate_tests(target, validation, {} if bins is None else {"bins": bins}, estimate.checks)
     sample = {"prevalence": estimate.validation.prevalence, "scores": RAW_SCORES, "set": VALIDATION}
     rows = [
         {**dict.fromkeys(COLUMNS), "measure": "prevalence", **tidy_columns(estimate.estimate), "set": TARGET},
@@ -548,7 +537,7 @@ def _summarize_classes(
     adjusted = adjusted_summary(estimate, measures=measures)
     decisions = Confusions({(): validation.confusion()}, intake=validation.intake)
     unadjusted = multiclass_interval_summary(decisions, measures=measures, interval=IntervalOptions(level=level))
-    tests = _test_label_shift(target, validation, {})
+    tests = tabulate_tests(target, validation, {})
     columns = tuple(adjusted.columns)
     rows = [
         *(
@@ -598,7 +587,7 @@ def name_scores(notes: Iterable[str], column: str) -> list[str]:
 def _describe_estimate(
     estimate: Prevalence | MulticlassPrevalence, unadjusted: Results, level: float
 ) -> dict[str, Any]:
-    """Header of a summary, for two classes or several."""
+    """Return the method, the interval and the validation data, for the header of a summary."""
     own = ("rows", "read", "refused", "reasons", "prevalence", "prevalences", "weighted", "digest", "columns")
     unclipped = estimate.unclipped.tolist() if isinstance(estimate, MulticlassPrevalence) else estimate.unclipped
     return {
@@ -608,46 +597,6 @@ def _describe_estimate(
         "unclipped": unclipped,
         "validation": {name: unadjusted.data[name] for name in own if name in unadjusted.data},
         "interval": {"level": level, "method": None, "seed": 0, "clusters": None},
-    }
-
-
-class _LabelShiftTests(NamedTuple):
-    """Tests of label shift and of calibration: tidy rows, notes, and short descriptions of what they reject."""
-
-    rows: list[dict[str, Any]]
-    notes: Sequence[str]
-    rejections: list[str]
-
-
-def _test_label_shift(
-    target: Any,  # noqa: ANN401  (of two classes or several, as the validation data)
-    validation: Any,  # noqa: ANN401
-    bins: Mapping[str, Any],
-    checks: Sequence[CalibrationTest] = (),
-) -> _LabelShiftTests:
-    """Test label shift; of the checks of the estimate itself, only that of the calibration curve is new."""
-    calibration = [check for check in checks if check.name == CALIBRATION_CHECK]
-    calibration_rows = [_tidy_test(check, check.p) for check in calibration]
-    try:
-        result = label_shift_test(target, validation, **bins)
-    except BaserateError as error:
-        notes = [f"label shift was not tested: {error}"]
-        return _LabelShiftTests(calibration_rows, notes, describe_rejections(calibration))
-    rows = [_tidy_test(check, p) for check, p in zip(result.checks, result.adjusted, strict=True)]
-    rejections = describe_rejections([*result.checks, *calibration])
-    return _LabelShiftTests([*rows, *calibration_rows], result.summary, rejections)
-
-
-def _tidy_test(check: CalibrationTest, adjusted: float) -> dict[str, Any]:
-    """Return a test as a tidy row, with its p-value adjusted for the number of tests."""
-    return {
-        "measure": f"{check.name}_test",
-        "value": check.statistic,
-        "p": None if isnan(check.p) else check.p,
-        "p_adjusted": None if isnan(adjusted) else adjusted,
-        "freedom": check.freedom,
-        "how": check.how,
-        "why": check.why,
     }
 
 

@@ -329,7 +329,7 @@ def _estimate_values(
     tables = reweigh(table, to=at)
     values = [np.asarray(measure(tables), dtype=np.float64) for measure in measures]
     both = list(zip(measures, values, strict=True))
-    # A value that is undefined at one prevalence is so at all others: none of them empties a cell, or fills one.
+    # The first table stands for all: another prevalence neither empties nor fills a cell.
     whys = [undefined_reason(measure, tables[0]) if np.isnan(value).any() else None for measure, value in both]
     if request is None:
         low = high = [np.full(len(at) * len(measures), np.nan)]
@@ -381,9 +381,10 @@ def _percentile_bounds(simulations: list[Floats], tables: Counts[Floats], measur
     for start in range(0, len(tables.tp), _BLOCK):
         block = tables[start : start + _BLOCK]
         values = [_measure_simulations(cells, block, measure) for cells in simulations]
-        # Without interpolation between simulations, since measures may be infinite.
+        # Without interpolation between simulations: measures may be infinite, and ∞ − ∞ is NaN.
         low = [np.quantile(each, tail, axis=0, method="lower") for each in values]
         high = [np.quantile(each, 1 - tail, axis=0, method="higher") for each in values]
+        # Measures may be undefined in the tables with empty cells: fmin and fmax ignore NaN.
         ends.append((np.fmin.reduce(low), np.fmax.reduce(high)))
     lows, highs = zip(*ends, strict=True)
     return np.concatenate(lows), np.concatenate(highs), _SIMULATION_METHOD

@@ -31,10 +31,10 @@ from baserate.infer import (
     summary as infer_summary,
 )
 from baserate.measure import Measure, describe, multiclass, select_measures, summary as measure_summary
-from baserate.measure.multiclass import select_measures as chosen_of_classes
+from baserate.measure.multiclass import select_measures as select_class_measures
 from baserate.shift._class_weights import PrevalenceLike, gamma, gamma as gamma_of, reweigh
-from baserate.shift._data import MulticlassPrevalence, Prevalence
-from baserate.shift._label_shift import SIGNIFICANCE_LEVEL, calibration_test
+from baserate.shift._data import SIGNIFICANCE_LEVEL, MulticlassPrevalence, Prevalence
+from baserate.shift._label_shift import calibration_test
 from baserate.shift._maximum_likelihood import Posterior, default_bins
 
 
@@ -108,7 +108,7 @@ def reprior_calibrator(
         remedy = "give two prevalences, or twice the share of every class."
         raise OptionError(f"from_ is {from_!r} and to {to!r}", remedy=remedy, option="from_", value=from_)
     if labels is None and not isinstance(before, Mapping):
-        # Order from either mapping; positions have no labels, so their numbers serve.
+        # Order from either mapping; shares in order have no labels, so that their positions take the place of labels.
         labels = list(after) if isinstance(after, Mapping) else [str(at) for at in range(len(before))]
     return reprior_classes(before, after, labels=labels)
 
@@ -236,9 +236,9 @@ class AdjustableCalibrator(NamedTuple):
 def _fit_calibrator(tally: Tally) -> Calibrator:
     """Fit a logistic curve; where it does not fit, shares of positives in bins, which need not rise."""
     curve = logistic(tally)
-    x = Posterior(curve, tally.prevalence).variable(tally.score)
+    x = Posterior(curve, tally.prevalence).regressor(tally.score)
     check = calibration_test(tally, curve(tally.score), np.stack([np.ones_like(x), x]))
-    if not check.p < SIGNIFICANCE_LEVEL:
+    if not check.p < SIGNIFICANCE_LEVEL:  # also where p is NaN, since there are too few rows for a test
         return curve
     p = format_p_phrase(check.p, digits=3)
     note = f"a logistic curve does not fit the validation data ({p}), so that probabilities are shares of bins."
@@ -350,7 +350,7 @@ def summary(
     requested = select_measures(measures)
     cuts = list(threshold) if isinstance(threshold, Iterable) else threshold
 
-    def numbers(data: Tallies, own: list[Measure], *, reweighed: bool) -> Results:
+    def summarize(data: Tallies, own: list[Measure], *, reweighed: bool) -> Results:
         which = measures if own is requested and isinstance(measures, str) else own
         if interval is None:
             return measure_summary(data, measures=which, threshold=cuts)
@@ -358,17 +358,17 @@ def summary(
         return infer_summary(data, measures=which, threshold=cuts, interval=fit)
 
     parts = [
-        _Section("here", RAW_SCORES, numbers(tallies, requested, reweighed=False)),
-        _Section("there", RAW_SCORES, numbers(deployment, requested, reweighed=True)),
+        _Section("here", RAW_SCORES, summarize(tallies, requested, reweighed=False)),
+        _Section("there", RAW_SCORES, summarize(deployment, requested, reweighed=True)),
     ]
     corrected = _correct_scores(deployment, before, after)
     of_probabilities = [measure for measure in requested if describe(measure).of is Tally]
     if corrected is not None and of_probabilities:
-        results = numbers(corrected, of_probabilities, reweighed=True)
+        results = summarize(corrected, of_probabilities, reweighed=True)
         parts.append(
             _Section("there", CORRECTED_SCORES, _fill_model(results, corrected, several=len(tallies.models) > 1))
         )
-    # The requested prevalence replaces the sum of weights, which differs from it by rounding.
+    # The requested prevalence itself: the share of the weights differs from it by rounding.
     shares = {"here": _group_prevalences(tallies), "there": _group_prevalences(deployment) | {None: after}}
     notes = _describe_shift(parts, tallies, before, after)
     data = {"to": {"prevalence": after, "gamma": gamma_of(at=before, to=after)}, **_interval_data(parts, interval)}
@@ -425,7 +425,7 @@ def class_summary(
     [('here', 0.75), ('there', 0.6)]
     """
     measures = measures if isinstance(measures, str) else list(measures)
-    requested = chosen_of_classes(measures, both=averages is not None)
+    requested = select_class_measures(measures, both=averages is not None)
     unfit = [describe(each).name for each in requested if describe(each).of not in (Counts, Confusion)]
     if unfit and not isinstance(measures, str):
         raise OptionError(
@@ -433,7 +433,7 @@ def class_summary(
         )
     several = None if averages is None else list(averages)
 
-    def numbers(data: Confusions) -> Results:
+    def summarize(data: Confusions) -> Results:
         of: dict[str, Any] = {"measures": measures, "averages": several, "costs": costs}
         if interval is None:
             return multiclass.summary(data, **of)
@@ -444,11 +444,11 @@ def class_summary(
     sample = _confusion_tables(classes)
     deployment = reweigh(sample, to=to)
     before, after = (table.truth / table.total for table in (sample.pooled, deployment.pooled))
-    parts = [_Section("here", RAW_SCORES, numbers(sample)), _Section("there", RAW_SCORES, numbers(deployment))]
+    parts = [_Section("here", RAW_SCORES, summarize(sample)), _Section("there", RAW_SCORES, summarize(deployment))]
     if isinstance(classes, MulticlassRows) and _has_row_probabilities(classes):
         calibrator = reprior_calibrator(from_=before, to=after, labels=sample.labels)
         corrected = _confusion_tables(replace(classes, score=calibrator(classes.score)))
-        parts.append(_Section("there", CORRECTED_SCORES, numbers(reweigh(corrected, to=to))))
+        parts.append(_Section("there", CORRECTED_SCORES, summarize(reweigh(corrected, to=to))))
     shares = {"here": _group_shares(sample), "there": _group_shares(deployment)}
     prevalences = {str(label): float(share) for label, share in zip(sample.labels, after, strict=True)}
     data = {"to": {"prevalences": prevalences}, **_interval_data(parts, interval)}
@@ -517,13 +517,13 @@ def _has_row_probabilities(rows: MulticlassRows) -> bool:
 
 
 def _group_prevalences(tallies: Tallies) -> dict[tuple[object, ...] | None, float]:
-    """Return the prevalence of everybody and of each group; it is the same for all models."""
+    """Return the overall prevalence and that of each group, which are the same for all models."""
     first = next(iter(tallies.models))
     return {group: tally.prevalence for model, group, tally in tallies.walk() if model == first}
 
 
 def _group_shares(tables: Confusions) -> dict[tuple[object, ...] | None, dict[object, float]]:
-    """Return the share of each class among everybody and in each group."""
+    """Return the share of each class, overall and in each group."""
     return {
         group: dict(zip(table.labels, (table.truth / table.total).tolist(), strict=True))
         for group, table in tables.walk()
@@ -559,7 +559,7 @@ def _describe_shift(parts: Sequence[_Section], tallies: Tallies, before: float, 
     fit = [model for model in tallies.models if _has_probabilities(tallies, model)]
     cuts = {row["threshold"]: None for row in parts[0].results.rows() if row["threshold"] is not None}
     if fit and cuts:
-        # In full: rounded thresholds would flag other rows.
+        # All digits: rounded thresholds would flag other rows.
         same = ", ".join(f"{cut} as {_correct_threshold(cut, before, after)}" for cut in cuts)
         yield f"decisions use the scores as given; these thresholds on corrected scores flag the same rows: {same}."
     if parts[-1].scores == CORRECTED_SCORES:
