@@ -153,7 +153,7 @@ def test_classes_that_all_are_impossible_are_refused_with_their_rows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("request", "error", "message"),
+    ("options", "error", "message"),
     [
         ({"score": "rsk"}, UnknownNameError, "there is no column 'rsk'. Did you mean 'risk'?"),
         ({"to": "site"}, OptionError, "there is a column 'site' already; name the new one otherwise with to="),
@@ -164,14 +164,14 @@ def test_classes_that_all_are_impossible_are_refused_with_their_rows() -> None:
         ({"score": "site"}, NotNumericError, "site"),
     ],
 )
-def test_invalid_options(kind: str, request: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_invalid_options(kind: str, options: dict[str, Any], error: type[Exception], message: str) -> None:
     given = KINDS[kind]({"risk": [0.1], "site": ["north"]})
     with pytest.raises(error, match=message):
-        columns_of(apply.frame(mapped(FORMS["rarer"]), given, **request))
+        columns_of(apply.frame(mapped(FORMS["rarer"]), given, **options))
 
 
 @pytest.mark.parametrize(
-    ("request", "message"),
+    ("options", "message"),
     [
         ({"score": "p_cat"}, "expected one column for each class: cat, dog, fish"),
         ({"score": ["p_cat"]}, "score has 1 name; name one column for each of 3 classes"),
@@ -179,9 +179,9 @@ def test_invalid_options(kind: str, request: dict[str, Any], error: type[Excepti
         ({"to": ["a", "a", "b"]}, "two of the new columns have the same name"),
     ],
 )
-def test_invalid_multiclass_options(request: dict[str, Any], message: str) -> None:
+def test_invalid_multiclass_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
-        apply.frame(classed(CLASS_FORMS["priors"]), {"p_cat": [0.1]}, **request)
+        apply.frame(classed(CLASS_FORMS["priors"]), {"p_cat": [0.1]}, **options)
 
 
 def test_arguments_of_other_types_are_refused() -> None:

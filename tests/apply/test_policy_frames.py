@@ -180,7 +180,7 @@ def test_a_cut_behind_a_map_is_one_of_scores(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("request", "error", "message"),
+    ("options", "error", "message"),
     [
         ({"score": "rsk"}, UnknownNameError, "there is no column 'rsk'. Did you mean 'risk'?"),
         ({"id": "whom"}, UnknownNameError, "there is no column 'whom'. Did you mean 'who'?"),
@@ -191,9 +191,9 @@ def test_a_cut_behind_a_map_is_one_of_scores(kind: str) -> None:
         ({"bounds": True}, OptionError, "bounds is no option for a policy"),
     ],
 )
-def test_invalid_options(kind: str, request: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_invalid_options(kind: str, options: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        columns_of(apply.frame(POLICY, KINDS[kind](TABLE), **request))
+        columns_of(apply.frame(POLICY, KINDS[kind](TABLE), **options))
 
 
 def test_a_policy_that_knows_no_columns_must_be_told() -> None:
