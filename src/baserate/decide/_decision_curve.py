@@ -162,8 +162,8 @@ def _tabulate(
 def adjust_thresholds(at: Floats, adjustment: Adjustment) -> Floats:
     """Return the raw scores whose adjusted values reach each probability.
 
-    The result is a hair lower than the formula, so that a score whose adjusted value equals the probability is flagged
-    in spite of rounding.
+    The result is lower than the formula by a relative 1e-12, so that a score whose adjusted value equals the
+    probability is flagged in spite of rounding.
     """
     if adjustment.from_ == adjustment.to:
         return at
@@ -222,6 +222,7 @@ def net_benefits(curve: Curve, thresholds: npt.ArrayLike | None = None) -> dict[
 def as_threshold_probabilities(values: npt.ArrayLike | None) -> Floats:
     """Check threshold probabilities and sort them, each once; 0.01 to 0.99 by default."""
     if values is None:
+        # Quotients are the doubles nearest to 0.01, 0.02, …; steps of 0.01 would add up rounding errors.
         return np.arange(1, 100) / 100
     try:
         at = np.atleast_1d(np.asarray(values, dtype=np.float64))
@@ -251,7 +252,7 @@ def _strategy_columns(tally: Tally, at: Floats, cuts: Floats, level: float | Non
 def _strategy_rows(name: str, counts: Counts[Any], at: Floats, level: float | None) -> dict[str, Any]:
     """Return the columns of one strategy: numbers where all thresholds have the same table, otherwise arrays."""
     numbers = _net_benefit_columns(counts, at)
-    # At a known prevalence, the net benefit of flagging all or none has no sampling error.
+    # At a known prevalence, the net benefit of flagging all or none has no sampling error; a threshold of 0 flags all.
     blind = (np.not_equal(name, "model") | (at == 0)) & counts.reweighed
     idle, certain_reduction = blind | (name == "none"), blind | (name == "all")
     bound = partial(bound_linear_cells, counts, ("tp", "fp"), threshold_odds(at))
@@ -329,6 +330,7 @@ def _useful_ranges(tallies: Tallies, columns: dict[str, Any], at: Floats) -> Ite
 
 def _find_runs(better: Bools, at: Floats) -> list[list[float]]:
     """Return the first and last threshold of each run of true values."""
+    # As integers: `diff` of booleans is XOR, which does not distinguish starts from ends.
     steps = np.diff(np.concatenate([[0], better.astype(np.int8), [0]]))
     first, last = np.flatnonzero(steps == 1), np.flatnonzero(steps == -1) - 1
     return [[float(at[start]), float(at[end])] for start, end in zip(first, last, strict=True)]

@@ -175,7 +175,7 @@ def _attribute_positions(tallies: Tallies, attributes: Sequence[str]) -> list[in
 
 
 def _split_by(tallies: Tallies, groups: Mapping[Group, Each], attributes: Sequence[str]) -> dict[Group, list[Each]]:
-    """Collect what belongs to each group by some attributes, in the order of `read`."""
+    """Collect the values of each group by some attributes, in the order of `read`."""
     places = _attribute_positions(tallies, attributes)
     members: dict[Group, list[Each]] = {}
     for group, each in groups.items():
@@ -347,6 +347,7 @@ def _referral_rows(policy: Policy, part: GroupEvaluation, interval: IntervalOpti
     table = part.tables[REFER]
     for kind, mass in (("referred_positives", table.tp), ("referred_negatives", table.fp)):
         yield {"measure": kind, "action": REFER, "value": mass}
+    # In the table of referral against all else, rows that are not flagged are those that are decided.
     yield estimate_row(interval, pass_rate, table, name="coverage")
     price = policy.settings.get("refer")
     if price is not None:

@@ -380,6 +380,7 @@ def _smallest_sufficient(start: int, enough: Callable[[int], bool], *, most: int
 
 def _repeat_tally(tally: Tally, times: int) -> Tally:
     """Return the tally of the same rows, each repeated."""
+    # Numbers of rows are stored in types as narrow as uint8, in which products overflow.
     rows = tally.rows.astype(np.int64) * times
     if not tally.weighted:
         return replace(tally, mass=rows, squares=rows, rows=rows)

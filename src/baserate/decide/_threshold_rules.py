@@ -354,6 +354,7 @@ def _note_ties(curve: Curve, cut: Cut, at_most: float | None = None, share: floa
     left = limit - flagged
     # Unused capacity that is not mere rounding, with rows still to flag: the next score has too many.
     if left > RELATIVE_TOLERANCE * limit and flagged < curve.total:
+        # Scores descend, and `searchsorted` needs ascending numbers.
         below = int(np.searchsorted(-curve.tally.score, -cut.threshold, side="right"))
         tied = float(curve.tally.mass[:, below].sum())
         if tied > 1:

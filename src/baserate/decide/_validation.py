@@ -71,6 +71,7 @@ class FoldTables(NamedTuple):
         change = np.full(usable.shape, nan)
         share = 1 / self.folds
         all_rows, held = self.everywhere[usable], self.held[usable]
+        # `maximum`: empty cells may round to below 0.
         without, with_more = (Counts(*np.maximum(all_rows * (1 + s * share) - s * held, 0).T) for s in (1, -1))
         with np.errstate(invalid="ignore"):
             change[usable] = (measure(without) - measure(with_more)) / 2
@@ -131,6 +132,7 @@ def _fold_masses(tally: Tally, folds: int, rng: np.random.Generator) -> Iterator
     if not tally.weighted:
         yield from rows
         return
+    # A tally does not store single weights: rows of one class and score share their mass equally.
     each = tally.mass / np.maximum(tally.rows.astype(np.float64), 1)
     yield from (part * each for part in rows)
 
@@ -417,6 +419,7 @@ def bootstrap_threshold(
     way: BootstrapScheme = "stratified" if curve.tally.reweighed else "bootstrap"
     many = len(policy.cut.thresholds)
     again = _resampler(pooled.tally, rule, way, many)
+    # One generator: the folds continue its stream after the samples, so the order of both calls determines results.
     rng = make_generator(seed)
     rows = sample_in_blocks(again, n_samples=n_bootstrap, seed=rng, size=pooled.tally.mass.size // _BLOCK_FACTOR)
     state, thresholds, sample_cells = rows[:, 0], rows[:, 1 : 1 + many], rows[:, 1 + many :]
@@ -436,8 +439,8 @@ def bootstrap_threshold(
             name, counts = describe(each).name, policy.cut.counts(curve)
             performance[name] = _correct_optimism(each, counts, samples, folds, request)
     failed, other = (int((state == kind).sum()) for kind in (_FAILED, _OTHER))
-    thresholds = make_read_only(np.where(usable[:, None], thresholds, nan))
-    return ThresholdBootstrap(policy, intervals, thresholds, failed, other, performance)
+    # A copy: a view would keep the cells of all samples in memory.
+    return ThresholdBootstrap(policy, intervals, make_read_only(thresholds.copy()), failed, other, performance)
 
 
 _SAME, _OTHER, _FAILED = 0.0, 1.0, 2.0
