@@ -187,7 +187,7 @@ def test_invalid_multiclass_options(options: dict[str, Any], message: str) -> No
 def test_arguments_of_other_types_are_refused() -> None:
     with pytest.raises(OptionError, match="dict is no calibrator; read one with load_calibrator"):
         apply.frame({}, {"risk": [0.1]})  # type: ignore[call-overload]
-    with pytest.raises(OptionError, match="int is no frame that we know"):
+    with pytest.raises(OptionError, match="the table is int; expected a frame"):
         apply.frame(mapped(FORMS["rarer"]), 7)
     with pytest.raises(FileFormatError, match="two columns of the frame have the same name"):
         apply.frame(mapped(FORMS["rarer"]), pd.DataFrame([[0.1, 0.2]], columns=["risk", "risk"]))

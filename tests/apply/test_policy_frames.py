@@ -205,7 +205,7 @@ def test_a_policy_that_knows_no_columns_must_be_told() -> None:
 
 
 def test_no_frame_and_columns_that_do_not_fit() -> None:
-    with pytest.raises(OptionError, match="int is no frame that we know"):
+    with pytest.raises(OptionError, match="the table is int; expected a frame"):
         apply.frame(POLICY, 7)
     with pytest.raises(FileFormatError, match="two columns of the frame have the same name"):
         apply.frame(POLICY, pd.DataFrame([[0.1, 0.2]], columns=["risk", "risk"]))

@@ -339,5 +339,5 @@ def test_invalid_arguments_are_refused() -> None:
     ):
         asked(CUT).decide({"risk": [np.nan, 0.5, np.nan]})
     nameless = Policy(by_group={(): DRAWN.by_group["m",]}, otherwise="refuse")
-    with pytest.raises(OptionError, match="does not know what their column is called; give id="):
+    with pytest.raises(OptionError, match="the policy does not name their column; give id="):
         PolicyClassifier(GaussianNB(), nameless).fit(x, y).predict(pd.DataFrame(x))

@@ -255,13 +255,13 @@ def test_contradictory_options_are_refused() -> None:
     cases: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
         ("aucc", {}, UnknownNameError, "Did you mean"),
         (len, {}, OptionError, "is no measure"),
-        ("auc", {"threshold": 0.5}, OptionError, "auc is no measure of a 2×2 table"),
+        ("auc", {"threshold": 0.5}, OptionError, "auc is no measure of a confusion matrix"),
         ("f1", {"threshold": 0.5, "policy": AT}, OptionError, "give one of them"),
-        ("f1", {"policy": grouped}, OptionError, "groups by sex, which a scorer does not see"),
-        ("f1", {"policy": bands}, OptionError, "low, medium, high, so it has no 2×2 table"),
+        ("f1", {"policy": grouped}, OptionError, "groups by sex, which a scorer does not receive"),
+        ("f1", {"policy": bands}, OptionError, "low, medium, high, so it has no confusion matrix"),
         ("f1", {"policy": ill}, OptionError, "this policy flags 'ill'; say which label that is"),
         ("f1", {"labels": [0, 1]}, OptionError, "f1 is of two classes"),
-        (multiclass.mcc, {"positive": 1}, OptionError, "mcc is of all classes alike"),
+        (multiclass.mcc, {"positive": 1}, OptionError, "mcc is of all classes"),
         ("hand_till", {"prevalence": 0.5}, OptionError, "hand_till is of rows, which are not reweighed"),
     ]
     for given, options, error, output in cases:

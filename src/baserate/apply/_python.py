@@ -120,6 +120,7 @@ def _python_literal(value: object) -> str:
         return f"({', '.join(map(_python_literal, value))}{',' if len(value) == 1 else ''})"
     if isinstance(value, float) and value in (float("inf"), -float("inf")):
         return "math.inf" if value > 0 else "-math.inf"
+    # Every JSON string is a Python string, always in double quotes. `repr` of a float reads back as the same double.
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
@@ -272,7 +273,7 @@ def _check_name(name: str | None, *, default: str) -> str:
 def _join_module(texts: Sequence[str]) -> str:
     """Join parts of a module, after the imports and helpers that they need."""
     text = "\n\n\n".join([*[_SIGMOID_HELPER.strip()] * any("_share(" in each for each in texts), *texts])
-    # Imports and helpers are added where the text uses them.
+    # Imports and helpers are added where the text uses them; a mention in a docstring only adds an unused import.
     needed = [f"import {module}" for module in ("bisect", "hashlib", "math") if f"{module}." in text]
     return "\n\n\n".join([*["\n".join(needed)] * bool(needed), text]) + "\n"
 
@@ -352,6 +353,7 @@ def _log_odds_lines(form: LogOdds, score: str, to: str) -> list[str]:
     if form.nearest:
         lines = [f"p = min(max({score}, {form.nearest!r}), {1 - form.nearest!r})"]
     if form.a == form.b == 1:
+        # The factor is exp(−|c|), at most 1: with c < 0 it multiplies p instead, and nothing overflows.
         if form.c > 0:
             return [*lines, f"{to} = p / (p + (1.0 - p) * {form.factor!r})"]
         return [*lines, f"p_times = p * {form.factor!r}", f"{to} = p_times / (p_times + (1.0 - p))"]
@@ -369,6 +371,7 @@ def _subtraction(number: float) -> str:
 
 def _piecewise_lines(form: Knots | Steps, score: str, to: str) -> list[str]:
     pieces = to_piecewise(form)
+    # `bisect_right`: a score equal to a threshold belongs to the piece that begins there.
     lines = [
         *_tuple_lines("at", pieces.at),
         f"i = bisect.bisect_right(at, {score})",
