@@ -291,6 +291,7 @@ def _check_array(name: str, ids: Any) -> IdValues:  # noqa: ANN401  (an array or
 
 def _check_objects(name: str, values: Any) -> IdValues:  # noqa: ANN401  (anything that holds one for each row)
     """Check Python objects, which must be all whole numbers, or all text."""
+    # `np.array` would make values that are sequences another dimension.
     ids = np.fromiter(values, dtype=object, count=len(values))
     _raise_missing_ids(name, missing_objects(ids))
     types = {*map(type, ids)}
@@ -474,7 +475,7 @@ def _action_column(actions: Actions, library: Any) -> Any:  # noqa: ANN401  (of 
     space: Any = library.to_native_namespace()
     codes, names = actions.codes, list(actions.names)
     absent = codes < 0 if codes.min(initial=0) < 0 else None
-    if library.is_pandas():
+    if library.is_pandas():  # in which code −1 is missing
         return space.Categorical.from_codes(codes, names)
     if library.is_polars():
         series = space.Series(codes) if absent is None else space.Series(codes).set(space.Series(absent), None)

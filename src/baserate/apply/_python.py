@@ -154,11 +154,11 @@ def _policy_body(policy: Policy) -> Iterator[str]:
 
 def _group_lines(policy: Policy) -> Iterator[str]:
     """Return the lines that look up the cuts of a group."""
-    many = len(policy.attributes)
-    if many > 1:
-        yield f"group = (None,) * {many} if group is None else tuple(group)"
-        yield f"if len(group) != {many}:"
-        yield f'    raise ValueError(f"the group has the length {{len(group)}}; give {many} values")'
+    n_attributes = len(policy.attributes)
+    if n_attributes > 1:
+        yield f"group = (None,) * {n_attributes} if group is None else tuple(group)"
+        yield f"if len(group) != {n_attributes}:"
+        yield f'    raise ValueError(f"the group has the length {{len(group)}}; give {n_attributes} values")'
         yield "cuts = _CUTS.get(tuple(map(_text, group)))"
     else:
         yield "cuts = _CUTS.get(_text(group))"
@@ -317,11 +317,11 @@ def _binary_body(calibrator: Calibrator) -> list[str]:
 
 
 def _multiclass_body(calibrator: MulticlassCalibrator) -> list[str]:
-    form, many = calibrator.form, len(calibrator.labels)
+    form, n_classes = calibrator.form, len(calibrator.labels)
     lines = [
         "scores = [float(score) for score in scores]",
-        f"if len(scores) != {many}:",
-        f'    raise ValueError(f"there are {{len(scores)}} scores; give {many}")',
+        f"if len(scores) != {n_classes}:",
+        f'    raise ValueError(f"there are {{len(scores)}} scores; give {n_classes}")',
         "for score in scores:",
         *(f"    {line}" for line in _check_lines("score", form)),
     ]

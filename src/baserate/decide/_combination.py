@@ -119,6 +119,7 @@ def _sweep_angles(positives: Floats, negatives: Floats, *, positive: bool) -> fl
     # Levels are cumulative sums: those that differ by rounding tie, and the widest range wins.
     near = 1e-12 * float(positives[:, 2].sum() * negatives[:, 2].sum())
     at = int(np.where(height >= height.max() - near, width, 0.0).argmax())
+    # A negative sum of signs is an AUC below 0.5: the opposite direction is as far above it.
     opposite = levels[at] < 0 and not positive
     return float(edges[at] + width[at] / 2) + pi * opposite
 
@@ -148,6 +149,7 @@ def _search_angle(plane: ScorePlane, *, positive: bool) -> float:
         return plane.area(_weights_at_angle(angle))
 
     last = pi / 2 if positive else pi
+    # The end is the second score by itself, or the opposite of the start; both are candidates anyway.
     tried = np.linspace(0.0, last, _COARSE, endpoint=False)
     best = _best_angle(height, tried, positive=positive)
     step = last / _COARSE
@@ -249,6 +251,7 @@ def combine_scores(
     weights, exact = best_weights(plane, positive=positive_weights, limit=limit)
     in_score_units = plane.in_units_of_scores(weights)
     score = np.stack([rows.score[name] for name in names], axis=1)
+    # Two scores have the form of two classes, whose digest does not depend on the order of rows.
     digest = MulticlassRows(rows.truth.astype(np.uint8), score, _SIDES, count=rows.count).digest
     single_aucs = plane.area((1.0, 0.0)), plane.area((0.0, 1.0))
     folds = _assign_folds(rows, plane, seed)

@@ -510,6 +510,7 @@ def _scale_estimate(estimate_: Estimate, factor: float) -> Estimate:
 def _mark_least(values: Sequence[float]) -> list[bool]:
     """Mark the least of all defined values; several if they are equal."""
     defined = np.array(values, dtype=np.float64)
+    # `nanmin` warns where all are NaN.
     least = np.nanmin(defined) if not np.isnan(defined).all() else np.nan
     return [bool(abs(each - least) <= _SAME * abs(least)) for each in defined]
 

@@ -423,16 +423,16 @@ class Decisions:
         return estimate(measure, replace(table, reweighed=known_shares), level=level)
 
     def _add_referral(self, rows: MulticlassRows, codes: npt.NDArray[np.intp]) -> tuple[Confusion, CostMatrix]:
-        many = len(self.labels)
+        n_classes = len(self.labels)
         labels = (*self.labels, object())  # a label that equals no class
         truth = _label_positions(rows.labels, self.costs)[rows.truth]
-        decisions = np.where(codes == REFERRED, many, codes)
+        decisions = np.where(codes == REFERRED, n_classes, codes)
         table = Confusion.of_rows(truth, decisions, labels, weight=rows.weight, count=rows.count)
-        paid = np.column_stack([self.costs.cost, np.full(many, self.refer)])
+        paid = np.column_stack([self.costs.cost, np.full(n_classes, self.refer)])
         # No row has the true class "referred", but random tables of the interval put a small mass there. At the
         # mean cost, that mass does not change the result.
-        mean = np.nan_to_num(ratio(float((paid * table.mass[:many]).sum()), rows.total))
-        return table, CostMatrix(np.vstack([paid, np.full(many + 1, mean)]), labels)
+        mean = np.nan_to_num(ratio(float((paid * table.mass[:n_classes]).sum()), rows.total))
+        return table, CostMatrix(np.vstack([paid, np.full(n_classes + 1, mean)]), labels)
 
     def _check_length(self, rows: MulticlassRows) -> MulticlassRows:
         if len(rows) != len(self.codes):

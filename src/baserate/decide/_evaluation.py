@@ -93,8 +93,8 @@ def decision_tables(tallies: Tallies, policy: Policy, *, model: str | None = Non
     >>> from baserate import Cut, Policy, decide, read
     >>> people = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1], "sex": ["f", "f", "m", "m"]}
     >>> t = read.tallies(people, truth="sick", score="risk", group="sex")
-    >>> apart = Policy(by_group={("f",): Cut((0.7,)), ("m",): Cut((0.3,))}, otherwise="refuse", attributes=("sex",))
-    >>> results = decide.decision_tables(t, apart)
+    >>> by_sex = Policy(by_group={("f",): Cut((0.7,)), ("m",): Cut((0.3,))}, otherwise="refuse", attributes=("sex",))
+    >>> results = decide.decision_tables(t, by_sex)
     >>> results[None]["flag"], results["m",]["flag"]
     (Counts(tp=2.0, fp=0.0, fn=0.0, tn=2.0), Counts(tp=1.0, fp=0.0, fn=0.0, tn=1.0))
     """

@@ -341,14 +341,15 @@ def rows_to_decide(
     def excludes_bound(more: Counts[float] | Tally) -> bool:
         """Whether the interval of more data excludes the bound."""
         bounds = interval.of(each.measure, more)
+        # Both ends are on one side of the bound.
         return bool(each.holds(bounds.low) == each.holds(bounds.high))
 
     if isinstance(data, Counts):
-        needed = _smallest_sufficient(rows, lambda many: excludes_bound(combine_counts([data], [many / rows])))
+        needed = _smallest_sufficient(rows, lambda n_rows: excludes_bound(combine_counts([data], [n_rows / rows])))
         return _as_row_count(needed)
     # A tally holds whole rows, so all are repeated. Between the last insufficient multiple and the first sufficient
     # one, the square-root law is accurate enough.
-    times = _smallest_sufficient(1, lambda many: excludes_bound(_repeat_tally(data, many)), most=_MAX_ROWS // rows)
+    times = _smallest_sufficient(1, lambda factor: excludes_bound(_repeat_tally(data, factor)), most=_MAX_ROWS // rows)
     if not isfinite(times):
         return RequiredRows(why=_TOO_MANY)
     before = interval.of(each.measure, _repeat_tally(data, int(times) - 1))

@@ -231,11 +231,11 @@ def count_infinite(worth: Floats) -> int:
     return int(np.count_nonzero(worth == np.inf))
 
 
-def note_skipped(measure: Measure, many: int, *, of: str = "threshold") -> Iterator[str]:
+def note_skipped(measure: Measure, n_skipped: int, *, of: str = "threshold") -> Iterator[str]:
     """Yield a note with the number of thresholds, or bands, that were skipped because the measure is infinite there."""
-    if many:
+    if n_skipped:
         name = describe(measure).name.replace("_", " ")
-        places, were = (f"1 {of}", "was") if many == 1 else (f"{many} {of}s", "were")
+        places, were = (f"1 {of}", "was") if n_skipped == 1 else (f"{n_skipped} {of}s", "were")
         yield f"{places} with an infinite {name} {were} skipped: an infinity never wins a search."
 
 

@@ -310,6 +310,7 @@ class _CrossValidation:
                 tables = group_tables(replace(self.tallies, models={model: fold}), policy, model)
             except BaserateError as error:
                 what = f"without fold {at} of {len(parts)}: {error} More folds leave out fewer rows at a time."
+                # The same type, so that the command line exits with the same code.
                 raise type(error)(what) from error
             adjusted = {group: self._adjust_to_prevalence(group, tables[group]) for group in self.participants.curves}
             yield _FoldResult(policy, adjusted)

@@ -430,7 +430,7 @@ def group_support(
     trials = count_trials(measure, inputs, rows)
     is_proportion = cells is not None and not has_fixed_prevalence(inputs[None])
     detectable = _detectable_differences(measure, inputs) if is_proportion else {}
-    return {group: _support_row(many, detectable.get(group), group, min_size) for group, many in trials.items()}
+    return {group: _support_row(n_trials, detectable.get(group), group, min_size) for group, n_trials in trials.items()}
 
 
 def _support_row(trials: float, detects: float | None, group: Group | None, min_size: int) -> Row:
@@ -457,10 +457,10 @@ def _detectable_differences(measure: Measure, inputs: Mapping[Group | None, Any]
     scale = (quantile_of_test(ALPHA, 2) + float(ndtri(POWER))) * sqrt(p * (1 - p))
     groups = {group: table for group, table in inputs.items() if group is not None}
     trials = {group: effective_proportion(measure, table).trials for group, table in groups.items()}
-    nonempty = {group: many for group, many in trials.items() if many > 0}
+    nonempty = {group: n_trials for group, n_trials in trials.items() if n_trials > 0}
     total = sum(nonempty.values())
-    others = {group: total - many for group, many in nonempty.items() if total > many}
-    return {group: min(scale * sqrt(1 / nonempty[group] + 1 / many), 1.0) for group, many in others.items()}
+    others = {group: total - n_trials for group, n_trials in nonempty.items() if total > n_trials}
+    return {group: min(scale * sqrt(1 / nonempty[group] + 1 / n_others), 1.0) for group, n_others in others.items()}
 
 
 MIN_SIZE = SMALL_GROUP
@@ -491,12 +491,12 @@ class Eligibility:
     @property
     def groups(self) -> tuple[Group, ...]:
         """Groups that meet the minimum size."""
-        return tuple(group for group, many in self.trials.items() if many >= self.min_size)
+        return tuple(group for group, n_trials in self.trials.items() if n_trials >= self.min_size)
 
     @property
     def too_small(self) -> tuple[Group, ...]:
         """Groups below the minimum size."""
-        return tuple(group for group, many in self.trials.items() if many < self.min_size)
+        return tuple(group for group, n_trials in self.trials.items() if n_trials < self.min_size)
 
     @property
     def largest(self) -> Group:
@@ -563,11 +563,11 @@ def find_reference(counts: GroupCounts, reference: Reference) -> Group | None:
     if texts in by_text:
         return by_text[texts]
     by_label = {", ".join(text): group for text, group in by_text.items()}
-    typed = ", ".join(texts)
+    label = ", ".join(texts)
     known = "; ".join(counts.label(group) for group in groups)
     raise UnknownNameError(
-        f"reference is {typed!r}; expected one of: {known}.",
-        remedy=suggest(typed, by_label, spell=lambda match: counts.label(by_label[match])),
+        f"reference is {label!r}; expected one of: {known}.",
+        remedy=suggest(label, by_label, spell=lambda match: counts.label(by_label[match])),
         option="reference",
         value=reference,
     )

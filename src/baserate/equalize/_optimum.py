@@ -118,7 +118,8 @@ class RocRegion:
             return self._on_edge(left, right, fpr, tpr)
         strict, lax = self._narrowest_chord(fpr, tpr)
         corners = [strict, lax - 1, lax]
-        # The chances are barycentric coordinates of the point in the triangle of the three cuts.
+        # The chord to `lax` passes below the point, that to `lax - 1` above: the point is in the triangle of the three
+        # cuts, and its barycentric coordinates are their chances.
         matrix = np.array([self.fpr[corners], self.tpr[corners], np.ones(3)])
         return self._mix_vertices(corners, np.linalg.solve(matrix, np.array([fpr, tpr, 1.0])))
 
@@ -320,6 +321,7 @@ class _LinearProgram:
         """Return the constraint that keeps a group below an edge of its hull."""
         region = self.regions[at]
         run, rise = (each[place + 1] - each[place] for each in (region.fpr, region.tpr))
+        # Of unit length, so that tolerances of the solver are distances in ROC space.
         length = np.hypot(run, rise)
         row = np.zeros(self.size)
         row[2 * at : 2 * at + 2] = -rise / length, run / length

@@ -577,8 +577,8 @@ def _sign_changes(along: Floats, difference: Floats) -> Floats:
     """Find where a piecewise linear function changes sign; on a stretch of zeros, at its start."""
     off = np.flatnonzero(np.abs(difference) > ROC_TOLERANCE)
     before, after = off[:-1], off[1:]
-    turned = np.signbit(difference[before]) != np.signbit(difference[after])
-    before, after = before[turned], after[turned]
+    changes_sign = np.signbit(difference[before]) != np.signbit(difference[after])
+    before, after = before[changes_sign], after[changes_sign]
     part = difference[before] / (difference[before] - difference[after])
     between = along[before] + part * (along[after] - along[before])
     changes: Floats = np.where(after == before + 1, between, along[before + 1])
