@@ -62,7 +62,7 @@ labels = st.sampled_from([*NASTY, 1, -3, 2.5, 40.0, True, False]) | st.text(
 @st.composite
 def policies(draw: st.DrawFn) -> Policy:
     many = draw(st.integers(0, 2))
-    each = [draw(st.lists(labels, min_size=1, max_size=4, unique_by=_alike)) for _ in range(many)]
+    each = [draw(st.lists(labels, min_size=1, max_size=4, unique_by=_first_spelling)) for _ in range(many)]
     groups = [()] if not many else draw(st.lists(st.tuples(*map(st.sampled_from, each)), min_size=1, max_size=4))
     treatments: dict[tuple[object, ...], Treatment] = {group: draw(cuts() | randomized_cuts()) for group in groups}
     return Policy(
@@ -73,7 +73,7 @@ def policies(draw: st.DrawFn) -> Policy:
     )
 
 
-def _alike(label: object) -> str:
+def _first_spelling(label: object) -> str:
     """How a label is written first; those that are written alike cannot be together in a policy."""
     return min(text.lower() for text in spellings(label))
 
@@ -98,7 +98,7 @@ def _cuts(treatment: Treatment) -> Sequence[Cut]:
 
 def expected_action(policy: Policy, row: Sample) -> str | None:
     """What `Policy.action` says of a row; None where apply refuses it."""
-    if not _fits(policy, row):
+    if not _is_decidable(policy, row):
         return None
     try:
         return policy.action(row.score or 0.0, row.groups, id=row.id)
@@ -116,7 +116,7 @@ def expected_chances(policy: Policy, row: Sample) -> list[float | None]:
     return [float(action == result.action(at)) for action in policy.actions]
 
 
-def _fits(policy: Policy, row: Sample) -> bool:
+def _is_decidable(policy: Policy, row: Sample) -> bool:
     return row.score is not None and isfinite(row.score) and not (policy.needs_id and row.id is None)
 
 

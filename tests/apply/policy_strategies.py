@@ -70,7 +70,7 @@ class PolicyCase(NamedTuple):
         rows = zip(self.scores, self.groups, self.ids, strict=True)
         return [self.policy.action(score, group, id=id_) for score, group, id_ in rows]
 
-    def picked(self, rows: Sequence[int]) -> "PolicyCase":
+    def select(self, rows: Sequence[int]) -> "PolicyCase":
         """Some of the rows, in this order."""
         parts: list[list[Any]] = [[column[at] for at in rows] for column in (self.scores, self.groups, self.ids)]
         return PolicyCase(self.policy, *parts)

@@ -30,10 +30,12 @@ def least_cost(
         }
         for rate in tolerances:
             rates[rate].append(each[rate])
-    return fixed + _solved(objective, rates, tolerances)
+    return fixed + _solve_program(objective, rates, tolerances)
 
 
-def _solved(objective: list[Floats], rates: Mapping[str, list[Floats]], tolerances: Mapping[str, float]) -> float:
+def _solve_program(
+    objective: list[Floats], rates: Mapping[str, list[Floats]], tolerances: Mapping[str, float]
+) -> float:
     sizes = [len(each) for each in objective]
     starts = np.cumsum([0, *sizes])
     width = starts[-1] + len(tolerances)

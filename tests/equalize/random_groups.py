@@ -73,14 +73,14 @@ def tables(sample: Sample, decide: Decision) -> dict[str, dict[str, int]]:
     return {name: cells((person, decide(name, person)) for person in people) for name, people in sample.items()}
 
 
-def together(result: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+def pooled_table(result: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
     """The table of everybody."""
     return {cell: sum(each[cell] for each in result.values()) for cell in ("tp", "fp", "fn", "tn")}
 
 
 def cost(result: Mapping[str, Mapping[str, int]], costs: Costs) -> float:
     """What a case costs."""
-    whole = together(result)
+    whole = pooled_table(result)
     paid = sum(getattr(costs, cell) * many for cell, many in whole.items())
     return float(paid / sum(whole.values()))
 
@@ -101,7 +101,7 @@ def _rate(each: Mapping[str, int], rate: str) -> float:
     return many / (many + sum(each[cell] for cell in others))
 
 
-def keeps(result: Mapping[str, Mapping[str, int]], tolerances: Mapping[str, float]) -> bool:
+def satisfies(result: Mapping[str, Mapping[str, int]], tolerances: Mapping[str, float]) -> bool:
     """Whether no rate differs by more than it may."""
     return all(gap(result, rate) <= bound + 1e-9 for rate, bound in tolerances.items())
 
