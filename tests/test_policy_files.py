@@ -1,4 +1,4 @@
-"""Policies as files: what they keep, what they refuse, and that old ones stay readable."""
+"""Policy files: round trips, validation, and files of earlier releases."""
 
 import copy
 import json

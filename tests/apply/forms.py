@@ -18,7 +18,7 @@ def steps(at: list[float], values: list[float]) -> Steps:
 
 
 def uneven_knots(pieces: int, seed: int = 0) -> tuple[Floats, Floats]:
-    """Knots that are as uneven as knots are, and their values."""
+    """Return unevenly spaced knots and their values."""
     rng = np.random.default_rng(seed)
     return np.unique(rng.beta(0.3, 1.0, pieces)), np.sort(rng.random(pieces))
 
@@ -72,7 +72,7 @@ def multiclass_calibrator(form: ClassForm) -> MulticlassCalibrator:
 
 
 def edges(form: Form) -> Floats:
-    """Scores at the ends, on every threshold and beside it, and between."""
+    """Return scores at the ends, at and beside every threshold, and in between."""
     x = [each for part in _parts(form) if isinstance(part, (Knots, Steps)) for each in part.x.tolist()]
     near = [np.nextafter(each, side) for each in x[:200] for side in (-np.inf, np.inf)]
     wide = [] if form.of_probabilities else [-1e300, -7.5, 2.0, 1e300]

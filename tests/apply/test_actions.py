@@ -1,4 +1,4 @@
-"""A policy applied to arrays: as the policy says row by row, whatever the order, the batch and the type of columns."""
+"""Policies applied to arrays: actions, probabilities, ids, groups and errors."""
 
 from decimal import Decimal
 from math import inf, nan

@@ -1,4 +1,4 @@
-"""A policy applied to relations: what the engine does with each row is what the policy says of it."""
+"""Policies applied to relations of DuckDB, compared with the policy row by row."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.apply.policy_strategies import PolicyCase, cases
 
 @pytest.fixture
 def engine() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open an engine of our own."""
+    """Open a separate engine."""
     with duckdb.connect() as result:
         yield result
 
@@ -138,5 +138,7 @@ def test_ids_with_several_spellings_raise(kind: str, engine: duckdb.DuckDBPyConn
     relation = engine.sql(TYPED.format(label="NULL", id=f"NULL::{kind}"))
     with pytest.raises(OptionError, match=rf"ids in 'who' hold {kind}; expected whole numbers or text"):
         apply_to_relation(make_task(POLICIES["lottery"], score="Risk"), relation)
-    result = apply_to_relation(make_task(POLICIES["plain"], score="Risk", id="who"), relation)  # which draws no lots
+    result = apply_to_relation(
+        make_task(POLICIES["plain"], score="Risk", id="who"), relation
+    )  # which is not randomized
     assert result.fetchall()[0][-1] == "flag"

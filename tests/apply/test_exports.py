@@ -1,4 +1,4 @@
-"""A map as SQL and as Python gives the numbers that the map gives."""
+"""Calibrators exported as SQL and as Python agree with the calibrator."""
 
 import subprocess
 import sys
@@ -29,7 +29,7 @@ from tests.apply.forms import (
 
 
 def evaluate_sql(expression: str, columns: dict[str, Any]) -> Floats:
-    """Run an expression in the embedded engine; NULL is NaN."""
+    """Evaluate an expression in DuckDB; NULL becomes NaN."""
     with duckdb.connect() as engine:
         engine.register("rows", {name: np.asarray(column) for name, column in columns.items()})
         result = engine.table("rows").project(f"{expression} AS found").fetchnumpy()["found"]

@@ -1,4 +1,4 @@
-"""A map applied to files: every row and column in its place, whole or not at all."""
+"""Calibrators applied to files: rows, columns and formats are kept, and failures leave nothing behind."""
 
 import csv
 import io

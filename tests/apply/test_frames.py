@@ -1,4 +1,4 @@
-"""A map applied to a frame: the same kind comes back, every row and column in its place."""
+"""Calibrators applied to frames of every library: type, rows and columns are kept."""
 
 from decimal import Decimal
 from types import SimpleNamespace
@@ -51,7 +51,7 @@ LAZY = {"polars, lazy", "duckdb"}
 
 
 def columns_of(frame: Any) -> dict[str, list[Any]]:  # noqa: ANN401  (any frame)
-    """What a frame holds, in lists; what is missing is None."""
+    """Convert a frame to lists; missing values become None."""
     if isinstance(frame, dict):
         result = {name: list(column) for name, column in frame.items()}
     elif isinstance(frame, pd.DataFrame):

@@ -1,4 +1,4 @@
-"""A policy as SQL and as Python decides as the policy does, row by row: lotteries, strange names and all."""
+"""Policies exported as SQL and as Python, compared with the policy row by row."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -32,7 +32,7 @@ def table(policy: Policy, rows: Sequence[Sample]) -> pa.Table:
 
 
 def run_in_duckdb(policy: Policy, rows: Sequence[Sample], query: str) -> list[tuple[Any, ...]]:
-    """Run a query on rows that stand in a table `my.scores`; what it adds, in the order of the rows."""
+    """Run a query on rows in a table `my.scores`; return the new columns in the order of the rows."""
     with duckdb.connect() as engine:
         engine.register("given", table(policy, rows))
         engine.execute("CREATE SCHEMA my; CREATE TABLE my.scores AS FROM given")
@@ -40,7 +40,7 @@ def run_in_duckdb(policy: Policy, rows: Sequence[Sample], query: str) -> list[tu
 
 
 def new_columns_query(policy: Policy, query: str) -> str:
-    """The number of the row, and what a query adds to the columns of a table."""
+    """Select the number of the row and the new columns of a query."""
     taken = ", ".join(f'"{name.replace(chr(34), chr(34) * 2)}"' for name in ("my risk", *policy.attributes, "id"))
     return f"SELECT * EXCLUDE ({taken}) FROM ({query})"  # noqa: S608  (quoted)
 
@@ -67,7 +67,7 @@ def test_duckdb_agrees_with_the_policy(data: st.DataObject) -> None:
 
 
 def translate_hash(node: exp.Expression) -> exp.Expression:
-    """Write the hash of PostgreSQL as that of DuckDB, which knows it by one name."""
+    """Translate the hash of PostgreSQL to that of DuckDB."""
     if not isinstance(node, exp.Collate):
         return node
     [text] = [each.expressions[0] for each in node.find_all(exp.Anonymous) if each.name == "convert_to"]
@@ -106,9 +106,9 @@ def test_python_agrees_with_the_policy(data: st.DataObject) -> None:
 
 
 def compile_function(source: str, name: str = "decide") -> Any:  # noqa: ANN401  (a function that is written at run time)
-    there: dict[str, Any] = {}
-    exec(compile(source, "exported", "exec"), there)  # noqa: S102  (it is ours)
-    return there[name]
+    namespace: dict[str, Any] = {}
+    exec(compile(source, "exported", "exec"), namespace)  # noqa: S102  (it is ours)
+    return namespace[name]
 
 
 TYPED = Policy(

@@ -1,4 +1,4 @@
-"""A policy applied to files: every row is decided as the policy says, whole or not at all."""
+"""Policies applied to files of every format; failures keep the old target."""
 
 import json
 import subprocess
@@ -307,7 +307,7 @@ except OptionError as error:
 
 
 def apply_without_room(folder: Path, target: Path, how: str) -> str:
-    """Write 300 000 rows there, in a process of its own."""
+    """Apply a policy to 300 000 rows in a separate process."""
     n = 300_000
     write(pa.table({"who": np.arange(n), "risk": np.random.default_rng(0).random(n)}), folder / "in.parquet")
     POLICIES["lottery"].save(folder / "policy.json")
@@ -328,7 +328,7 @@ def test_file_size_limit_keeps_the_old_target(name: str, tmp_path: Path) -> None
 
 @pytest.fixture
 def small_folder(tmp_path: Path) -> Iterator[Path]:
-    """Make a folder that holds 200 kB and no more."""
+    """Mount a folder of 200 kB."""
     place = tmp_path / "small"
     place.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(place)]
@@ -356,9 +356,7 @@ def test_unwritable_folder_raises(small_folder: Path, tmp_path: Path) -> None:
 def test_full_disk_keeps_the_old_target(name: str, small_folder: Path, tmp_path: Path) -> None:
     (small_folder / name).write_text("precious")
     output = apply_without_room(tmp_path, small_folder / name, "disk")
-    assert (
-        output
-        == f"cannot write {small_folder / name} (No space left on device); make room there, or name another file.\n"
-    )
+    reason = "(No space left on device); make room there, or name another file."
+    assert output == f"cannot write {small_folder / name} {reason}\n"
     assert [path.name for path in small_folder.iterdir()] == [name]
     assert (small_folder / name).read_text() == "precious"

@@ -1,4 +1,4 @@
-"""A policy applied to a frame: the same kind comes back, every row, column and index in its place."""
+"""Policies applied to frames of every library: type, rows, columns and index are kept."""
 
 import warnings
 from math import inf, nan
@@ -60,7 +60,7 @@ def test_frames_keep_their_type(kind: str) -> None:
 
 
 def _object_frame(columns: dict[str, list[Any]]) -> pd.DataFrame:
-    """Of pandas, with whole numbers that stay whole beside what is missing."""
+    """Make a pandas frame of objects, so that whole numbers stay whole beside missing values."""
     return pd.DataFrame({name: pd.Series(column, dtype=object) for name, column in columns.items()})
 
 

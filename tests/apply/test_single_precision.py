@@ -1,4 +1,4 @@
-"""A policy chosen on float32 scores decides rows alike, wherever their scores are kept."""
+"""Policies chosen on float32 scores agree on frames and files of the same rows."""
 
 from collections.abc import Callable
 from functools import partial
@@ -30,7 +30,7 @@ RULES: dict[str, Callable[[Curve], Policy]] = {
 
 
 def people(seed: int, rows: int = 300) -> pd.DataFrame:
-    """Rows with scores of few digits, which a float32 does not hold exactly."""
+    """Simulate scores of two digits as float32, which rounds them."""
     rng = np.random.default_rng(seed)
     sick = rng.random(rows) < 0.4
     risk = np.round(1 / (1 + np.exp(1 - 1.5 * sick - rng.normal(size=rows))), 2).astype(np.float32)
@@ -38,7 +38,7 @@ def people(seed: int, rows: int = 300) -> pd.DataFrame:
 
 
 def row_sources(frame: pd.DataFrame, folder: Path) -> dict[str, Any]:
-    """The same rows in many places."""
+    """Return frames of every library, and paths of files, with the same rows."""
     frame.to_csv(folder / "pandas.csv", index=False)
     frame.to_parquet(folder / "rows.parquet", index=False)
     pl.from_pandas(frame).write_csv(folder / "polars.csv")
@@ -54,7 +54,7 @@ def row_sources(frame: pd.DataFrame, folder: Path) -> dict[str, Any]:
 
 
 def flagged_rows(policy: Policy, place: Any, folder: Path) -> list[bool]:  # noqa: ANN401  (a file, or a frame)
-    """Which rows are flagged."""
+    """Return whether each row is flagged."""
     query: Any = {"score": "risk"} | ({"group": "site"} if policy.needs_group else {})
     if not isinstance(place, Path):
         return [action == "flag" for action in apply.frame(policy, place, **query)["action"]]
@@ -80,10 +80,10 @@ def test_flags_agree_in_all_sources(rule: str, tmp_path: Path) -> None:
     seeds = SEEDS[:2]
     for seed in seeds:
         frame = people(seed)
-        here = tallies(frame)
-        policy = decide.choose_policy(here, RULES[rule])
+        original = tallies(frame)
+        policy = decide.choose_policy(original, RULES[rule])
         wanted = flagged_rows(policy, frame, tmp_path)
-        assert sum(wanted) == policy.cut.counts(curve(here.tally)).flagged
+        assert sum(wanted) == policy.cut.counts(curve(original.tally)).flagged
         for name, place in row_sources(frame, tmp_path).items():
             assert flagged_rows(policy, place, tmp_path) == wanted, name
         moved += bool(policy.notes and "float32" in policy.notes[-1])
@@ -126,8 +126,8 @@ def test_groups_and_randomized_rows_get_the_same_actions(tmp_path: Path) -> None
 def test_thresholds_after_calibration_give_the_same_actions(method: Any, tmp_path: Path) -> None:  # noqa: ANN401
     for seed in SEEDS:
         frame = people(seed)
-        here = tallies(frame)
-        policy = decide.choose_policy(here, decide.youden, calibrator=method(here.tally))
+        original = tallies(frame)
+        policy = decide.choose_policy(original, decide.youden, calibrator=method(original.tally))
         frame.to_csv(tmp_path / "rows.csv", index=False)
         assert flagged_rows(policy, tmp_path / "rows.csv", tmp_path) == flagged_rows(policy, frame, tmp_path)
 

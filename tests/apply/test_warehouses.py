@@ -1,4 +1,4 @@
-"""PostgreSQL and Spark themselves decide as the policy does; where they are not installed, these tests are skipped."""
+"""Exported SQL in PostgreSQL and Spark; skipped where they are not installed."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence

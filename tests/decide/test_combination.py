@@ -1,4 +1,4 @@
-"""The best weights of two scores: never beaten, never worse than one score, and honest about having been chosen."""
+"""Weights of two scores: the highest AUC of all directions, its cross-validation, and errors."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -53,7 +53,7 @@ def two_scores(draw: st.DrawFn, score: st.SearchStrategy[float] = level, max_siz
 
 
 def all_directions(sample: TwoScores, *, positive: bool = False) -> list[tuple[float, float]]:
-    """One direction at every angle at which two rows tie, one between each two of them, and their opposites.
+    """List a direction at every angle where two rows tie, one between each two neighbors, and their opposites.
 
     Scores are small whole numbers, so that weights can be whole too, and nothing is rounded.
     """

@@ -1,4 +1,4 @@
-"""Which classifiers are ever the best: the hull of all of them, and what it promises."""
+"""The ROC convex hull of several classifiers, compared with all of their points."""
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -58,7 +58,7 @@ def classifier_sets() -> st.SearchStrategy[Classifiers]:
 
 
 def roc_points(classifiers: Mapping[str, Counts[float] | Curve]) -> list[tuple[float, float]]:
-    """All decisions that can be taken, below the hull or on it."""
+    """List the points of all classifiers and thresholds, and both trivial ones."""
     result = [(0.0, 0.0), (1.0, 1.0)]
     for each in classifiers.values():
         table: Counts[Any] = each.counts if isinstance(each, Curve) else each
@@ -68,7 +68,7 @@ def roc_points(classifiers: Mapping[str, Counts[float] | Curve]) -> list[tuple[f
 
 
 def iso_cost_height(fpr: float, tpr: float, slope: float) -> float:
-    """What iso-cost lines of a slope make of a point: the higher the cheaper."""
+    """Return the height of the iso-cost line through a point; a higher line costs less."""
     angle = np.arctan(slope)
     return float(tpr * np.cos(angle) - fpr * np.sin(angle))
 
@@ -161,8 +161,8 @@ def test_names_and_order_of_classifiers_do_not_matter(classifiers: Classifiers, 
 
 
 def least_cost_factor(front: decide.ROCConvexHull, fpr: float, tpr: float) -> float:
-    """How far the mistakes of a point can be divided until it is on the front: its factor in cost, by bisection."""
-    low, high = 0.0, 1.0  # of what is left of the mistakes
+    """Find by bisection the factor by which both error rates of a point shrink until it is on the hull."""
+    low, high = 0.0, 1.0  # share of both error rates
     for _ in range(60):
         left = (low + high) / 2
         if front.mixture(fpr=left * fpr).tpr >= 1 - left * (1 - tpr) - 1e-15:

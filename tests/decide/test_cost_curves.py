@@ -1,4 +1,4 @@
-"""Cost curves and Brier curves: exact at every point, and areas that are known."""
+"""Cost curves and Brier curves: every point, and areas of known value."""
 
 from functools import partial
 from math import inf
@@ -55,8 +55,8 @@ def test_cost_curve_is_the_lower_envelope_of_all_thresholds(data: Rows, points: 
         assert (result["cost"] <= result["trivial"] + 1e-12).all()
         for name in ("threshold", "laxest"):
             taken = actual.at(result[name])
-            there = measure.fnr(taken) * x[:, 0] + measure.fpr(taken) * (1 - x[:, 0])
-            assert same(there, result["cost"], within=1e-12)
+            costs_at_threshold = measure.fnr(taken) * x[:, 0] + measure.fpr(taken) * (1 - x[:, 0])
+            assert same(costs_at_threshold, result["cost"], within=1e-12)
 
 
 @given(mixed, st.integers(2, 200))
@@ -83,8 +83,10 @@ def test_cost_curve_covers_all_costs_and_prevalences(data: Rows, to: float, miss
 @given(mixed, share)
 def test_cost_curve_does_not_depend_on_prevalence(data: Rows, to: float) -> None:
     result = tally(*data, positive=True)
-    here, there = (decide.cost_curve(curve(each), points=21) for each in (result, shift.reweigh(result, to=to)))
-    assert same(here["cost"], there["cost"], within=1e-9)
+    original, reweighted = (
+        decide.cost_curve(curve(each), points=21) for each in (result, shift.reweigh(result, to=to))
+    )
+    assert same(original["cost"], reweighted["cost"], within=1e-9)
 
 
 def test_strictest_and_laxest_of_equally_good_thresholds() -> None:
@@ -197,7 +199,7 @@ def test_empty_group_has_a_row_with_a_reason(kind: Any) -> None:  # noqa: ANN401
 
 
 def test_intervals_combine_those_of_the_rates() -> None:
-    """Where one kind of error alone costs, its rate; in between, as sure as independent rates are."""
+    """Bounds are those of two independent rates, combined in quadrature."""
     truth, score = population.binormal(means=(0, 1.5)).draw(500, 1)
     actual = curve(tally(truth, score))
     result = decide.cost_curve(actual, points=5, level=0.9)

@@ -1,4 +1,4 @@
-"""Costs per case at a stated prevalence: worked examples, laws, and what is refused."""
+"""Costs per case at a stated prevalence: published examples, laws and errors."""
 
 from functools import partial
 from typing import Any
@@ -168,9 +168,9 @@ def test_every_point_of_an_iso_cost_line_has_that_cost(
     line = decide.iso_cost(costs, prevalence, through=(fpr, tpr))
     assert same(line.tpr(fpr), tpr, within=1e-9)
     along = np.linspace(0, 1, 11)
-    there = line.tpr(along)
-    inside = (there >= 0) & (there <= 1)
-    paid = measure.expected_cost(counts_at_rates(along[inside], there[inside], prevalence), costs=costs)
+    heights = line.tpr(along)
+    inside = (heights >= 0) & (heights <= 1)
+    paid = measure.expected_cost(counts_at_rates(along[inside], heights[inside], prevalence), costs=costs)
     assert same(paid, np.full(inside.sum(), line.cost), within=1e-9)
     assert same(measure.expected_cost(counts_at_rates(fpr, tpr, prevalence), costs=costs), line.cost, within=1e-9)
     again = decide.iso_cost(costs, prevalence, cost=line.cost)

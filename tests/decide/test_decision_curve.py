@@ -1,4 +1,4 @@
-"""Decision curves: laws, edges, and what is refused."""
+"""Decision curves: laws, edge cases and errors."""
 
 from fractions import Fraction
 from functools import partial
@@ -98,14 +98,14 @@ ACT = [0.0, 0.01, 0.1, 0.2, 0.25, 0.5, 0.9]
 
 
 def tallies_of_cells(cells: Cells, scores: list[float], times: tuple[int, int] = (1, 1)) -> Tallies:
-    """Rows of all parts, positives and negatives so many times, each with the score of its part."""
+    """Repeat the positives and negatives of each cell, with the score of the cell."""
     truth = [flag for a, b in cells for flag in [1] * (a * times[0]) + [0] * (b * times[1])]
     score = [p for (a, b), p in zip(cells, scores, strict=True) for _ in range(a * times[0] + b * times[1])]
     return tallies(truth, score)
 
 
 def net_benefit_by_enumeration(cells: Cells, prevalence: Fraction, at: float) -> float:
-    """Net benefit of flagging every part whose posterior at a prevalence reaches a probability, in exact fractions."""
+    """Compute in fractions the net benefit of flagging cells whose posterior reaches a probability."""
     positives, negatives = (sum(column) for column in zip(*cells, strict=True))
     worth = Fraction(0)
     for a, b in cells:
@@ -117,12 +117,12 @@ def net_benefit_by_enumeration(cells: Cells, prevalence: Fraction, at: float) ->
 
 @given(parts, st.integers(1, 9), st.integers(1, 9))
 def test_adjusted_scores_have_the_net_benefit_of_the_true_posteriors(cells: Cells, more: int, less: int) -> None:
-    here = tallies_of_cells(cells, [a / (a + b) for a, b in cells])
-    there = tallies_of_cells(cells, [a * more / (a * more + b * less) for a, b in cells], (more, less))
-    to = there.tally.prevalence
-    adjusted = decide.net_benefit_curve(here, thresholds=ACT, prevalence=to)
-    drawn = decide.net_benefit_curve(there, thresholds=ACT)
-    kept = decide.net_benefit_curve(here, thresholds=ACT, prevalence=to, scores_from=None)
+    original = tallies_of_cells(cells, [a / (a + b) for a, b in cells])
+    target = tallies_of_cells(cells, [a * more / (a * more + b * less) for a, b in cells], (more, less))
+    to = target.tally.prevalence
+    adjusted = decide.net_benefit_curve(original, thresholds=ACT, prevalence=to)
+    drawn = decide.net_benefit_curve(target, thresholds=ACT)
+    kept = decide.net_benefit_curve(original, thresholds=ACT, prevalence=to, scores_from=None)
     positives, negatives = (sum(column) for column in zip(*cells, strict=True))
     exact = Fraction(more * positives, more * positives + less * negatives)
     for name in ("model", "all"):
@@ -137,10 +137,10 @@ def test_adjusted_scores_have_the_net_benefit_of_the_true_posteriors(cells: Cell
 
 def test_unadjusted_scores_lose_net_benefit() -> None:
     # Of a hundred half are sick, and nine in ten of those at 0.9. Where one in ten is sick, that is one half.
-    here = tallies_of_cells([(45, 5), (5, 45)], [0.9, 0.1])
+    original = tallies_of_cells([(45, 5), (5, 45)], [0.9, 0.1])
     adjusted, kept = (
         strategy_rows(
-            decide.net_benefit_curve(here, thresholds=[0.05, 0.6], prevalence=0.1, scores_from=origin), "model"
+            decide.net_benefit_curve(original, thresholds=[0.05, 0.6], prevalence=0.1, scores_from=origin), "model"
         )
         for origin in ("sample", None)
     )
@@ -152,12 +152,12 @@ def test_unadjusted_scores_lose_net_benefit() -> None:
 
 @given(people, st.floats(0.05, 0.95))
 def test_adjusted_scores_are_repriored_then_reweighed(data: Rows, to: float) -> None:
-    here = tallies(*data)
-    origin = here.tally.prevalence
-    moved = shift.reprior(here.tally.score, from_=origin, to=to)
+    original = tallies(*data)
+    origin = original.tally.prevalence
+    moved = shift.reprior(original.tally.score, from_=origin, to=to)
     assume(np.abs(moved[:, None] - np.array(AT)[1:]).min() > 1e-9)
-    by_hand = shift.reweigh(here.tally.with_scores(moved), to=to)
-    result = strategy_rows(decide.net_benefit_curve(here, thresholds=AT, prevalence=to), "model")
+    by_hand = shift.reweigh(original.tally.with_scores(moved), to=to)
+    result = strategy_rows(decide.net_benefit_curve(original, thresholds=AT, prevalence=to), "model")
     wanted = decide.net_benefits(curve(by_hand), AT)
     for name in ("net_benefit", "tp_rate", "fp_rate", "flag_rate"):
         assert [row[name] for row in result] == near(wanted[name].tolist())
@@ -166,12 +166,12 @@ def test_adjusted_scores_are_repriored_then_reweighed(data: Rows, to: float) -> 
 @pytest.mark.parametrize("to", [None, 0.05])
 def test_scores_calibrated_at_the_training_prevalence(to: float | None) -> None:
     truth, score = population.logit_normal(prevalence=0.3).draw(500, 3)
-    here = tallies(truth, score)
-    balanced = tallies(truth, shift.reprior(score, from_=here.tally.prevalence, to=0.5))
-    wanted = decide.net_benefit_curve(here, thresholds=ACT, prevalence=to)
+    original = tallies(truth, score)
+    balanced = tallies(truth, shift.reprior(score, from_=original.tally.prevalence, to=0.5))
+    wanted = decide.net_benefit_curve(original, thresholds=ACT, prevalence=to)
     result = decide.net_benefit_curve(balanced, thresholds=ACT, prevalence=to, scores_from=0.5)
     assert list(result.columns["net_benefit"]) == near(list(wanted.columns["net_benefit"]))
-    expected = here.tally.prevalence if to is None else to
+    expected = original.tally.prevalence if to is None else to
     assert result.data["scores"] == {"adjusted": True, "from": 0.5, "to": expected}
 
 
@@ -210,23 +210,23 @@ def test_groups_share_the_adjustment_of_all_rows() -> None:
 
 
 def test_results_document_the_adjustment() -> None:
-    here = tallies([1, 0, 0, 0], [0.9, 0.6, 0.4, 0.1])
-    adjusted = decide.net_benefit_curve(here, prevalence=0.02)
+    original = tallies([1, 0, 0, 0], [0.9, 0.6, 0.4, 0.1])
+    adjusted = decide.net_benefit_curve(original, prevalence=0.02)
     assert adjusted.data["scores"] == {"adjusted": True, "from": 0.25, "to": 0.02}
     output = "masses and scores were adjusted to a prevalence of 0.02, the scores from 0.25; "
     assert adjusted.data["notes"] == [f"{output}the prevalence is taken as known."]
     read_results(adjusted.to_json())
-    kept = decide.net_benefit_curve(here, prevalence=0.02, scores_from=None)
+    kept = decide.net_benefit_curve(original, prevalence=0.02, scores_from=None)
     assert kept.data["scores"] == {"adjusted": False, "from": None, "to": 0.02}
     read_results(kept.to_json())
     assert "scores were not" in kept.data["notes"][0]
-    as_read = decide.net_benefit_curve(here)
+    as_read = decide.net_benefit_curve(original)
     assert as_read.data["scores"] == {"adjusted": False, "from": None, "to": None}
     assert as_read.data["notes"] == []
     read_results(as_read.to_json())
-    trained = decide.net_benefit_curve(here, scores_from=0.5)
+    trained = decide.net_benefit_curve(original, scores_from=0.5)
     assert trained.data["notes"] == ["scores were adjusted to a prevalence of 0.25, from 0.5."]
-    two = Tallies({"a": {(): here.tally}, "b": {(): tally([1, 0], [0.9, 0.1])}})
+    two = Tallies({"a": {(): original.tally}, "b": {(): tally([1, 0], [0.9, 0.1])}})
     apart = decide.net_benefit_curve(two, prevalence=0.02)
     assert apart.data["scores"] == {"adjusted": True, "from": {"a": 0.25, "b": 0.5}, "to": {"a": 0.02, "b": 0.02}}
     read_results(apart.to_json())
@@ -379,12 +379,12 @@ def test_a_group_without_rows_is_undefined() -> None:
 
 def test_net_reduction_has_the_interval_of_the_measure() -> None:
     truth, score = population.logit_normal(prevalence=0.3).draw(400, 3)
-    here = tallies(truth, score)
-    for t in (here, shift.reweigh(here, to=0.1)):
+    original = tallies(truth, score)
+    for t in (original, shift.reweigh(original, to=0.1)):
         for row in decide.net_benefit_curve(t, thresholds=[0.1, 0.4]).rows():
             cut = {"model": row["threshold"], "all": -inf, "none": inf}[row["strategy"]]
             spared = infer.estimate(partial(measure.net_reduction, at=row["threshold"]), curve(t.tally).at(cut))
             assert row["net_reduction"] == pytest.approx(spared.value)
-            certain = row["strategy"] == "all" or (row["strategy"] == "none" and t is not here)
+            certain = row["strategy"] == "all" or (row["strategy"] == "none" and t is not original)
             low, high = (spared.value,) * 2 if certain else (spared.low, spared.high)
             assert (row["net_reduction_low"], row["net_reduction_high"]) == pytest.approx((low, high))

@@ -1,4 +1,4 @@
-"""Any policy on any rows: the tables are what is done row by row, or what can be expected of it."""
+"""Evaluation of policies: tables equal decisions row by row, or their expectation."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -38,7 +38,7 @@ def policy_for_all(treatment: Cut | RandomizedCut, **more: Any) -> Policy:  # no
 
 @st.composite
 def cuts(draw: st.DrawFn) -> Cut:
-    """Cuts into any actions, reversed ones and those that flag at both ends among them."""
+    """Cuts into any actions, also reversed ones and those that flag at both ends."""
     actions = [draw(st.sampled_from(["pass", "refer", "flag", "look"]))]
     for _ in range(draw(st.integers(0, 3))):
         actions.append(draw(st.sampled_from([each for each in ("pass", "refer", "flag") if each != actions[-1]])))
@@ -48,7 +48,7 @@ def cuts(draw: st.DrawFn) -> Cut:
 
 @st.composite
 def policies(draw: st.DrawFn) -> Policy:
-    """Policies without a lottery, for everybody, by an attribute or by both; labels as numbers or as text."""
+    """Deterministic policies for all rows, or by one or two attributes with labels as numbers or text."""
     attributes = draw(st.sampled_from([(), ("sex",), ("site",), ("sex", "site"), ("site", "sex")]))
     spelled = draw(st.sampled_from([int, str]))
     labels: dict[str, Sequence[object]] = {"sex": SEXES, "site": [spelled(each) for each in SITES]}
@@ -88,16 +88,16 @@ def test_tables_equal_decisions_row_by_row(columns: dict[str, Any], policy: Poli
     rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
     done = [policy.action(row["risk"], [row[name] for name in policy.attributes]) for row in rows]
     for group, tables in result.items():
-        here = np.array([group in (None, (row["sex"], row["site"])) for row in rows])
+        in_group = np.array([group in (None, (row["sex"], row["site"])) for row in rows])
         assert set(tables) == set(policy.actions)
         for action, table in tables.items():
             gets, sick = np.array([each == action for each in done]), np.array(columns["sick"])
             wanted = [
-                weight[here & a & b].sum() for a, b in ((gets, sick), (gets, ~sick), (~gets, sick), (~gets, ~sick))
+                weight[in_group & a & b].sum() for a, b in ((gets, sick), (gets, ~sick), (~gets, sick), (~gets, ~sick))
             ]
             assert [table.tp, table.fp, table.fn, table.tn] == wanted
-        assert sum(table.flagged for table in tables.values()) == weight[here].sum()
-        assert sum(table.rows.flagged for table in tables.values()) == here.sum()
+        assert sum(table.flagged for table in tables.values()) == weight[in_group].sum()
+        assert sum(table.rows.flagged for table in tables.values()) == in_group.sum()
 
 
 def simulate(rows: int) -> tuple[dict[str, Array], Tallies]:
@@ -115,21 +115,21 @@ def simulate(rows: int) -> tuple[dict[str, Array], Tallies]:
 def test_expected_counts_equal_mean_randomized_decisions() -> None:
     columns, tallies = simulate(100_000)
     result = decide.decision_tables(tallies, BY_SEX)
-    lot = random_numbers(BY_SEX.key, [str(each) for each in range(100_000)])
+    numbers = random_numbers(BY_SEX.key, [str(each) for each in range(100_000)])
     low, high = (columns["risk"] >= at for at in (0.3, 0.6))
-    flag = np.where(columns["sex"] == "f", columns["risk"] >= 0.4, np.where(lot < HALF.edges[0], low, high))
+    flag = np.where(columns["sex"] == "f", columns["risk"] >= 0.4, np.where(numbers < HALF.edges[0], low, high))
     for at in range(300):
         assert BY_SEX.action(columns["risk"][at], [columns["sex"][at]], id=at) == ("flag" if flag[at] else "pass")
     for group, tables in result.items():
-        here = np.ones(100_000, bool)
+        in_group = np.ones(100_000, bool)
         for name, value in zip(("sex", "site"), group or (), strict=False):
-            here &= columns[name] == value
+            in_group &= columns[name] == value
         for sick, of in ((True, "tp"), (False, "fp")):
-            those = here & (columns["sick"] == sick)
+            those = in_group & (columns["sick"] == sick)
             doubt = those & (columns["sex"] == "m") & (low != high)
             spread = np.sqrt(doubt.sum() * 0.25 * 0.75)
             assert abs(getattr(tables["flag"], of) - (flag & those).sum()) <= 4.5 * spread
-        assert tables["flag"].flagged + tables["pass"].flagged == pytest.approx(here.sum(), rel=1e-12)
+        assert tables["flag"].flagged + tables["pass"].flagged == pytest.approx(in_group.sum(), rel=1e-12)
 
 
 def test_unknown_groups_are_listed() -> None:
@@ -244,8 +244,8 @@ def test_data_of_the_choice_are_recognized() -> None:
         result = decide.evaluate_policy(tallies, policy, interval=None)
         assert result.data["same"] == ["risk"]
         assert any("chosen on these rows" in note for note in result.data["notes"])
-        carried = shift.reweigh(tallies, to=0.1)
-        assert decide.evaluate_policy(carried, policy, interval=None).data["same"] == ["risk"]
+        reweighted = shift.reweigh(tallies, to=0.1)
+        assert decide.evaluate_policy(reweighted, policy, interval=None).data["same"] == ["risk"]
         turned = read_tallies(columns, group=["site", "sex"])
         assert decide.evaluate_policy(turned, policy, interval=None).data["same"] == ["risk"] * (
             digest != tallies.digest
@@ -267,9 +267,9 @@ def test_data_of_the_choice_are_recognized_after_a_calibrator() -> None:
 def test_moments_add_up_over_reweighted_groups() -> None:
     columns, _ = simulate(400)
     weighted = read_tallies(columns | {"w": np.linspace(0.5, 2, 400)}, weight="w")
-    there = shift.reweigh(weighted, to=0.02)
-    table = decide.decision_tables(there, BY_SEX)[None]["flag"]
-    parts = [decide.decision_tables(there, BY_SEX)[group]["flag"] for group in there.groups]
+    reweighted = shift.reweigh(weighted, to=0.02)
+    table = decide.decision_tables(reweighted, BY_SEX)[None]["flag"]
+    parts = [decide.decision_tables(reweighted, BY_SEX)[group]["flag"] for group in reweighted.groups]
     assert table.reweighed
     for name in ("tp", "fp", "fn", "tn"):
         for moment in ("squares", "rows"):

@@ -1,4 +1,4 @@
-"""The classifiers of a front as one score, and the slopes of a hull as likelihood ratios."""
+"""Ranks of rows by the classifiers of a hull, and its slopes as likelihood ratios."""
 
 from collections.abc import Callable
 from math import inf

@@ -1,4 +1,4 @@
-"""The cheapest class for each row: never dearer than any other way to decide by the same posteriors."""
+"""Decisions of least cost among several classes, compared with all other decisions."""
 
 from collections.abc import Callable
 from functools import partial
@@ -171,7 +171,7 @@ def test_realised_costs_approach_expected_ones_where_posteriors_are_right() -> N
 
 
 def simulate(rows: int, *, sharper: float = 1.0, weight: bool = False) -> MulticlassRows:
-    """Rows whose posteriors are right, unless they are made sharper than that."""
+    """Simulate rows with calibrated posteriors, or overconfident ones."""
     rng = np.random.default_rng(1)
     p = rng.dirichlet([2.0, 1.0, 1.0], rows)
     truth = np.minimum((p.cumsum(axis=1) < rng.random((rows, 1))).sum(axis=1), 2)
@@ -204,9 +204,9 @@ def test_interval_with_referrals_is_close_to_that_of_a_mean(
     own = np.array([np.average(cost[rows.truth == at], weights=mass[rows.truth == at]) for at in range(3)])
     to = np.bincount(rows.truth, weights=mass) / mass.sum() if shares is None else np.array(shares)
     assert best["realised"] == pytest.approx(to @ own)
-    there = mass * (to / np.bincount(rows.truth, weights=mass))[rows.truth]
+    reweighted = mass * (to / np.bincount(rows.truth, weights=mass))[rows.truth]
     apart = cost - (to @ own if shares is None else own[rows.truth])
-    error = np.sqrt((there**2 * apart**2).sum())
+    error = np.sqrt((reweighted**2 * apart**2).sum())
     assert best["low"] < best["realised"] < best["high"]
     assert best["high"] - best["low"] == pytest.approx(2 * 1.96 * error, rel=0.1)
 
@@ -214,9 +214,9 @@ def test_interval_with_referrals_is_close_to_that_of_a_mean(
 def test_confusion_matrix_is_reweighted_to_shares() -> None:
     rows, shares = simulate(300), {"theatre": 0.5, "home": 0.2, "ward": 0.3}
     result = decide.least_cost(rows, TRIAGE)
-    there = result.confusion(rows, shares=shares)
-    assert there.reweighed
-    np.testing.assert_allclose(there.mass, shift.reweigh(result.confusion(rows), to=shares).mass)
+    table = result.confusion(rows, shares=shares)
+    assert table.reweighed
+    np.testing.assert_allclose(table.mass, shift.reweigh(result.confusion(rows), to=shares).mass)
     some = decide.least_cost(rows, TRIAGE, refer=0.5)
     # What is referred belongs to its class, too.
     mass = some.confusion(rows, shares=shares).truth + some.referred_mass(rows, shares=shares)
@@ -228,8 +228,8 @@ def test_confusion_matrix_is_reweighted_to_shares() -> None:
 def test_shares_of_the_rows_change_no_cost(refer: float | None) -> None:
     rows = simulate(300, weight=True)
     result = decide.least_cost(rows, TRIAGE, refer=refer)
-    here, there = result.results(rows).rows(), result.results(rows, shares=rows.support / rows.total).rows()
-    for one, other in zip(here, there, strict=True):
+    original, reweighted = result.results(rows).rows(), result.results(rows, shares=rows.support / rows.total).rows()
+    for one, other in zip(original, reweighted, strict=True):
         for name in ("expected", "realised", "referred"):
             assert one[name] == pytest.approx(other[name])
 

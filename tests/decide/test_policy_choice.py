@@ -1,4 +1,4 @@
-"""A policy for what a map makes of scores, said of the scores themselves."""
+"""Policies chosen after a calibrator, expressed on raw scores."""
 
 from functools import partial
 from math import inf

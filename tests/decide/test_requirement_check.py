@@ -1,4 +1,4 @@
-"""Whether requirements hold: verdicts, margins, the rows that would decide, and how often chance says yes."""
+"""Checks of requirements: verdicts, margins, required numbers of rows, and type I error."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -37,7 +37,7 @@ def read_tallies(given: Mapping[str, Any], **more: Any) -> Tallies:  # noqa: ANN
 
 
 def table(tp: int, fp: int, fn: int, tn: int, times: int = 1) -> Tallies:
-    """Rows that the cut at a half makes into such a table, each so many times."""
+    """Make tallies whose confusion matrix at a threshold of 0.5 is this one, repeated."""
     truth = np.repeat([1, 0, 1, 0], np.array([tp, fp, fn, tn]) * times)
     score = np.repeat([0.9, 0.9, 0.1, 0.1], np.array([tp, fp, fn, tn]) * times)
     return read_tallies({"sick": truth, "risk": score})
@@ -84,7 +84,7 @@ def test_laws_of_verdicts(cells: tuple[int, int, int, int], name: str, sense: st
     row = check_one(tallies, decide.Requirement(MEASURES[name], ">=" if sense == ">=" else "<=", bound))
     other = check_one(tallies, decide.Requirement(MEASURES[name], "<=" if sense == ">=" else ">=", bound))
     assert row["holds"] == (row["verdict"] == "holds") == (row["margin"] >= -1e-12)
-    if row["margin"] > 1e-12:  # what is above the bound is not below it
+    if row["margin"] > 1e-12:  # a value above the bound is not below it
         assert other["verdict"] == "fails"
     if row["verdict"] == "fails":
         assert other["holds"]
@@ -207,12 +207,12 @@ def test_one_failing_group_fails_the_check() -> None:
 
 def test_randomized_policies_are_checked_by_expected_counts() -> None:
     tallies = read_tallies(columns(400))
-    lottery = RandomizedCut((Cut((0.3,)), Cut((0.7,))), (0.5, 0.5))
-    treatments: tuple[Cut | RandomizedCut, ...] = (lottery, *lottery.cuts)
-    lots, *apart = (
+    randomized = RandomizedCut((Cut((0.3,)), Cut((0.7,))), (0.5, 0.5))
+    treatments: tuple[Cut | RandomizedCut, ...] = (randomized, *randomized.cuts)
+    expected, *single = (
         check_one(tallies, "sensitivity >= 0.5", Policy(by_group={(): each}, otherwise="refuse")) for each in treatments
     )
-    assert lots["value"] == pytest.approx(np.mean([row["value"] for row in apart]))
+    assert expected["value"] == pytest.approx(np.mean([row["value"] for row in single]))
 
 
 def test_each_model_has_its_own_policy() -> None:

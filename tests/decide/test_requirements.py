@@ -1,4 +1,4 @@
-"""Requirements are read as people write them, and a slip is shown where it is."""
+"""The parser of requirements: accepted spellings, and errors that point at a character."""
 
 import pytest
 from hypothesis import given, strategies as st

@@ -1,4 +1,4 @@
-"""Rules choose what no other threshold beats, and the strictest of equals."""
+"""Decision rules choose the best threshold, and the strictest of equals."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -43,7 +43,7 @@ def curve_of(data: Rows) -> Curve:
 
 
 def strictest_argmax(c: Curve, value: Callable[..., Fraction]) -> float:
-    """Strictest threshold at which something made of whole counts is greatest."""
+    """Return the strictest threshold where a function of whole counts is greatest."""
     counts = c.counts
     cells = zip(*(map(int, each) for each in (counts.tp, counts.fp, counts.fn, counts.tn)), strict=True)
     values = [value(*each) for each in cells]
@@ -108,12 +108,12 @@ def test_least_cost_is_the_tangent_point_of_the_hull(data: Rows, costs: Costs, p
 @given(both, prices, st.floats(0.01, 0.99))
 def test_stated_prevalence_equals_reweighted_data(data: Rows, costs: Costs, prevalence: float) -> None:
     c = curve_of(data)
-    there = reweigh(c, to=prevalence)
-    here = decide.cost(c, costs, prevalence=prevalence)
-    carried = decide.cost(there, costs)
-    cheapest = measure.expected_cost(there.at(here.threshold), costs=costs)
-    assert measure.expected_cost(there.at(carried.threshold), costs=costs) == pytest.approx(cheapest, rel=1e-9)
-    assert carried.settings["prevalence"] == pytest.approx(prevalence)
+    reweighted = reweigh(c, to=prevalence)
+    stated = decide.cost(c, costs, prevalence=prevalence)
+    chosen = decide.cost(reweighted, costs)
+    cheapest = measure.expected_cost(reweighted.at(stated.threshold), costs=costs)
+    assert measure.expected_cost(reweighted.at(chosen.threshold), costs=costs) == pytest.approx(cheapest, rel=1e-9)
+    assert chosen.settings["prevalence"] == pytest.approx(prevalence)
 
 
 JUDGING = ["f1", "mcc", "accuracy", "kappa", "npv", "precision", "fpr", "expected_cost", "lift"]
@@ -304,7 +304,7 @@ def test_edges_of_bands(twenty_rows: Curve) -> None:
 
 
 def least_cost_by_enumeration(c: Curve, costs: dict[str, tuple[float, float]], actions: tuple[str, ...]) -> float:
-    """Least cost of any cut into these actions, in this order, some of which may hold nobody."""
+    """Compute the least cost of any cut into these actions in order; ranges may be empty."""
     best, size = inf, len(c.threshold)
     flagged = c.flagged_mass
     total = flagged[:, -1]
@@ -395,8 +395,8 @@ def test_options_of_abstention(twenty_rows: Curve) -> None:
 def test_abstention_at_another_prevalence_is_that_of_reweighed_data(twenty_rows: Curve) -> None:
     for options in ({"refer": 0.2}, {"coverage": 0.7}):
         stated = decide.abstain(twenty_rows, Costs(fp=1, fn=3), prevalence=0.1, **options)
-        carried = decide.abstain(reweigh(twenty_rows, to=0.1), Costs(fp=1, fn=3), **options)
-        assert stated.cut == carried.cut
+        reweighted = decide.abstain(reweigh(twenty_rows, to=0.1), Costs(fp=1, fn=3), **options)
+        assert stated.cut == reweighted.cut
 
 
 def test_constant_decisions_and_odd_costs_are_noted(twenty_rows: Curve) -> None:
@@ -509,7 +509,7 @@ def test_registry_of_rules() -> None:
 
 @given(both)
 def test_unit_of_weights_does_not_matter(data: Rows) -> None:
-    """Where weights are the same for all, sums in another unit give the same cut-off."""
+    """Equal weights in another unit do not change the threshold."""
     c = curve_of(data)
     third = curve(tally(data.truth, data.score, weight=np.full(len(data.truth), 1 / 3)))
     for choose in (decide.youden, decide.closest, decide.balanced, partial(decide.best, measure="f1")):

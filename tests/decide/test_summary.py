@@ -1,4 +1,4 @@
-"""Everything of a choice as tidy rows."""
+"""The summary of a rule's choice as tidy rows."""
 
 import json
 from dataclasses import replace
@@ -62,8 +62,8 @@ def test_groups_are_evaluated_at_the_common_threshold(people: Tallies) -> None:
 
 
 def test_summary_at_another_prevalence(people: Tallies) -> None:
-    there = reweigh(people, to=0.02)
-    result = decide.summary(there, partial(decide.cost, costs=COSTS), costs=COSTS, validation=20)
+    reweighted = reweigh(people, to=0.02)
+    result = decide.summary(reweighted, partial(decide.cost, costs=COSTS), costs=COSTS, validation=20)
     stated = decide.cost(Curve(people.pooled("risk")), COSTS, prevalence=0.02)
     [at] = [
         row["value"]
@@ -200,7 +200,7 @@ def test_reversed_scores_are_noted_and_kept(people: Tallies) -> None:
 
 
 def test_cost_with_referrals_has_an_interval(people: Tallies) -> None:
-    """About as wide as that of the mean over rows, each with what it was paid."""
+    """The interval is about as wide as that of the mean cost over rows."""
     for tallies in (people, reweigh(people, to=0.1)):
         curve = Curve(tallies.pooled("risk"))
         policy = decide.abstain(curve, COSTS, refer=0.3)

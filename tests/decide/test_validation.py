@@ -1,4 +1,4 @@
-"""How sure a cut-off is: draws that repeat a rule, and folds that did not choose."""
+"""The bootstrap of a rule, cross-validation, and the correction of optimism."""
 
 from functools import partial
 from math import isnan
@@ -21,7 +21,7 @@ def simulate(rows: int, seed: int = 0, distance: float = 1.0) -> Tally:
 
 
 def without_internals(rule: Rule) -> Rule:
-    """The same rule, without anything that the draws could know of it."""
+    """Wrap a rule, so that the bootstrap cannot use its internals."""
 
     def choose(c: Curve) -> Policy:
         return rule(c)
@@ -65,7 +65,7 @@ def test_bootstrap_depends_only_on_the_seed() -> None:
 
 @pytest.mark.slow
 def test_optimism_equals_the_loss_on_new_rows() -> None:
-    """Averaged over many samples, what is left after correction is nearer to the truth than what was seen."""
+    """On average the corrected value is nearer to the performance on new rows than the apparent one."""
     whole = population.binormal(means=(0, 0.5))
     observed, left, true = [], [], []
     for seed in range(60):
@@ -149,7 +149,7 @@ def test_folds_are_evaluated_at_thresholds_chosen_without_them(folds: int) -> No
 
 
 def test_cross_validated_performance_is_that_at_the_chosen_threshold() -> None:
-    """Of a sum such as accuracy: what all rows give there, less their mean lead over the folds at the folds' cuts."""
+    """For a linear measure: the apparent value less its mean excess over folds at their thresholds."""
     t = simulate(60, 3)
     result = decide.cross_validate_rule(t, decide.youden, folds=4, measures=["accuracy"])
     everybody = Curve(t)
@@ -178,15 +178,15 @@ def test_a_fixed_threshold_has_no_optimism_in_folds() -> None:
 
 @pytest.mark.slow
 def test_cross_validation_intervals_cover_the_performance() -> None:
-    """Folds choose other thresholds than all rows do: their pooled table alone covers 46 % for sensitivity."""
+    """The pooled table of folds alone covers 46 % for sensitivity, since folds choose other thresholds."""
     whole = population.binormal(means=(0, 0.5))
     rule, names = partial(decide.best, measure="mcc"), ["mcc", "sensitivity"]
     hits = []
     for seed in range(60):
         result = decide.cross_validate_rule(tally(*whole.draw(1000, seed)), rule, measures=names)
-        there = whole.at(result.policy.threshold)
+        counts = whole.at(result.policy.threshold)
         hits.append(
-            [result.performance[n].low <= measure.find_measure(n)(there) <= result.performance[n].high for n in names]
+            [result.performance[n].low <= measure.find_measure(n)(counts) <= result.performance[n].high for n in names]
         )
     assert np.mean(hits, axis=0).min() >= 0.88
 
@@ -216,9 +216,9 @@ def test_folds_with_weights_and_at_another_prevalence() -> None:
     weight = np.random.default_rng(1).uniform(0.5, 2, 120)
     t = tally(truth, score, weight=weight)
     assert decide.cross_validate_rule(t, F1, measures=["f1"]).counts.total == pytest.approx(weight.sum())
-    carried = decide.cross_validate_rule(reweigh(t, to=0.05), F1, measures=["precision"])
-    assert carried.counts.reweighed
-    assert measure.prevalence(carried.counts) == pytest.approx(0.05)
+    reweighted = decide.cross_validate_rule(reweigh(t, to=0.05), F1, measures=["precision"])
+    assert reweighted.counts.reweighed
+    assert measure.prevalence(reweighted.counts) == pytest.approx(0.05)
 
 
 def test_cross_validating_bands_raises() -> None:

@@ -1,4 +1,4 @@
-"""One threshold for everybody: the best there is, beside a loop over all rows."""
+"""The best common threshold, compared with a loop over all rows."""
 
 import re
 from math import inf

@@ -1,4 +1,4 @@
-"""Whether a parity carries over to rows that it was not made on."""
+"""Cross-validation of a parity: gaps on held-out folds."""
 
 from collections.abc import Callable
 from functools import partial
@@ -40,7 +40,7 @@ Choose = Callable[[Tallies, Goal], Policy]
 
 
 def people(rows: int = 400, seed: int = 0) -> dict[str, Any]:
-    """Two groups for which the scores are not equally good."""
+    """Simulate two groups with scores of different quality."""
     (sick, risk), (also, less) = (
         population.binormal(means=(0, mean), prevalence=share).draw(rows // 2, seed + at)
         for at, (mean, share) in enumerate([(1.5, 0.4), (0.8, 0.5)])
@@ -66,7 +66,7 @@ def cells(table: Counts[float]) -> list[float]:
 
 
 def recording_rule(observed: list[Tallies]) -> Choose:
-    """Choose as usual, and keep what was seen: all rows first, then those without each fold."""
+    """Return the optimal policy, and record the data: all rows first, then those without each fold."""
 
     def choose(tallies: Tallies, goal: Goal) -> Policy:
         observed.append(tallies)
@@ -109,7 +109,7 @@ def test_every_row_is_held_out_once_and_never_fitted_to(seed: int, folds: int, r
 
 
 def test_each_fold_is_evaluated_by_the_policy_fitted_without_it() -> None:
-    """With two folds, what was seen without one is the other: so both can be judged by hand."""
+    """With two folds, the data without one are the other fold."""
     t, observed = read_tallies(people()), list[Tallies]()
     result = equalize.cross_validate(t, ODDS, choose=recording_rule(observed), folds=Folds(folds=2))
     _, one, other = observed
@@ -231,7 +231,7 @@ def test_watch_receives_every_fold() -> None:
 
 
 def with_small_group(positives: int) -> Tallies:
-    """A third group, with few positives."""
+    """Add a third group with few positives."""
     columns = people()
     more: dict[str, Any] = {
         "sick": [1] * positives + [0] * 10,
@@ -267,7 +267,7 @@ def notes(result: ParityValidation) -> list[str]:
 
 
 def test_an_undefined_gap_is_not_0() -> None:
-    """A fold in which only one group has positives says nothing of their sensitivity."""
+    """A fold where only one group has positives has no gap in sensitivity."""
     t = Tallies(
         {"risk": {("f",): Tally.from_counts([0.9, 0.1], [[20, 20], [9, 9]]), ("m",): two_positives()}}, ("sex",)
     )
@@ -287,7 +287,7 @@ def test_an_undefined_gap_is_not_0() -> None:
 
 
 def test_the_null_gap_is_that_of_equal_groups() -> None:
-    """Groups that are cut alike and are alike differ in single folds by about as much as the floor says."""
+    """The mean gap of equal groups at equal thresholds is about the null gap."""
     truth, score = population.binormal(means=(0, 1)).draw(3000, 4)
     t = read.tallies({"y": truth, "s": score, "g": ["f", "m", "x"] * 1000}, truth="y", score="s", group="g")
 
@@ -306,15 +306,15 @@ def two_positives() -> Tally:
 @pytest.mark.parametrize("prevalence", [0.1, {"f": 0.05, "m": 0.3}])
 def test_tables_are_adjusted_to_the_deployment_prevalence(prevalence: Any) -> None:  # noqa: ANN401
     t, costs = read_tallies(people()), Costs(fp=1, fn=5)
-    here = equalize.cross_validate(t, Goal("equalized-odds", costs=costs), choose=fixed_policy)
+    original = equalize.cross_validate(t, Goal("equalized-odds", costs=costs), choose=fixed_policy)
     goal = Goal(["equalized-odds", "demographic-parity"], costs=costs, prevalence=prevalence)
-    there = equalize.cross_validate(t, goal, choose=fixed_policy)
-    assert there.cost.value == near(there.cost_apparent)
-    assert there.cost.value != near(here.cost.value)
+    adjusted = equalize.cross_validate(t, goal, choose=fixed_policy)
+    assert adjusted.cost.value == near(adjusted.cost_apparent)
+    assert adjusted.cost.value != near(original.cost.value)
     for rate in ("sensitivity", "fpr"):
-        assert there.gaps[rate] == near(here.gaps[rate])
+        assert adjusted.gaps[rate] == near(original.gaps[rate])
     if isinstance(prevalence, dict):
-        for (sex,), table in there.tables.items():
+        for (sex,), table in adjusted.tables.items():
             assert measure.prevalence(table) == near(prevalence[sex])
     chosen = equalize.cross_validate(t, Goal("equalized-odds", costs=costs, prevalence=prevalence))
     assert chosen.cost_apparent == near(chosen.policy.settings["cost"])

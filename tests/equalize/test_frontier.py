@@ -1,4 +1,4 @@
-"""What a parity costs at each tolerance."""
+"""The price of a parity at each tolerance."""
 
 from functools import partial
 from math import inf

@@ -1,4 +1,4 @@
-"""Groups side by side: their numbers, what differs between two, and how far all of them lie apart."""
+"""Comparison of groups: measures of each, differences from a reference, and gaps."""
 
 from collections.abc import Mapping
 from itertools import combinations
@@ -38,7 +38,7 @@ QUICK: dict[str, Any] = {"n_permutations": 200}
 
 
 def tallies(tables: Mapping[Any, Cells]) -> Tallies:
-    """Groups whose decisions are these, with scores of 1 and 0."""
+    """Make tallies of groups with these confusion matrices; scores are 1 and 0."""
     result = {
         key if isinstance(key, tuple) else (key,): Tally.from_counts([1.0, 0.0], [[tp, fn], [fp, tn]])
         for key, (tp, fp, fn, tn) in tables.items()
@@ -48,7 +48,7 @@ def tallies(tables: Mapping[Any, Cells]) -> Tallies:
 
 
 def weighted_counts(weight: Any, cell: Any) -> Counts[float]:  # noqa: ANN401  (arrays)
-    """Table of weighted rows, each in cell 0 (TP), 1 (FP), 2 (FN) or 3 (TN)."""
+    """Count weighted rows, each in cell 0 (TP), 1 (FP), 2 (FN) or 3 (TN)."""
     mass, squares, times = (Counts(*np.bincount(cell, weight**power, minlength=4).tolist()) for power in (1, 2, 0))
     return Counts(mass.tp, mass.fp, mass.fn, mass.tn, moments=(squares, times))
 
@@ -190,8 +190,8 @@ class TestDecisions:
 
     def test_randomized_policies_are_evaluated_in_expectation(self) -> None:
         t = read.tallies(people(), truth="sick", score="risk", group="sex")
-        lottery = Policy(by_group={(): RandomizedCut((Cut((0.3,)), Cut((0.6,))), (0.3, 0.7))}, otherwise="refuse")
-        result = equalize.compare_groups(t, policy=lottery, measures=["sensitivity"], **QUICK)
+        randomized = Policy(by_group={(): RandomizedCut((Cut((0.3,)), Cut((0.6,))), (0.3, 0.7))}, otherwise="refuse")
+        result = equalize.compare_groups(t, policy=randomized, measures=["sensitivity"], **QUICK)
         lax, strict = (
             select_rows(equalize.group_table(t, policy=at, measures=["sensitivity"]), group={"sex": "f"})[0]["value"]
             for at in (0.3, 0.6)
@@ -267,7 +267,7 @@ class TestDifferences:
 
 
 def gap_by_definition(values: list[float], kind: str) -> float:
-    """The definitions, word by word."""
+    """Compute a gap by its definition."""
     pairs = [abs(one - other) for one, other in combinations(values, 2)]
     if kind == "ratio":
         return min(values) / max(values) if max(values) else nan

@@ -52,7 +52,7 @@ def problems(draw: st.DrawFn) -> Problem:
 
 
 def rows_by_subject(result: Results) -> dict[tuple[Any, ...], dict[str, Any]]:
-    """Rows by set, group, measure and the rate of a gap; thresholds left out."""
+    """Return rows by set, group, measure and rate, without thresholds."""
     return {
         (row["set"], None if row["group"] is None else tuple(row["group"].values()), row["measure"], row["rate"]): row
         for row in result.rows()
@@ -61,7 +61,7 @@ def rows_by_subject(result: Results) -> dict[tuple[Any, ...], dict[str, Any]]:
 
 
 def values(result: Results, measure: str, which: str = "with parity") -> dict[str, float]:
-    """Group -> the value of a measure."""
+    """Return the values of a measure by group."""
     return {
         row["group"]["group"]: row["value"]
         for row in result.rows()
@@ -120,7 +120,7 @@ def test_randomization_and_forgone_sensitivity_equal_brute_force(problem: Proble
 
 
 def highest_sensitivity(each: Curve, at: float) -> float:
-    """Greatest sensitivity of a mixture of two thresholds at a false positive rate."""
+    """Compute the greatest sensitivity of any mixture of two thresholds at a false positive rate."""
     points = [
         (float(MEASURES["fpr"](counts)), float(MEASURES["sensitivity"](counts)))
         for counts in counts_at_thresholds(each)
@@ -144,9 +144,9 @@ def test_the_order_of_groups_changes_nothing(problem: Problem) -> None:
     groups, goal = problem
     one = equalize.impact(groups, goal, interval=None)
     other = equalize.impact(dict(reversed(groups.items())), goal, interval=None)
-    there = rows_by_subject(other)
+    other_rows = rows_by_subject(other)
     for key, row in rows_by_subject(one).items():
-        assert there[key]["value"] == pytest.approx(row["value"], abs=1e-9)
+        assert other_rows[key]["value"] == pytest.approx(row["value"], abs=1e-9)
     assert one.data["price"] == pytest.approx(other.data["price"], abs=1e-12)
 
 
@@ -166,7 +166,7 @@ def test_better_scores_help_only_binding_groups(problem: Problem) -> None:
 
 
 def perfect_scores(each: Curve) -> Curve:
-    """The same people, all of whose scores are right."""
+    """Return the curve of the same people with scores that separate the classes."""
     positives, negatives = int(each.positives), int(each.negatives)
     return curve(tally([1] * positives + [0] * negatives, [1.0] * positives + [0.0] * negatives))
 

@@ -1,4 +1,4 @@
-"""The cheapest policy that keeps a parity, against brute force and against what must hold for all groups."""
+"""The optimal policy under a parity, compared with brute force, and its laws."""
 
 from dataclasses import replace
 from functools import partial
@@ -44,7 +44,7 @@ CLEARLY = 1e-6
 
 
 def cost_and_gaps(groups: dict[Any, Curve], policy: Policy, goal: Goal) -> tuple[float, dict[str, float]]:
-    """Cost of a case and gaps that a policy really has, from its tables."""
+    """Compute the cost per person and the gaps of a policy from its confusion matrices."""
     tables = group_tables(as_tallies(groups), policy, "score")
     cost = sum(goal.costs.total(each) for each in tables.values()) / sum(each.total for each in tables.values())
     return cost, rate_gaps(tables, goal.rates)
@@ -209,14 +209,14 @@ def test_rates_are_those_at_the_deployment_prevalence() -> None:
     }
     goal = Goal("demographic-parity", costs=Costs(fp=1, fn=3), prevalence={"f": 0.1, "m": 0.4})
     policy = equalize.optimal_policy(groups, goal)
-    there = {name: shift.reweigh(groups[name], to=share) for name, share in (("f", 0.1), ("m", 0.4))}
-    assert policy.settings["cost"] == pytest.approx(least_cost(list(there.values()), goal.tolerances, goal.costs))
+    reweighted = {name: shift.reweigh(groups[name], to=share) for name, share in (("f", 0.1), ("m", 0.4))}
+    assert policy.settings["cost"] == pytest.approx(least_cost(list(reweighted.values()), goal.tolerances, goal.costs))
     assert policy.settings["prevalences"] == (
         {"group": ("f",), "prevalence": 0.1},
         {"group": ("m",), "prevalence": 0.4},
     )
     assert policy.prevalence == pytest.approx(0.25)
-    tables = group_tables(as_tallies(there), policy, "score")
+    tables = group_tables(as_tallies(reweighted), policy, "score")
     assert rate_gaps(tables, ["flag_rate"])["flag_rate"] == pytest.approx(0, abs=EXACT)
     everybody = equalize.optimal_policy(groups, replace(goal, prevalence=0.1))
     assert everybody.prevalence == pytest.approx(0.1)
@@ -246,9 +246,9 @@ def test_saved_policy_has_the_promised_cost_and_rates() -> None:
     flagged = apply.actions(policy, rows["risk"], group=rows["sex"], id=rows["id"]).is_flagged
     for sex in "fm":
         for sick, rate in ((True, "sensitivity"), (False, "fpr")):
-            there = (rows["sex"] == sex) & (rows["sick"] == sick)
+            in_class = (rows["sex"] == sex) & (rows["sick"] == sick)
             wanted = float(group_rate(t, policy, sex, rate))
-            assert flagged[there].mean() == pytest.approx(wanted, abs=4 * 0.5 / np.sqrt(there.sum()))
+            assert flagged[in_class].mean() == pytest.approx(wanted, abs=4 * 0.5 / np.sqrt(in_class.sum()))
 
 
 @pytest.mark.parametrize(
@@ -299,9 +299,9 @@ def test_group_without_a_class_needs_an_action() -> None:
     with pytest.raises(FitError, match="group = h has no positives and group = s has no negatives, which"):
         equalize.optimal_policy({"f": mixed, "h": healthy, "s": sick}, Goal())
     # Where a prevalence is stated for some, others keep theirs, be it 0.
-    there = Goal("demographic-parity", prevalence={"f": 0.2}, costs=Costs(fn=9))
-    policy = equalize.optimal_policy({"f": mixed, "h": healthy}, there)
-    least = least_cost([shift.reweigh(mixed, to=0.2), healthy], there.tolerances, there.costs)
+    target = Goal("demographic-parity", prevalence={"f": 0.2}, costs=Costs(fn=9))
+    policy = equalize.optimal_policy({"f": mixed, "h": healthy}, target)
+    least = least_cost([shift.reweigh(mixed, to=0.2), healthy], target.tolerances, target.costs)
     assert policy.settings["cost"] == pytest.approx(least, abs=EXACT)
 
 

@@ -1,4 +1,4 @@
-"""Groups against a reference group: a tiny group hides no difference, and alike groups raise no alarm."""
+"""Differences from a reference group, minimum sizes, and type I error."""
 
 from collections.abc import Mapping
 from math import isnan, sqrt
@@ -25,7 +25,7 @@ MASKED: dict[str, Cells] = {
 
 
 def tallies(tables: Mapping[Any, Cells], attributes: tuple[str, ...] = ("g",)) -> Tallies:
-    """Groups whose decisions are these, with scores of 1 and 0."""
+    """Make tallies of groups with these confusion matrices; scores are 1 and 0."""
     result = {
         key if isinstance(key, tuple) else (key,): Tally.from_counts([1.0, 0.0], [[tp, fn], [fp, tn]])
         for key, (tp, fp, fn, tn) in tables.items()
@@ -51,7 +51,7 @@ class TestMasking:
         assert gap["p"] < 0.001
 
     def test_a_tiny_group_in_the_gap_would_hide_them(self) -> None:
-        """What every group together would give: the reason for the minimum size."""
+        """Without a minimum size, the test over all groups detects nothing."""
         result = equalize.group_gaps(tallies(MASKED), measures=["fpr"], min_size=1)
         (gap,) = select_rows(result, kind="max_difference")
         assert gap["group"] == {"g": "tiny"}
@@ -189,7 +189,7 @@ class TestReference:
 class TestCalibration:
     @pytest.mark.slow
     def test_equal_groups_raise_no_more_false_alarms_than_the_level(self) -> None:
-        """Any Holm-adjusted p below 0.05 among four groups and four measures, in samples of alike groups."""
+        """Any Holm-adjusted p below 0.05 among four groups and four measures, in samples of equal groups."""
         rng = np.random.default_rng(11)
         alarms, many = 0, 60
         for _ in range(many):

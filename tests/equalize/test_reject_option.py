@@ -1,4 +1,4 @@
-"""The reject option: the best of all bands, beside a loop over bands and rows."""
+"""The reject option, compared with a loop over all bands and rows."""
 
 import tracemalloc
 from collections.abc import Iterable
@@ -44,7 +44,7 @@ actions = st.sampled_from(["pass", "flag"])
 
 
 def band_decision(band: Band, favoured: Iterable[str], favourable: str) -> Decision:
-    """Decide row by row: who is favoured gets the favourable action inside the band."""
+    """Decide row by row: favored groups get the favorable action inside the band."""
     low, high = band
 
     def flagged(name: str, person: tuple[bool, float, int]) -> bool:
@@ -83,11 +83,11 @@ def test_band_is_the_cheapest_of_all(sample: Sample, goal: Goal, favourable: str
 def test_band_optimizes_an_objective(sample: Sample, goal: Goal, favourable: str, name: str) -> None:
     result = [tables(sample, band_decision(band, "a", favourable)) for band in all_bands(sample)]
     values = [_measure_value(name, each) for each in result if satisfies(each, goal.tolerances)]
-    there = [value for value in values if not isnan(value)]
+    defined = [value for value in values if not isnan(value)]
     policy = equalize.reject_option(curves(sample), goal, favor="a", favorable=favourable, objective=name)  # type: ignore[arg-type]
     chosen = tables(sample, band_decision(policy.settings["band"], "a", favourable))
     assert satisfies(chosen, goal.tolerances)
-    assert _measure_value(name, chosen) == pytest.approx(min(there) if name == "fdr" else max(there), abs=1e-12)
+    assert _measure_value(name, chosen) == pytest.approx(min(defined) if name == "fdr" else max(defined), abs=1e-12)
     assert policy.settings["cost"] == pytest.approx(cost(chosen, goal.costs), abs=1e-12)
     assert policy.settings["objective"] == name
 

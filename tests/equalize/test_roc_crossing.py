@@ -18,7 +18,7 @@ Steps = list[tuple[int, int]]
 
 
 def curve_of_steps(steps: Steps) -> Curve:
-    """Curve through steps of so many positives and negatives, at scores of 0.9 and below."""
+    """Make a curve from numbers of positives and negatives at descending scores."""
     return curve(Tally.from_counts(0.9 - 0.1 * np.arange(len(steps)), np.array(steps).T))
 
 
@@ -62,7 +62,7 @@ def test_thresholds_at_a_crossing() -> None:
 
 
 def is_increasing(h: ScoreScale) -> bool:
-    """Whether a higher score is higher on the other scale, too, beyond its ends as well."""
+    """Return whether the scale is strictly increasing, also beyond its ends."""
     return bool((np.diff(h(np.linspace(h.x[0] - 1, h.x[-1] + 1, 1001))) > 0).all())
 
 
@@ -106,7 +106,7 @@ def test_crossings_equal_those_of_exact_arithmetic(first: Curve, second: Curve) 
 
 
 def exact_crossings(first: Curve, second: Curve) -> list[tuple[float, float]]:
-    """Where the paths change sides, in fractions, by what is left and right of each piece between their corners."""
+    """Find in fractions where two paths change sides."""
     paths = [_corners(each) for each in (first, second)]
     sums = sorted({x + y for path in paths for x, y in path})
     pairs = [tuple(_point_on_path(path, total) for path in paths) for total in sums]
@@ -154,7 +154,7 @@ def test_both_groups_reach_the_point(first: Curve, second: Curve, hull: bool) ->
 
 
 def people(seed: int, size: int = 4000) -> tuple[Curve, Curve]:
-    """Two groups with scores between 0 and 1 that are all different, and whose curves cross in the middle."""
+    """Simulate two groups with distinct scores in (0, 1) whose curves cross."""
     random = np.random.default_rng(seed)
     result = []
     for apart, spread in ((1.3, 1.0), (1.5, 2.0)):

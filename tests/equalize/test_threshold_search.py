@@ -32,7 +32,7 @@ costs = st.builds(Costs, fp=st.integers(0, 5), fn=st.integers(0, 5))
 
 @st.composite
 def tallies(draw: st.DrawFn) -> Tally:
-    """Few scores of whole rows, of both classes."""
+    """Tallies of few scores with both classes."""
     several = draw(st.integers(1, 4))
     rows = np.array([draw(st.lists(masses, min_size=several, max_size=several)) for _ in range(2)])
     rows[:, draw(st.integers(0, several - 1))] += 1
@@ -50,11 +50,11 @@ def optima_by_enumeration(several: Sequence[Tally], goal: Goal, allowed: Sequenc
     points = [[_table(one, at) for at in range(len(one[0]) + 1)] for one in mass]
     result: dict[Fraction, set[tuple[int, ...]]] = {}
     for places in product(*(range(len(one)) for one in points)):
-        here = [one[at] for one, at in zip(points, places, strict=True)]
-        apart = [max(each[rate] for each in here) - min(each[rate] for each in here) for rate in goal.rates]
+        chosen = [one[at] for one, at in zip(points, places, strict=True)]
+        apart = [max(each[rate] for each in chosen) - min(each[rate] for each in chosen) for rate in goal.rates]
         if all(one <= most for one, most in zip(apart, allowed, strict=True)):
             price = {"fp": Fraction(goal.costs.fp), "fn": Fraction(goal.costs.fn)}
-            cost = sum((each[cell] * price[cell] for each in here for cell in price), Fraction(0)) / whole
+            cost = sum((each[cell] * price[cell] for each in chosen for cell in price), Fraction(0)) / whole
             result.setdefault(cost, set()).add(places)
     return min(result), result[min(result)]
 
@@ -101,11 +101,11 @@ def test_weights_and_stated_prevalences_count(
     groups = [heavy, *several[1:]]
     stated = {name: (at + 1) / 5 for at, name in enumerate(curves(groups))}
     adjusted = [reweigh(each, to=to) for each, to in zip(groups, stated.values(), strict=True)]
-    for prevalence, there in ((None, groups), (stated, adjusted)):
+    for prevalence, weighted in ((None, groups), (stated, adjusted)):
         goal = Goal(parity, float(within), Costs(fp=2, fn=3), prevalence)
         policy = deterministic_thresholds(curves(groups), goal)
         # Masses that were multiplied are rounded, and so are their rates.
-        least, _ = optima_by_enumeration(there, goal, [within + Fraction(1, 10**12)] * len(goal.rates))
+        least, _ = optima_by_enumeration(weighted, goal, [within + Fraction(1, 10**12)] * len(goal.rates))
         assert policy.settings["cost"] == pytest.approx(float(least), abs=1e-12)
 
 

@@ -1,4 +1,4 @@
-"""Calibration as a classifier of scikit-learn: its own checks, and what ours promises."""
+"""`CalibratedClassifier`: the estimator checks of scikit-learn, and its own guarantees."""
 
 import subprocess
 import sys
@@ -162,7 +162,7 @@ def test_order_and_repetition_change_nothing(data: Any, kind: str) -> None:  # n
 
 
 class _TextLengthClassifier(GaussianNB):  # type: ignore[misc]  # of no known type
-    """A classifier that takes text."""
+    """A classifier of text by its length."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:  # noqa: ANN401, N803
         return super().fit(np.array([[len(each[0])] for each in X]), y, sample_weight)
@@ -198,10 +198,10 @@ def test_decisions_are_scores_of_any_size() -> None:
 
 
 class FirstColumnClassifier(RidgeClassifier):  # type: ignore[misc]  # of no known type
-    """Decisions that lie in [0, 1] for the rows that it was fitted to, and beyond for others."""
+    """A classifier whose decisions are the first column, in [0, 1] or beyond."""
 
     def decision_function(self, X: Array) -> Array:  # noqa: N803
-        """The first column as it is."""
+        """Return the first column."""
         return np.asarray(X)[:, 0]
 
 

@@ -1,4 +1,4 @@
-"""A policy as a classifier of scikit-learn: its own checks, and what ours promises."""
+"""`PolicyClassifier`: the estimator checks of scikit-learn, and its own guarantees."""
 
 import pickle
 from collections.abc import Callable
@@ -63,7 +63,7 @@ DRAWN = Policy(
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule that is written the same in every process, as names of tests must be."""
+    """A rule whose representation is the same in every process, as names of tests must be."""
 
     name: str
     threshold: float | None = None
@@ -85,7 +85,7 @@ class Rule:
     ],
     # So scikit-learn says of its own classifiers with a threshold.
     expected_failed_checks=lambda estimator: (
-        {"check_classifiers_train": "it wants what is likelier, wherever the threshold is"}
+        {"check_classifiers_train": "it expects the more probable class at any threshold"}
         if estimator.policy == Rule("youden")
         else {}
     ),
@@ -118,7 +118,7 @@ def binary_data(rows: int = 400, **options: Any) -> tuple[Array, Array]:  # noqa
 
 
 class FixedScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # of no known type
-    """Says of each row what stands in its column of risks."""
+    """Returns the column of risks as probabilities."""
 
     classes_ = np.array([0, 1])
 
