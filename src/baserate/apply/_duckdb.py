@@ -338,6 +338,7 @@ class _PieceSearch:
 
 def _buckets(thresholds: Floats, score: str) -> tuple[str, Floats, int]:
     """Return the bucket of a score in SQL, how many thresholds lie before each bucket, and the most in one."""
+    # More buckets than thresholds: few thresholds share one, so that few steps of the search remain.
     last = min(4 * len(thresholds), _MAX_BUCKETS)
     with np.errstate(all="ignore"):
         scale = last / (thresholds[-1] - thresholds[0])

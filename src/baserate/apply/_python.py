@@ -17,12 +17,11 @@ from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._calibrator_forms import Between, ClassForm, Form, Knots, Line, LogOdds, Softmax, Steps
 from baserate._cut import DIGITS, Cut, Treatment
 from baserate._domains import wrong_option
-from baserate._errors import OptionError
 from baserate._formatting import count_of
 from baserate._policy import REFUSE, Policy, policy_content, spellings
 from baserate._tally import Group
 from baserate.apply._sql import to_piecewise
-from baserate.apply._task import AnyCalibrator
+from baserate.apply._task import AnyCalibrator, unsupported_artifact_error
 
 _DOCSTRING_WIDTH = 100
 _LABEL_HELPER = '''
@@ -252,10 +251,7 @@ def as_python(artifact: AnyCalibrator | Policy, /, *, name: str | None = None) -
     if isinstance(artifact, Policy):
         return _join_module(_policy_parts(artifact, function))
     if not isinstance(artifact, (Calibrator, MulticlassCalibrator)):
-        kind = type(artifact).__name__
-        raise OptionError(
-            f"{kind} is neither a calibrator nor a policy", remedy="read one with load_calibrator or Policy.load."
-        )
+        raise unsupported_artifact_error(artifact)
     return _join_module([_calibrator_function(artifact, function)])
 
 

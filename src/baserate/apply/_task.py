@@ -114,6 +114,14 @@ class Task:
                 )
 
 
+def unsupported_artifact_error(artifact: object) -> OptionError:
+    """Build the error for an object that is neither a calibrator nor a policy."""
+    kind = type(artifact).__name__
+    return OptionError(
+        f"{kind} is neither a calibrator nor a policy", remedy="read one with load_calibrator or Policy.load."
+    )
+
+
 def make_task(artifact: AnyCalibrator | Policy, **options: Any) -> Task:  # noqa: ANN401  (CalibratorOptions or PolicyOptions)
     """Check the options for applying a calibrator or a policy, and fill in the default columns."""
     return policy_task(artifact, options) if isinstance(artifact, Policy) else _calibrator_task(artifact, **options)

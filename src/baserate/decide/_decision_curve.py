@@ -136,6 +136,7 @@ def _score_adjustments(
         check_prevalence("scores_from", origin)
     adjustments = {}
     for model in tallies.models:
+        # Of all groups together: a score is adjusted equally in each of them.
         own = tallies.pooled(model).prevalence
         if not 0 < own < 1:
             raise NotBinaryError("there is only one class, so no prevalence to adjust to", remedy="give both classes.")
@@ -320,6 +321,7 @@ def _reasons(tally: Tally, at: Floats) -> npt.NDArray[np.object_]:
 
 def _useful_ranges(tallies: Tallies, columns: dict[str, Any], at: Floats) -> Iterator[dict[str, Any]]:
     """List the ranges of thresholds where each model beats both other strategies."""
+    # Relies on the order of the rows in `_tabulate`: by model and group, then strategy, then threshold.
     worth = np.asarray(columns["net_benefit"]).reshape(-1, len(STRATEGIES), len(at))
     several = len(tallies.models) > 1
     for (model, group, _), (own, everybody, nobody) in zip(tallies.walk(), worth, strict=True):

@@ -178,6 +178,7 @@ def _raise_at(
     text: str, place: int, message: str, *, kind: type[OptionError | UnknownNameError] = OptionError
 ) -> NoReturn:
     """Raise an error with a caret below the character that cannot be parsed."""
+    # One space for each, so that the caret stays below its character.
     line = text.replace("\n", " ").replace("\t", " ")
     end = "" if message.endswith("?") else "."
     raise kind(f"the requirements cannot be read at character {place + 1}: {message}{end}\n  {line}\n  {' ' * place}^")
@@ -339,7 +340,7 @@ def rows_to_decide(
         return _as_row_count(max(rows * _row_factor(each, estimate_), rows + 1))
 
     def excludes_bound(more: Counts[float] | Tally) -> bool:
-        """Whether the interval of more data excludes the bound."""
+        """Return whether the interval of more data excludes the bound."""
         bounds = interval.of(each.measure, more)
         # Both ends are on one side of the bound.
         return bool(each.holds(bounds.low) == each.holds(bounds.high))

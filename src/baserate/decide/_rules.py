@@ -74,11 +74,6 @@ class DecisionRule:
         return not self.options and self.on_command_line
 
     @property
-    def has_bootstrap(self) -> bool:
-        """Whether the bootstrap and the optimism correction apply."""
-        return self.uses_data
-
-    @property
     def page_function(self) -> str | None:
         """Key of the rule in `choose` of rules.js; None without a button."""
         first, *others = self.name.split("-")

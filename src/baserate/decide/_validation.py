@@ -482,6 +482,7 @@ def _resampler(tally: Tally, rule: Rule, way: BootstrapScheme, n_thresholds: int
 
 def _linear_resampler(tally: Tally, gains: Callable[[float, float], Gains], way: BootstrapScheme) -> Resampler:
     """Return a faster resampler for rules that maximize a weighted sum, which one cumulative sum answers."""
+    # As many rows as distinct scores: each score is a single row.
     if way == "bootstrap" and not tally.weighted and int(tally.rows.sum(dtype=np.int64)) == len(tally.score):
         return _distinct_score_resampler(tally, gains)
     refill = make_resampler(tally, way)

@@ -68,14 +68,14 @@ class NullGaps(NamedTuple):
         return None if self.gaps is None else float(np.quantile(self.gaps, NULL_QUANTILE, method="higher"))
 
     def p_value(self, gap: float) -> float | None:
-        """Share of simulated gaps as great as the observed one, which counts among them [@davison1997]."""
+        """Return the share of simulated gaps as great as the observed one, which counts among them [@davison1997]."""
         if self.gaps is None:
             return None
         # The observed arrangement is one of the permutations, so p is never 0.
         return float((1 + self._count_as_great(gap)) / (1 + len(self.gaps)))
 
     def is_bound(self, gap: float) -> bool | None:
-        """Whether no simulated gap is as great; the p-value is then an upper bound set by the number of simulations."""
+        """Return whether no simulated gap is as great, so that the number of simulations bounds the p-value."""
         return None if self.gaps is None else self._count_as_great(gap) == 0
 
     def _count_as_great(self, gap: float) -> int:
@@ -142,7 +142,7 @@ def combine_null_gaps(several: Sequence[NullGaps]) -> NullGaps:
 
 
 def _has_weights(measure: Measure, tables: Sequence[Any]) -> bool:
-    """Whether a bounded measure is of weighted confusion matrices whose class shares were not adjusted."""
+    """Return whether a bounded measure is of weighted confusion matrices at their own prevalences."""
     info = describe(measure)
     bounded = info.of is Counts and isfinite(info.span[1] - info.span[0])
     return bounded and any(table.moments for table in tables) and not any(map(has_fixed_prevalence, tables))

@@ -116,7 +116,7 @@ class Participants:
         return separate_float32(policy, np.concatenate([tally.score for tally in self.tallies.models[name].values()]))
 
     def _prevalences(self) -> dict[str, Any]:
-        """Deployment prevalences in the form that policy files store; empty if none were stated."""
+        """Return the deployment prevalences in the form that policy files store; empty if none were stated."""
         stated = self.goal.prevalence
         if stated is None or not isinstance(stated, Mapping):
             return {} if stated is None else {"prevalence": stated}

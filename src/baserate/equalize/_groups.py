@@ -224,7 +224,7 @@ def _difference_row(counts: GroupCounts, comparison: Comparison, group: Group, o
 def _explain_untested(
     counts: GroupCounts, eligibility: Eligibility, comparison: Comparison, group: Group, other: Group
 ) -> str | None:
-    """Say why a difference is undefined or not tested; None if it is tested."""
+    """Explain why a difference is undefined or not tested; None if it is tested."""
     undefined = comparison.difference.why
     if undefined is not None:
         # `compare_samples` calls the groups first and second.

@@ -367,6 +367,7 @@ def _change(first_values: dict[tuple[Any, ...], float], group: Group | None, row
     key = group, row["measure"], row.get("rate")
     if key in first_values:
         return {"change": row["value"] - first_values[key]}
+    # Rows without the parity come first.
     first_values[key] = row["value"]
     return {}
 

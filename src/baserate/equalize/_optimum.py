@@ -91,7 +91,7 @@ class RocRegion:
         return 0.0 if lost <= HULL_TOLERANCE else lost
 
     def is_binding(self, fpr: float, tpr: float) -> bool:
-        """Whether a point lies on the part of the hull where neither rate can improve without worsening the other.
+        """Return whether a point is on the part of the hull where neither rate improves without worsening the other.
 
         The ends of the hull do not use scores, nor does the part beyond the last positive; they do not bind.
         """
@@ -207,7 +207,7 @@ def _upper_hull(false: Floats, true: Floats) -> list[int]:
 
 
 def _turns_right(false: Floats, true: Floats, places: tuple[int, int, int]) -> bool:
-    """Whether three points make a right turn by more than rounding."""
+    """Return whether three points make a right turn by more than rounding."""
     (x0, x1, x2), (y0, y1, y2) = false[[*places]], true[[*places]]
     one, other = (y1 - y0) * (x2 - x1), (y2 - y1) * (x1 - x0)
     # Relative to the size of both products: collinear points must not become vertices by rounding.

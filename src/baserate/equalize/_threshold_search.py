@@ -140,7 +140,7 @@ class _Search:
         return _Boxes(boxes.low[:, nonempty], boxes.high[:, nonempty], np.sum(each, axis=0))
 
     def is_promising(self, boxes: _Boxes, incumbent: _Boxes) -> Bools:
-        """Whether a box may contain a cheaper solution than the incumbent, or an equally cheap one with lower rates."""
+        """Return whether a box may contain a solution that is cheaper than the incumbent, or as cheap with lower rates."""
         before, same = (np.full(len(boxes.cost_bound), fill_value=start) for start in (False, True))
         for own, other in zip(boxes.low, incumbent.low, strict=True):
             before |= same & (own < other)
@@ -432,7 +432,7 @@ class ScoreScale:
     """Knots on the other scale."""
 
     def __call__(self, score: npt.ArrayLike) -> Floats:
-        """Scores on the other scale."""
+        """Transform scores to the other scale."""
         scores = np.asarray(score, dtype=np.float64)
         beyond = np.minimum(scores - self.x[0], 0.0) + np.maximum(scores - self.x[-1], 0.0)
         rescaled: Floats = np.interp(scores, self.x, self.y) + beyond
