@@ -154,7 +154,7 @@ def _lower_envelope(costs: ActionCosts) -> list[str]:
             return envelope
 
         def odds(action: str, neg: float = neg, pos: float = pos) -> tuple[float, float]:
-            """Return the odds of the risk where an action becomes cheaper than the last; then, for ties, its cost."""
+            """Return the odds of the risk where an action becomes cheaper than the last, then its cost for a positive."""
             return (costs[action][0] - neg) / (pos - costs[action][1]), costs[action][1]
 
         envelope.append(min(better, key=odds))
