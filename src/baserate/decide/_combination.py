@@ -96,7 +96,7 @@ def _distinct_points(plane: ScorePlane, side: Bools) -> Floats:
         amount = amount if each is None else amount * each
     both = np.stack([plane.first[side], plane.second[side]], axis=1)
     points, which = np.unique(both, axis=0, return_inverse=True)
-    # NumPy 2.0.0 returns the inverse of `axis=0` as a column, other releases as a row.
+    # NumPy 2.0.0 returns the inverse of `axis=0` as a column, other releases in one dimension.
     mass = np.bincount(which.ravel(), weights=amount[side], minlength=len(points))
     return np.column_stack([points, mass])
 

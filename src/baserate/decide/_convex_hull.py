@@ -213,7 +213,7 @@ class ROCConvexHull:
         if not 0 <= target <= 1:
             raise OptionError(f"a rate is {target}; expected a number from 0 to 1.")
         rate = [each.fpr if tpr is None else each.tpr for each in self.vertices]
-        # Vertices may share a rate: of an FPR the last one has the highest TPR, of a TPR the first one the lowest FPR.
+        # Vertices may share a rate: the last one at an FPR has the highest TPR, the first one at a TPR the lowest FPR.
         place = int(np.searchsorted(rate, target, side="right" if tpr is None else "left"))
         lax = min(max(place, 1), len(rate) - 1)
         chance = ratio(target - rate[lax - 1], rate[lax] - rate[lax - 1])

@@ -147,14 +147,14 @@ def _lower_envelope(costs: ActionCosts) -> list[str]:
     # At risk 0 only the cost for a negative matters. Ties: the cheaper for a positive, then the first in order.
     envelope = [min(costs, key=lambda action: costs[action])]
     while True:
-        # From here on only actions that cost less for a positive can become cheaper, so no slope below is 0.
+        # Only actions that cost less for a positive become cheaper as the risk grows: the quotient below is finite.
         neg, pos = costs[envelope[-1]]
         better = [action for action in costs if costs[action][1] < pos]
         if not better:
             return envelope
 
         def odds(action: str, neg: float = neg, pos: float = pos) -> tuple[float, float]:
-            """Return the odds of the risk where an action becomes cheaper than the last, then its cost for a positive."""
+            """Return the odds from which on an action is cheaper than the last, then its cost for a positive."""
             return (costs[action][0] - neg) / (pos - costs[action][1]), costs[action][1]
 
         envelope.append(min(better, key=odds))

@@ -223,7 +223,7 @@ def net_benefits(curve: Curve, thresholds: npt.ArrayLike | None = None) -> dict[
 def as_threshold_probabilities(values: npt.ArrayLike | None) -> Floats:
     """Check threshold probabilities and sort them, each once; 0.01 to 0.99 by default."""
     if values is None:
-        # Quotients are the doubles nearest to 0.01, 0.02, …; steps of 0.01 would add up rounding errors.
+        # Quotients are the doubles nearest to 0.01, 0.02, …, as people type them; multiples of 0.01 are not.
         return np.arange(1, 100) / 100
     try:
         at = np.atleast_1d(np.asarray(values, dtype=np.float64))

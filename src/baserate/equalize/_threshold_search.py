@@ -140,7 +140,7 @@ class _Search:
         return _Boxes(boxes.low[:, nonempty], boxes.high[:, nonempty], np.sum(each, axis=0))
 
     def is_promising(self, boxes: _Boxes, incumbent: _Boxes) -> Bools:
-        """Return whether a box may contain a cheaper solution than the incumbent, or as cheap a one with lower rates."""
+        """Return whether a box may contain a cheaper solution than the incumbent, or an equal one with lower rates."""
         before, same = (np.full(len(boxes.cost_bound), fill_value=start) for start in (False, True))
         for own, other in zip(boxes.low, incumbent.low, strict=True):
             before |= same & (own < other)

@@ -232,7 +232,7 @@ class PolicyClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
                 remedy="set one against the rest first.",
             )
         policy = _choose_policy(self.policy, fit)
-        # Raises an error if the policy flags neither class; only then is anything stored.
+        # Raises an error if the policy flags neither class, before anything is stored.
         _positive_class(policy, fit.response.classes)
         self.__dict__.update(fit.attributes, policy_=policy)
         return self
