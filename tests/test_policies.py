@@ -1,4 +1,4 @@
-"""Cuts and policies as values."""
+"""Cuts, randomized cuts and policies: actions, tables and errors."""
 
 from math import inf, nan
 
@@ -12,7 +12,7 @@ from tests.strategies import Rows, like, rows
 
 
 @given(rows(), st.lists(st.floats(-3, 3), min_size=1, max_size=4, unique=True))
-def test_every_row_gets_the_action_of_its_stretch(data: Rows, edges: list[float]) -> None:
+def test_actions_by_score_range(data: Rows, edges: list[float]) -> None:
     cut = Cut(tuple(sorted(edges)), tuple(f"band {place}" for place in range(len(edges) + 1)))
     table = cut.stretches(curve(tally(data.truth, data.score)))
     got = [cut.action(score) for score in data.score]
@@ -24,7 +24,7 @@ def test_every_row_gets_the_action_of_its_stretch(data: Rows, edges: list[float]
 
 
 @given(rows(), st.data())
-def test_weights_go_with_it(data: Rows, draw: st.DataObject) -> None:
+def test_weighted_tables(data: Rows, draw: st.DataObject) -> None:
     weight = draw.draw(like(data, st.sampled_from([0.5, 1.0, 3.0])))
     c = curve(tally(data.truth, data.score, weight=weight))
     cut = Cut((0.0, 0.5), ("pass", "refer", "flag"))
@@ -38,15 +38,15 @@ def test_weights_go_with_it(data: Rows, draw: st.DataObject) -> None:
     assert each.squares.fp.sum() == pytest.approx((weight**2)[~data.truth].sum())
 
 
-def test_without_referral_it_is_the_table_at_the_threshold() -> None:
+def test_table_without_referral_is_that_at_the_threshold() -> None:
     c = curve(tally([1, 0, 1], [0.9, 0.5, 0.1]))
     assert repr(Cut((0.5,)).counts(c)) == repr(c.at(0.5))
-    carried = Cut((0.5,)).counts(reweigh(c, to=0.1))
-    assert carried.reweighed
-    assert measure.prevalence(carried) == pytest.approx(0.1)
+    reweighted = Cut((0.5,)).counts(reweigh(c, to=0.1))
+    assert reweighted.reweighed
+    assert measure.prevalence(reweighted) == pytest.approx(0.1)
 
 
-def test_wrong_cuts_are_refused() -> None:
+def test_invalid_cuts_raise() -> None:
     with pytest.raises(MissingValuesError):
         Cut((nan,))
     with pytest.raises(OptionError, match="ascending"):
@@ -64,12 +64,12 @@ def test_wrong_cuts_are_refused() -> None:
     assert Cut((inf,)).counts(curve(tally([1, 0], [1, 0]))).flagged == 0
 
 
-def test_a_number_is_no_cut() -> None:
+def test_number_instead_of_cut_raises() -> None:
     with pytest.raises(OptionError, match=r"the cut of a group is 0\.5; give a Cut"):
         Policy(by_group={(): 0.5}, otherwise="refuse")  # type: ignore[dict-item]
 
 
-def test_a_score_that_is_none_is_not_decided() -> None:
+def test_missing_score_raises() -> None:
     with pytest.raises(MissingValuesError, match="the score is NaN"):
         Cut((0.5,)).action(nan)
     assert Cut((0.5,)).action(inf) == "flag"
@@ -78,7 +78,7 @@ def test_a_score_that_is_none_is_not_decided() -> None:
             Policy(by_group={(): Cut((0.5,))}, otherwise="refuse").action(score)
 
 
-def test_a_policy_says_what_it_asks_of_a_row() -> None:
+def test_needs_of_a_policy() -> None:
     alike = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse")
     assert (alike.needs_group, alike.threshold, alike.cut) == (False, 0.5, Cut((0.5,)))
     apart = Policy(by_group={("f",): Cut((0.4,)), ("m",): Cut((0.5,))}, otherwise="pass", attributes=("sex",))
@@ -91,7 +91,7 @@ def test_a_policy_says_what_it_asks_of_a_row() -> None:
         Policy(by_group={}, otherwise="refuse")
 
 
-def lottery(*chances: float) -> RandomizedCut:
+def make_randomized_cut(*chances: float) -> RandomizedCut:
     cuts = (Cut((0.2,)), Cut((0.5,), ("flag", "pass")), Cut((-0.5, 0.5), ("pass", "refer", "flag")), Cut((inf,)))
     return RandomizedCut(cuts[: len(chances)], chances)
 
@@ -100,8 +100,8 @@ CHANCES = [(0.3, 0.7), (0.25, 0.25, 0.5), (0.1, 0.2, 0.3, 0.4)]
 
 
 @given(rows(), st.sampled_from(CHANCES))
-def test_a_lottery_is_expected_to_do_what_its_cuts_do_by_their_chances(data: Rows, chances: tuple[float, ...]) -> None:
-    draw, c = lottery(*chances), curve(tally(data.truth, data.score))
+def test_randomized_table_is_the_weighted_mean_of_its_cuts(data: Rows, chances: tuple[float, ...]) -> None:
+    draw, c = make_randomized_cut(*chances), curve(tally(data.truth, data.score))
     tables = draw.tables(c)
     assert sum(each.flagged for each in tables.values()) == pytest.approx(len(data.truth))
     for action, table in tables.items():
@@ -116,7 +116,7 @@ def test_a_lottery_is_expected_to_do_what_its_cuts_do_by_their_chances(data: Row
 
 
 @given(rows(), st.data())
-def test_a_lottery_goes_with_weights_and_prevalences(data: Rows, draw: st.DataObject) -> None:
+def test_randomized_tables_with_weights_and_prevalences(data: Rows, draw: st.DataObject) -> None:
     weight = draw.draw(like(data, st.sampled_from([0.5, 1.0, 3.0])))
     c = curve(tally(data.truth, data.score, weight=weight))
     counts = RandomizedCut((Cut((0.0,)), Cut((0.5,))), (0.25, 0.75)).counts(c)
@@ -125,14 +125,14 @@ def test_a_lottery_goes_with_weights_and_prevalences(data: Rows, draw: st.DataOb
     assert counts.squares.fp == pytest.approx((chance * weight**2)[~data.truth].sum())
     assert counts.rows.tn == pytest.approx((1 - chance)[~data.truth].sum())
     if data.truth.any() and not data.truth.all():
-        carried = RandomizedCut((Cut((0.0,)), Cut((0.5,))), (0.25, 0.75)).counts(reweigh(c, to=0.1))
-        assert carried.reweighed
-        assert measure.prevalence(carried) == pytest.approx(0.1)
+        reweighted = RandomizedCut((Cut((0.0,)), Cut((0.5,))), (0.25, 0.75)).counts(reweigh(c, to=0.1))
+        assert reweighted.reweighed
+        assert measure.prevalence(reweighted) == pytest.approx(0.1)
 
 
 @given(st.lists(st.integers(1, 50), min_size=2, max_size=4))
-def test_lots_are_shared_out_by_the_chances(weights: list[int]) -> None:
-    draw = lottery(*(each / sum(weights) for each in weights))
+def test_edges_follow_the_chances(weights: list[int]) -> None:
+    draw = make_randomized_cut(*(each / sum(weights) for each in weights))
     edges = [0, *draw.edges, 2**52]
     for place, chance in enumerate(draw.chances):
         assert (edges[place + 1] - edges[place]) / 2**52 == pytest.approx(chance)
@@ -147,7 +147,7 @@ def test_a_reversed_cut_has_the_reversed_table() -> None:
     assert (both.has_table, both.counts(c).tp, both.counts(c).tn) == (True, 2.0, 2.0)
 
 
-def test_wrong_lotteries_are_refused() -> None:
+def test_invalid_randomized_cuts_raise() -> None:
     one, other = Cut((0.2,)), Cut((0.5,))
     for cuts, chances, words in (
         ((one,), (1.0,), "two or more different cuts"),
@@ -166,7 +166,7 @@ def test_wrong_lotteries_are_refused() -> None:
         RandomizedCut((one, Cut((0.5,), ("low", "high"))), (0.5, 0.5)).counts(curve(tally([1, 0], [1, 0])))
 
 
-def test_only_where_cuts_disagree_is_a_lot_drawn() -> None:
+def test_only_rows_whose_cuts_disagree_are_random() -> None:
     policy = Policy(by_group={(): RandomizedCut((Cut((0.2,)), Cut((0.5,))), (0.5, 0.5))}, otherwise="refuse")
     assert (policy.needs_id, policy.needs_group) == (True, False)
     assert policy.action(0.1) == "pass"

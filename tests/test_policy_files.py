@@ -1,4 +1,4 @@
-"""Policies as files: what they keep, what they refuse, and that old ones stay readable."""
+"""Policy files: round trips, validation, and files of earlier releases."""
 
 import copy
 import json
@@ -51,14 +51,14 @@ def cuts(draw: st.DrawFn) -> Cut:
 
 
 @st.composite
-def lotteries(draw: st.DrawFn) -> RandomizedCut:
+def randomized_cuts(draw: st.DrawFn) -> RandomizedCut:
     several = draw(st.lists(cuts(), min_size=2, max_size=4, unique=True))
     weights = [draw(st.integers(1, 9)) for _ in several]
     return RandomizedCut(tuple(several), tuple(each / sum(weights) for each in weights))
 
 
-@given(st.dictionaries(st.text(max_size=4), cuts() | lotteries(), min_size=1, max_size=4), st.text(min_size=1))
-def test_any_policy_fits_the_schema_and_comes_back(groups: dict[str, Cut | RandomizedCut], otherwise: str) -> None:
+@given(st.dictionaries(st.text(max_size=4), cuts() | randomized_cuts(), min_size=1, max_size=4), st.text(min_size=1))
+def test_policies_fit_the_schema_and_round_trip(groups: dict[str, Cut | RandomizedCut], otherwise: str) -> None:
     by_group: dict[tuple[object, ...], Cut | RandomizedCut] = {(label,): each for label, each in groups.items()}
     policy = Policy(by_group=by_group, otherwise=otherwise, attributes=("site",))
     check_schema(json.loads(policy.to_json()), "policy")
@@ -68,7 +68,7 @@ def test_any_policy_fits_the_schema_and_comes_back(groups: dict[str, Cut | Rando
     assert again.key == policy.key
 
 
-def test_everything_survives(tmp_path: Path) -> None:
+def test_all_fields_round_trip(tmp_path: Path) -> None:
     path = tmp_path / "policy.json"
     POLICY.save(path)
     check_schema(json.loads(path.read_text(encoding="utf-8")), "policy")
@@ -82,7 +82,7 @@ def test_everything_survives(tmp_path: Path) -> None:
     assert repr(SIMPLE) == "Policy(fixed)"
 
 
-def test_the_file_can_be_read_by_a_person() -> None:
+def test_file_is_readable() -> None:
     assert '"group": {"sex": "f", "site": 1}' in TEXT
     assert "[0.30000000000000004]" in TEXT
     assert '{"chance": 0.35, "thresholds": ["-inf", 0.6], "actions": ["pass", "refer", "flag"]}' in TEXT
@@ -91,7 +91,7 @@ def test_the_file_can_be_read_by_a_person() -> None:
     assert "Infinity" not in TEXT
 
 
-def test_the_key_is_of_the_content_alone() -> None:
+def test_key_depends_only_on_the_content() -> None:
     result: dict[str, Any] = {"by_group": POLICY.by_group, "otherwise": "refer", "attributes": POLICY.attributes}
     bare = Policy(**result)
     assert bare.key == Policy(**result, notes=("another",)).key
@@ -106,7 +106,7 @@ def test_the_key_is_of_the_content_alone() -> None:
     assert len(keys) == 6
 
 
-def edited(**changes: object) -> str:
+def edited_text(**changes: object) -> str:
     return json.dumps(json.loads(TEXT) | changes)
 
 
@@ -115,15 +115,15 @@ BROKEN: dict[str, tuple[str, str]] = {
     "truncated": (TEXT[: len(TEXT) // 2], "not JSON: .*broken or no policy"),
     "a map": (shift_log_odds(1.0).to_json(), "its \"kind\" is not 'baserate/policy'"),
     "a list": ("[1, 2]", 'its "kind" is not'),
-    "newer": (edited(schema_version=2), "schema version 2, but this release reads 1; upgrade baserate"),
+    "newer": (edited_text(schema_version=2), "schema version 2, but this release reads 1; upgrade baserate"),
     "edited threshold": (TEXT.replace("0.6]", "0.61]"), "was changed after it was written"),
     "edited action": (TEXT.replace('"refer"', '"pass"'), "was changed after it was written"),
-    "without seal": (edited(seal=None), "was changed"),
+    "without seal": (edited_text(seal=None), "was changed"),
 }
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_file_that_was_tampered_with_is_refused(name: str, tmp_path: Path) -> None:
+def test_tampered_file_raises(name: str, tmp_path: Path) -> None:
     text, words = BROKEN[name]
     (tmp_path / "policy.json").write_text(text, encoding="utf-8")
     with pytest.raises(FileFormatError, match=words):
@@ -147,7 +147,7 @@ FORGED: list[tuple[dict[str, object], str]] = [
 
 
 @pytest.mark.parametrize(("changes", "words"), FORGED, ids=[words for _, words in FORGED])
-def test_a_sealed_file_is_still_checked(changes: dict[str, object], words: str) -> None:
+def test_sealed_content_is_validated(changes: dict[str, object], words: str) -> None:
     content = {key: value for key, value in json.loads(TEXT).items() if key not in {"kind", "schema_version", "seal"}}
     with pytest.raises(FileFormatError, match=words):
         Policy.from_json(format_file(Policy.file_kind, content | changes))
@@ -155,13 +155,13 @@ def test_a_sealed_file_is_still_checked(changes: dict[str, object], words: str) 
         Policy.from_json(format_file(Policy.file_kind, changes))
 
 
-def test_a_file_that_is_no_text(tmp_path: Path) -> None:
+def test_binary_file_raises(tmp_path: Path) -> None:
     (tmp_path / "policy.json").write_bytes(b"PAR1\xff\xfe\x00")
     with pytest.raises(FileFormatError, match="is no text, so no policy"):
         Policy.load(tmp_path / "policy.json")
 
 
-def test_what_a_file_could_not_hold_is_refused_at_once() -> None:
+def test_unstorable_values_raise() -> None:
     for settings in ({"rule": object()}, {"price": nan}, {"several": [{1}]}):
         with pytest.raises(OptionError, match="expected numbers, text or costs"):
             Policy(by_group={(): Cut((0.5,))}, otherwise="refuse", settings=settings)
@@ -175,7 +175,7 @@ def test_what_a_file_could_not_hold_is_refused_at_once() -> None:
 
 
 @given(_labels)
-def test_a_label_is_known_by_how_it_is_written(label: object) -> None:
+def test_labels_match_by_their_text(label: object) -> None:
     assert label_text(label) in spellings(label)
     assert len({*spellings(label)}) == len(spellings(label))
     policy = Policy(by_group={(label,): Cut((0.5,))}, otherwise="pass", attributes=("site",))
@@ -185,13 +185,13 @@ def test_a_label_is_known_by_how_it_is_written(label: object) -> None:
     assert policy.action(0.9, [label]) == "flag"
 
 
-def test_labels_that_are_written_alike_are_refused() -> None:
+def test_labels_of_equal_text_raise() -> None:
     for one, other in ((1, "1"), (True, "true"), (2.0, "2")):
         with pytest.raises(OptionError, match="files write alike"):
             Policy(by_group={(one,): Cut((0.5,)), (other,): Cut((0.6,))}, otherwise="refuse", attributes=("site",))
 
 
-def test_groups_that_are_not_listed() -> None:
+def test_unlisted_groups() -> None:
     strict = Policy(by_group={("f",): Cut((0.4,))}, otherwise="refuse", attributes=("sex",))
     with pytest.raises(UnknownLabelError, match=r"no cut for the group sex = 'x', and this policy refuses others"):
         strict.action(0.5, ["x"])

@@ -62,7 +62,7 @@ labels = st.sampled_from([*NASTY, 1, -3, 2.5, 40.0, True, False]) | st.text(
 @st.composite
 def policies(draw: st.DrawFn) -> Policy:
     many = draw(st.integers(0, 2))
-    each = [draw(st.lists(labels, min_size=1, max_size=4, unique_by=_alike)) for _ in range(many)]
+    each = [draw(st.lists(labels, min_size=1, max_size=4, unique_by=_first_spelling)) for _ in range(many)]
     groups = [()] if not many else draw(st.lists(st.tuples(*map(st.sampled_from, each)), min_size=1, max_size=4))
     treatments: dict[tuple[object, ...], Treatment] = {group: draw(cuts() | randomized_cuts()) for group in groups}
     return Policy(
@@ -73,14 +73,14 @@ def policies(draw: st.DrawFn) -> Policy:
     )
 
 
-def _alike(label: object) -> str:
-    """How a label is written first; those that are written alike cannot be together in a policy."""
+def _first_spelling(label: object) -> str:
+    """Return the first spelling of a label; a policy refuses labels that share one."""
     return min(text.lower() for text in spellings(label))
 
 
 @st.composite
 def samples(draw: st.DrawFn, policy: Policy) -> list[Sample]:
-    """Rows at every threshold and beside it, in every group however it is written, and in others."""
+    """Rows at and beside every threshold, in every spelling of every group, and in unknown groups."""
     at = {at for each in policy.by_group.values() for cut in _cuts(each) for at in cut.thresholds if isfinite(at)}
     near = [each for one in at for each in (one, nextafter(one, -inf), nextafter(one, inf))]
     scores = st.sampled_from([*near, 0.0, 0.45, 1.0, -7.0, 1.7e308, nan, inf, -inf, None]) | st.floats(0, 1)
@@ -97,8 +97,8 @@ def _cuts(treatment: Treatment) -> Sequence[Cut]:
 
 
 def expected_action(policy: Policy, row: Sample) -> str | None:
-    """What `Policy.action` says of a row; None where apply refuses it."""
-    if not _fits(policy, row):
+    """Return the action of a row by `Policy.action`; None where `apply` raises an error."""
+    if not _is_decidable(policy, row):
         return None
     try:
         return policy.action(row.score or 0.0, row.groups, id=row.id)
@@ -107,7 +107,7 @@ def expected_action(policy: Policy, row: Sample) -> str | None:
 
 
 def expected_chances(policy: Policy, row: Sample) -> list[float | None]:
-    """Chance of each action; None where apply refuses the row."""
+    """Return the probability of each action; None where `apply` raises an error."""
     if expected_action(policy, row) is None:
         return [None] * len(policy.actions)
     at, result = row.score or 0.0, policy.treatment(row.groups)
@@ -116,19 +116,19 @@ def expected_chances(policy: Policy, row: Sample) -> list[float | None]:
     return [float(action == result.action(at)) for action in policy.actions]
 
 
-def _fits(policy: Policy, row: Sample) -> bool:
+def _is_decidable(policy: Policy, row: Sample) -> bool:
     return row.score is not None and isfinite(row.score) and not (policy.needs_id and row.id is None)
 
 
 def columns(policy: Policy, rows: Sequence[Sample]) -> dict[str, list[Any]]:
-    """Rows as columns, numbered."""
+    """Convert rows to columns, with a column of numbers."""
     groups = {name: [row.groups[place] for row in rows] for place, name in enumerate(policy.attributes)}
     rest: dict[str, list[Any]] = {"id": [row.id for row in rows], "row": list(range(len(rows)))}
     return {"my risk": [row.score for row in rows], **groups, **rest}
 
 
 def check(policy: Policy, rows: Sequence[Sample], result: Sequence[Sequence[Any]]) -> int:
-    """Compare the action, and the chances behind it, of each row; and say how many were compared."""
+    """Compare the action and its probabilities in each row; return the number of rows."""
     assert len(result) == len(rows)
     for row, (action, *chances) in zip(rows, result, strict=True):
         assert action == expected_action(policy, row), (policy, row)

@@ -17,14 +17,14 @@ def steps(at: list[float], values: list[float]) -> Steps:
     return Steps(np.array(at), np.array(values))
 
 
-def many(pieces: int, seed: int = 0) -> tuple[Floats, Floats]:
-    """Knots that are as uneven as knots are, and their values."""
+def uneven_knots(pieces: int, seed: int = 0) -> tuple[Floats, Floats]:
+    """Return unevenly spaced knots and their values."""
     rng = np.random.default_rng(seed)
     return np.unique(rng.beta(0.3, 1.0, pieces)), np.sort(rng.random(pieces))
 
 
 def _between(pieces: int) -> Between:
-    x, y = many(pieces)
+    x, y = uneven_knots(pieces)
     return Between(Steps(x, np.concatenate([[0.0], 0.9 * y])), Steps(x, np.concatenate([y, [1.0]])))
 
 
@@ -41,10 +41,10 @@ FORMS: dict[str, Form] = {
     "one knot": Knots(np.array([0.5]), np.array([0.3])),
     "two knots": Knots(np.array([0.2, 0.7]), np.array([0.1, 0.6])),
     "knots of probabilities": Knots(np.array([0.2, 0.7]), np.array([0.1, 0.6]), of_probabilities=True),
-    "many knots": Knots(*many(3000)),
+    "many knots": Knots(*uneven_knots(3000)),
     "no step": steps([], [0.4]),
     "one step": steps([0.5], [0.1, 0.7]),
-    "many steps": steps(many(3000)[0].tolist(), [0.0, *many(3000)[1].tolist()]),
+    "many steps": steps(uneven_knots(3000)[0].tolist(), [0.0, *uneven_knots(3000)[1].tolist()]),
     "between": Between(steps([0.3, 0.6], [0.0, 0.2, 0.5]), steps([0.3, 0.7], [0.1, 0.6, 1.0])),
     "many between": _between(2000),
 }
@@ -54,17 +54,17 @@ CLASS_FORMS: dict[str, ClassForm] = {
     "temperature": Softmax(np.full(3, 0.5), np.zeros(3)),
     "vectors": Softmax(np.array([1.2, 0.0, -0.3]), np.array([0.1, -2.0, 0.5]), nearest=1e-9),
     "steep": Softmax(np.full(3, 400.0), np.zeros(3)),
-    "one against all": OneVsRest((FORMS["beta"], Knots(*many(200)), FORMS["between"])),
+    "one against all": OneVsRest((FORMS["beta"], Knots(*uneven_knots(200)), FORMS["between"])),
     "none of them": OneVsRest((steps([], [0.0]), steps([0.5], [0.0, 0.2]), steps([], [0.0]))),
 }
 LABELS = ("cat", "dog", "fish")
 
 
-def mapped(form: Form) -> Calibrator:
+def binary_calibrator(form: Form) -> Calibrator:
     return Calibrator(form, method="made", columns={"truth": "sick", "score": "risk"}, positive="1")
 
 
-def classed(form: ClassForm) -> MulticlassCalibrator:
+def multiclass_calibrator(form: ClassForm) -> MulticlassCalibrator:
     columns = {label: f"p_{label}" for label in LABELS}
     return MulticlassCalibrator(
         form, LABELS, method="made", columns=columns, fitted=FitSource("ab12", 9, (0.2, 0.3, 0.5))
@@ -72,7 +72,7 @@ def classed(form: ClassForm) -> MulticlassCalibrator:
 
 
 def edges(form: Form) -> Floats:
-    """Scores at the ends, on every threshold and beside it, and between."""
+    """Return scores at the ends, at and beside every threshold, and in between."""
     x = [each for part in _parts(form) if isinstance(part, (Knots, Steps)) for each in part.x.tolist()]
     near = [np.nextafter(each, side) for each in x[:200] for side in (-np.inf, np.inf)]
     wide = [] if form.of_probabilities else [-1e300, -7.5, 2.0, 1e300]
@@ -100,7 +100,7 @@ def _knots(draw: st.DrawFn, kind: type[Knots] | type[Steps], more: int) -> Any: 
 _steps = _knots(Steps, 1)
 
 
-def _ordered(pair: tuple[Steps, Steps]) -> Between:
+def _order_bounds(pair: tuple[Steps, Steps]) -> Between:
     low, high = pair
     return Between(Steps(low.x, low.y / 2), Steps(high.x, high.y / 2 + 0.5))
 
@@ -111,6 +111,6 @@ forms: st.SearchStrategy[Form] = st.one_of(
     st.builds(Line, _move, _slope),
     _knots(Knots, 0),
     _steps,
-    st.tuples(_steps, _steps).map(_ordered),
+    st.tuples(_steps, _steps).map(_order_bounds),
 )
 scores = st.lists(_share | st.sampled_from([0.0, 1.0, 1e-12, 0.5]), min_size=1, max_size=30)

@@ -1,4 +1,4 @@
-"""What the tests of applied policies share: random policies, awkward rows for them, and what is done with each row."""
+"""Strategies for policies, rows at their thresholds, and the expected actions; shared by tests."""
 
 from collections.abc import Sequence
 from math import inf, isfinite
@@ -49,7 +49,7 @@ class PolicyCase(NamedTuple):
     policy: Policy
     scores: list[float]
     groups: list[Group]
-    """One for each row; of a policy without attributes all empty."""
+    """One for each row; empty tuples for a policy without attributes."""
     ids: list[Any]
 
     @property
@@ -60,18 +60,18 @@ class PolicyCase(NamedTuple):
 
     @property
     def arrays(self) -> dict[str, Any]:
-        """Keywords of those who apply a policy to arrays."""
+        """Keyword arguments of `apply.actions`."""
         group = {name: self.columns[name] for name in self.policy.attributes}
         return {"group": group or None, "id": self.ids}
 
     @property
     def expected(self) -> list[str]:
-        """What is done with each row, one by one."""
+        """Expected action of each row."""
         rows = zip(self.scores, self.groups, self.ids, strict=True)
         return [self.policy.action(score, group, id=id_) for score, group, id_ in rows]
 
-    def picked(self, rows: Sequence[int]) -> "PolicyCase":
-        """Some of the rows, in this order."""
+    def select(self, rows: Sequence[int]) -> "PolicyCase":
+        """Select rows by their positions."""
         parts: list[list[Any]] = [[column[at] for at in rows] for column in (self.scores, self.groups, self.ids)]
         return PolicyCase(self.policy, *parts)
 
@@ -81,7 +81,7 @@ _threshold = st.sampled_from([-inf, -1.5, 0.0, 5e-324, 0.25, 0.5, 0.75, 1.0, inf
 
 @st.composite
 def cuts(draw: st.DrawFn) -> Cut:
-    """Cuts of up to four thresholds; neighbours differ, so that `flag` may stand below `pass`."""
+    """Cuts of up to four thresholds; neighboring actions differ, and `flag` may come before `pass`."""
     thresholds = sorted(draw(st.sets(_threshold, max_size=4)))
     actions = [draw(st.sampled_from(ACTIONS))]
     for _ in thresholds:
@@ -91,7 +91,7 @@ def cuts(draw: st.DrawFn) -> Cut:
 
 @st.composite
 def randomized_cuts(draw: st.DrawFn) -> RandomizedCut:
-    """Lotteries of two or three cuts."""
+    """Randomized cuts of two or three cuts."""
     several = draw(st.lists(cuts(), min_size=2, max_size=3, unique=True))
     weights = draw(st.lists(st.integers(1, 1000), min_size=len(several), max_size=len(several)))
     return RandomizedCut(tuple(several), tuple(each / sum(weights) for each in weights))
@@ -116,12 +116,12 @@ def policies(draw: st.DrawFn) -> Policy:
 
 
 def _kind(labels: Sequence[object]) -> tuple[object, ...]:
-    """All labels of the type that some have."""
+    """Return all labels of the same type."""
     return next(kind for kind in LABELS if type(kind[0]) is type(labels[0]))
 
 
 def edges(policy: Policy) -> list[float]:
-    """Scores on every threshold and beside it, and far away."""
+    """Return scores at and beside every threshold, and extreme ones."""
     every = [
         each
         for result in policy.by_group.values()
@@ -133,7 +133,7 @@ def edges(policy: Policy) -> list[float]:
 
 @st.composite
 def cases(draw: st.DrawFn, *, max_size: int = 25) -> PolicyCase:
-    """Policies with rows: scores at the edges, groups that are known or may be unknown, and ids of one kind."""
+    """Policies with rows: scores near thresholds, known and unknown groups, and ids of one type."""
     policy = draw(policies())
     size = draw(st.integers(1, max_size))
 

@@ -1,4 +1,4 @@
-"""Files of every kind, written and read by hand."""
+"""Readers and writers of files of every format, independent of the library."""
 
 import csv
 import gzip
@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """Rows of a file, by hand."""
+    """Read the rows of a file."""
     if ".parquet" in path.name:
         return list(pq.read_table(path).to_pylist())
     text = (gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()).decode()
@@ -22,7 +22,7 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def write(table: pa.Table, path: Path) -> None:
-    """Write a table as what its name says."""
+    """Write a table in the format of the file's suffix."""
     rows = table.to_pylist()
     if path.suffix == ".parquet":
         pq.write_table(table, path)

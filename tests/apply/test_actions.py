@@ -1,4 +1,4 @@
-"""A policy applied to arrays: as the policy says row by row, whatever the order, the batch and the type of columns."""
+"""Policies applied to arrays: actions, probabilities, ids, groups and errors."""
 
 from decimal import Decimal
 from math import inf, nan
@@ -38,7 +38,7 @@ TWO = Policy(
 )
 
 
-def simulate(policy: Policy, scores: Any, **given: Any) -> list[str | None]:  # noqa: ANN401  (columns)
+def action_texts(policy: Policy, scores: Any, **given: Any) -> list[str | None]:  # noqa: ANN401  (columns)
     result: list[str | None] = apply.actions(policy, scores, **given).text.tolist()
     return result
 
@@ -56,26 +56,26 @@ def test_every_row_gets_the_action_of_the_policy(case: PolicyCase) -> None:
 @given(cases())
 def test_comparisons_and_lookups_agree(case: PolicyCase) -> None:
     with patch("baserate.apply._policy_lookup._MAX_COMPARISONS", 10**9):
-        compared = simulate(case.policy, case.scores, **case.arrays)
+        compared = action_texts(case.policy, case.scores, **case.arrays)
     with patch("baserate.apply._policy_lookup._MAX_COMPARISONS", -1):
-        assert simulate(case.policy, case.scores, **case.arrays) == compared == case.expected
+        assert action_texts(case.policy, case.scores, **case.arrays) == compared == case.expected
 
 
 @given(cases(), st.data())
 def test_order_batches_and_splits_change_nothing(case: PolicyCase, data: st.DataObject) -> None:
-    whole = np.array(simulate(case.policy, case.scores, **case.arrays))
+    whole = np.array(action_texts(case.policy, case.scores, **case.arrays))
     order = data.draw(st.permutations(range(len(case.scores))))
     at = data.draw(st.integers(0, len(order)))
     for rows in (order[:at], order[at:]):
-        part = case.picked(rows)
-        assert simulate(case.policy, part.scores, **part.arrays) == whole[rows].tolist()
+        part = case.select(rows)
+        assert action_texts(case.policy, part.scores, **part.arrays) == whole[rows].tolist()
 
 
 @given(cases())
 def test_saved_policies_decide_the_same(tmp_path_factory: pytest.TempPathFactory, case: PolicyCase) -> None:
     file = tmp_path_factory.getbasetemp() / "policy.json"
     case.policy.save(file)
-    assert simulate(Policy.load(file), case.scores, **case.arrays) == case.expected
+    assert action_texts(Policy.load(file), case.scores, **case.arrays) == case.expected
 
 
 @given(cases())
@@ -132,9 +132,11 @@ def test_random_number_depends_on_key_and_id_only() -> None:
     names = [*VECTORS, "a:b"]
     wanted = ["flag" if random_number(DRAWN.key, name) < RANGE // 2 else "pass" for name in names]
     assert {*wanted} == {"pass", "flag"}
-    assert simulate(DRAWN, [0.5] * len(names), id=names) == wanted
+    assert action_texts(DRAWN, [0.5] * len(names), id=names) == wanted
     whole = [7, 2**63 - 1]
-    assert simulate(DRAWN, [0.5, 0.5], id=whole) == simulate(DRAWN, [0.5, 0.5], id=[str(each) for each in whole])
+    assert action_texts(DRAWN, [0.5, 0.5], id=whole) == action_texts(
+        DRAWN, [0.5, 0.5], id=[str(each) for each in whole]
+    )
 
 
 def test_cut_begins_at_its_first_random_number() -> None:
@@ -142,17 +144,17 @@ def test_cut_begins_at_its_first_random_number() -> None:
     first, second = three.edges
     result = np.array([0, first - 1, first, second - 1, second, RANGE - 1], dtype=np.uint64)
     with patch("baserate.apply._arrays.random_numbers", lambda *_: result):
-        assert simulate(Policy(by_group={(): three}, otherwise="refuse"), [0.5] * 6, id=range(6)) == list("aabbcc")
+        assert action_texts(Policy(by_group={(): three}, otherwise="refuse"), [0.5] * 6, id=range(6)) == list("aabbcc")
 
 
 def test_only_rows_whose_cuts_disagree_are_hashed(monkeypatch: pytest.MonkeyPatch) -> None:
     observed: list[list[str]] = []
 
-    def noted(key: str, texts: list[str]) -> RandomNumbers:
+    def recorded_numbers(key: str, texts: list[str]) -> RandomNumbers:
         observed.append(texts)
         return random_numbers(key, texts)
 
-    monkeypatch.setattr("baserate.apply._arrays.random_numbers", noted)
+    monkeypatch.setattr("baserate.apply._arrays.random_numbers", recorded_numbers)
     apply.actions(DRAWN, [0.1, 0.5, 0.9, 0.4, 0.7], id=["a", "b", "c", "d", "e"])
     apply.actions(DRAWN, [0.1, 0.9], id=["a", "b"])
     assert observed == [["b", "d"]]
@@ -174,19 +176,19 @@ def test_only_rows_whose_cuts_disagree_are_hashed(monkeypatch: pytest.MonkeyPatc
     ],
 )
 @pytest.mark.parametrize("ids", [["a", "é", "007"], [1, -7, 2**62]])
-def test_ids_may_stand_in_any_column(make: Any, ids: list[Any]) -> None:  # noqa: ANN401
+def test_ids_in_columns_of_any_kind(make: Any, ids: list[Any]) -> None:  # noqa: ANN401
     scores = [0.5, 0.6, 0.45]
-    assert simulate(DRAWN, scores, id=make(ids)) == [
+    assert action_texts(DRAWN, scores, id=make(ids)) == [
         DRAWN.action(x, id=each) for x, each in zip(scores, ids, strict=True)
     ]
 
 
 def test_ids_beyond_64_bits() -> None:
     great = [2**63, -1, 2**64 - 1, 10**30]
-    assert simulate(DRAWN, [0.5] * 4, id=great) == [DRAWN.action(0.5, id=each) for each in great]
+    assert action_texts(DRAWN, [0.5] * 4, id=great) == [DRAWN.action(0.5, id=each) for each in great]
     unsigned = np.array([2**63, 2**64 - 1], dtype=np.uint64)
-    assert simulate(DRAWN, [0.5] * 2, id=unsigned) == [DRAWN.action(0.5, id=each) for each in unsigned]
-    assert simulate(DRAWN, [0.5] * 2, id=pd.array([2**62, 1], dtype="Int64")) == simulate(
+    assert action_texts(DRAWN, [0.5] * 2, id=unsigned) == [DRAWN.action(0.5, id=each) for each in unsigned]
+    assert action_texts(DRAWN, [0.5] * 2, id=pd.array([2**62, 1], dtype="Int64")) == action_texts(
         DRAWN, [0.5] * 2, id=[2**62, 1]
     )
 
@@ -234,7 +236,7 @@ def test_invalid_ids_are_refused(ids: Any, error: type[Exception], message: str)
 
 def test_only_randomized_policies_use_ids() -> None:
     sure = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse")
-    assert simulate(sure, [0.4, 0.6], id=[None, 1.5]) == ["pass", "flag"]
+    assert action_texts(sure, [0.4, 0.6], id=[None, 1.5]) == ["pass", "flag"]
 
 
 def test_duplicate_ids_are_noted() -> None:
@@ -264,20 +266,20 @@ def test_duplicate_ids_are_noted() -> None:
         ),
     ],
 )
-def test_groups_may_stand_in_any_column(make: Any) -> None:  # noqa: ANN401
+def test_groups_in_columns_of_any_kind(make: Any) -> None:  # noqa: ANN401
     labels = ["m", "f", "m", "f"]
-    assert simulate(SEXES, [0.5, 0.5, 0.7, 0.1], group=make(labels)) == ["pass", "flag", "flag", "pass"]
+    assert action_texts(SEXES, [0.5, 0.5, 0.7, 0.1], group=make(labels)) == ["pass", "flag", "flag", "pass"]
     refers = Policy(by_group=SEXES.by_group, otherwise="refer", attributes=("sex",))
-    assert simulate(refers, [0.5, 0.5, 0.7], group=make(["m", None, "f"])) == ["pass", "refer", "flag"]
+    assert action_texts(refers, [0.5, 0.5, 0.7], group=make(["m", None, "f"])) == ["pass", "refer", "flag"]
 
 
 def test_labels_match_by_their_text() -> None:
     by_number = Policy(by_group={(1,): Cut((0.4,)), (2,): Cut((0.6,))}, otherwise="refer", attributes=("site",))
     for column in ([1, 2, 3], ["1", "2", "3"], [1.0, 2.0, 3.0], pd.Series([1, 2, None]), pd.Categorical([1, 2, 3])):
-        assert simulate(by_number, [0.5] * 3, group=column) == ["flag", "pass", "refer"]
+        assert action_texts(by_number, [0.5] * 3, group=column) == ["flag", "pass", "refer"]
     flags = Policy(by_group={(True,): Cut((), ("flag",))}, otherwise="pass", attributes=("urgent",))
     for column in ([True, False], np.array([True, False]), ["true", "1"], ["TRUE", "False"], pl.Series([True, None])):
-        assert simulate(flags, [0.5, 0.5], group=column) == ["flag", "pass"]
+        assert action_texts(flags, [0.5, 0.5], group=column) == ["flag", "pass"]
 
 
 @pytest.mark.parametrize("column", [[1, True, "1", 1.0, None], [True, 1.0, 1, None, "1"], [None, "1", 1, 1.0, True]])
@@ -288,16 +290,16 @@ def test_labels_of_several_types_stay_distinct_in_any_order(column: list[Any]) -
     wanted = [policy.action(0.5, [each]) for each in column]
     assert [*map(wanted.count, ("flag", "pass", "refer"))] == [2, 1, 2]
     for make in (list, lambda labels: np.array(labels, dtype=object), lambda labels: pd.Series(labels, dtype=object)):
-        assert simulate(policy, [0.5] * 5, group=make(column)) == wanted
+        assert action_texts(policy, [0.5] * 5, group=make(column)) == wanted
 
 
 def test_several_attributes_are_named_or_in_order() -> None:
     scores, sex, site = [0.5] * 5, ["f", "m", "m", "f", None], ["1", "2", "1", "2", "1"]
     wanted = ["flag", "pass", "pass", "refer", "refer"]
-    assert simulate(TWO, scores, group={"site": site, "sex": sex}) == wanted
+    assert action_texts(TWO, scores, group={"site": site, "sex": sex}) == wanted
     assert (
-        simulate(TWO, scores, group=[sex, site])
-        == simulate(TWO, scores, group=(pd.Categorical(sex), pl.Series(site)))
+        action_texts(TWO, scores, group=[sex, site])
+        == action_texts(TWO, scores, group=(pd.Categorical(sex), pl.Series(site)))
         == wanted
     )
 
@@ -309,7 +311,7 @@ def test_groups_that_share_a_label_of_another_attribute_stay_distinct() -> None:
     rows = [(f"a{i}", f"b{j}", k) for i, j, k in rng.integers(0, [110, 8, 4], (500, 3)).tolist()] + list(many)
     scores = rng.random(len(rows)).tolist()
     wanted = [policy.action(x, row) for x, row in zip(scores, rows, strict=True)]
-    assert simulate(policy, scores, group=list(zip(*rows, strict=True))) == wanted
+    assert action_texts(policy, scores, group=list(zip(*rows, strict=True))) == wanted
 
 
 @pytest.mark.parametrize(
@@ -371,8 +373,8 @@ def test_scores_of_four_bytes_are_compared_exactly() -> None:
     policy = Policy(
         by_group={("a",): Cut((0.1,)), ("b",): Cut((float(single[0]) + 1e-12,))}, otherwise="refuse", attributes=("g",)
     )
-    assert simulate(policy, single, group=["a", "b"]) == ["flag", "pass"]
-    assert simulate(Policy(by_group={(): Cut((0.1 + 1e-12,))}, otherwise="refuse"), single) == ["flag", "flag"]
+    assert action_texts(policy, single, group=["a", "b"]) == ["flag", "pass"]
+    assert action_texts(Policy(by_group={(): Cut((0.1 + 1e-12,))}, otherwise="refuse"), single) == ["flag", "flag"]
 
 
 def test_more_actions_than_a_byte_can_number() -> None:

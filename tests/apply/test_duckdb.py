@@ -1,4 +1,4 @@
-"""A policy applied to relations: what the engine does with each row is what the policy says of it."""
+"""Policies applied to relations of DuckDB, compared with the policy row by row."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from hypothesis import given, settings
 from baserate import Cut, OptionError, Policy, RandomizedCut, decide
 from baserate.apply._duckdb import apply_to_relation
 from baserate.apply._task import make_task
-from tests.apply.forms import FORMS, mapped
+from tests.apply.forms import FORMS, binary_calibrator
 from tests.apply.policy_rows import COLUMNS, IDS, NAMES, POLICIES, expected_action, rows_of, table
 from tests.apply.policy_strategies import PolicyCase, cases
 
 
 @pytest.fixture
 def engine() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open an engine of our own."""
+    """Open a separate engine."""
     with duckdb.connect() as result:
         yield result
 
@@ -29,7 +29,7 @@ def engine() -> Iterator[duckdb.DuckDBPyConnection]:
 @pytest.mark.quick(8)
 @pytest.mark.parametrize("name", POLICIES)
 @pytest.mark.parametrize("ids", IDS)
-def test_every_relation_is_decided_as_the_policy_says(name: str, ids: str, engine: duckdb.DuckDBPyConnection) -> None:
+def test_relations_agree_with_the_policy(name: str, ids: str, engine: duckdb.DuckDBPyConnection) -> None:
     rows, policy = rows_of(IDS[ids] * 5, seed=2), POLICIES[name]
     relation = engine.from_arrow(table(rows, pa.uint64() if ids == "large" else None))
     result = apply_to_relation(make_task(policy), relation)
@@ -51,7 +51,7 @@ def test_many_groups_are_conditions_instead_of_lists(
 
 @given(cases())
 @settings(max_examples=20, deadline=None)
-def test_any_policy_decides_any_row_as_it_says(case: PolicyCase) -> None:
+def test_random_policies_agree_in_relations(case: PolicyCase) -> None:
     with duckdb.connect() as engine:
         result = apply_to_relation(make_task(case.policy), engine.from_arrow(pa.table(case.columns))).fetchall()
     assert [row[-1] for row in result] == case.expected
@@ -61,7 +61,7 @@ def test_any_policy_decides_any_row_as_it_says(case: PolicyCase) -> None:
 @pytest.mark.parametrize("name", ["beta", "logistic", "line", "temperature"])
 def test_scores_at_a_threshold_are_flagged_after_calibration(name: str, engine: duckdb.DuckDBPyConnection) -> None:
     # The engine's own logarithms would miss the last bit of some of these.
-    map_, x = mapped(FORMS[name]), np.random.default_rng(0).random(100)
+    map_, x = binary_calibrator(FORMS[name]), np.random.default_rng(0).random(100)
     relation = engine.from_arrow(pa.table({"risk": x}))
     for threshold in map_(x):
         behind = Policy(by_group={(): Cut((threshold,))}, otherwise="refuse", columns=COLUMNS)
@@ -109,7 +109,7 @@ def test_labels_of_any_type_match_by_their_text(
         ("'6ba7b810-9dad-11d1-80b4-00c04fd430c8'::UUID", "6ba7b810-9dad-11d1-80b4-00c04fd430c8"),
     ],
 )
-def test_ids_of_any_type_are_hashed_as_they_are_written(sql: str, text: str, engine: duckdb.DuckDBPyConnection) -> None:
+def test_ids_of_any_type_are_hashed_by_their_text(sql: str, text: str, engine: duckdb.DuckDBPyConnection) -> None:
     for odds in np.linspace(0.1, 0.9, 9):  # of different keys
         policy = Policy(by_group={(): RandomizedCut((Cut((0.3,)), Cut((0.6,))), (odds, 1 - odds))}, otherwise="refuse")
         relation = engine.sql(TYPED.format(label="NULL", id=sql))
@@ -134,9 +134,11 @@ def test_relations_stay_lazy_and_fail_when_they_are_read(engine: duckdb.DuckDBPy
 
 
 @pytest.mark.parametrize("kind", ["DOUBLE", "BOOLEAN", "DATE", "JSON"])
-def test_ids_that_are_written_in_several_ways_are_refused(kind: str, engine: duckdb.DuckDBPyConnection) -> None:
+def test_ids_with_several_spellings_raise(kind: str, engine: duckdb.DuckDBPyConnection) -> None:
     relation = engine.sql(TYPED.format(label="NULL", id=f"NULL::{kind}"))
     with pytest.raises(OptionError, match=rf"ids in 'who' hold {kind}; expected whole numbers or text"):
         apply_to_relation(make_task(POLICIES["lottery"], score="Risk"), relation)
-    result = apply_to_relation(make_task(POLICIES["plain"], score="Risk", id="who"), relation)  # which draws no lots
+    result = apply_to_relation(
+        make_task(POLICIES["plain"], score="Risk", id="who"), relation
+    )  # which is not randomized
     assert result.fetchall()[0][-1] == "flag"

@@ -1,4 +1,4 @@
-"""A map as SQL and as Python gives the numbers that the map gives."""
+"""Calibrators exported as SQL and as Python agree with the calibrator."""
 
 import subprocess
 import sys
@@ -15,18 +15,28 @@ from baserate import Calibrator, MulticlassCalibrator, OptionError, apply
 from baserate._arrays import Floats
 from baserate._calibrator import FitSource, shift_log_odds
 from baserate._calibrator_forms import Form, Line, LogOdds, OneVsRest, Softmax
-from tests.apply.forms import CLASS_FORMS, CLOSE, FORMS, LABELS, classed, edges, forms, mapped, scores
+from tests.apply.forms import (
+    CLASS_FORMS,
+    CLOSE,
+    FORMS,
+    LABELS,
+    binary_calibrator,
+    edges,
+    forms,
+    multiclass_calibrator,
+    scores,
+)
 
 
-def in_sql(expression: str, columns: dict[str, Any]) -> Floats:
-    """Run an expression in the embedded engine; NULL is NaN."""
+def evaluate_sql(expression: str, columns: dict[str, Any]) -> Floats:
+    """Evaluate an expression in DuckDB; NULL becomes NaN."""
     with duckdb.connect() as engine:
         engine.register("rows", {name: np.asarray(column) for name, column in columns.items()})
         result = engine.table("rows").project(f"{expression} AS found").fetchnumpy()["found"]
         return np.asarray(np.ma.filled(result.astype(float), np.nan))
 
 
-def in_python(source: str, rows: Sequence[Any], name: str = "calibrated") -> Floats:
+def evaluate_python(source: str, rows: Sequence[Any], name: str = "calibrated") -> Floats:
     """Run an exported function on every row."""
     result: dict[str, Any] = {}
     exec(compile(source, "exported", "exec"), result)  # noqa: S102  (it is ours)
@@ -35,12 +45,12 @@ def in_python(source: str, rows: Sequence[Any], name: str = "calibrated") -> Flo
 
 @pytest.mark.quick(6)
 @pytest.mark.parametrize("name", FORMS)
-def test_every_form_is_the_same_in_sql_and_in_python(name: str) -> None:
-    map_, x = mapped(FORMS[name]), edges(FORMS[name])
+def test_forms_agree_in_sql_and_python(name: str) -> None:
+    map_, x = binary_calibrator(FORMS[name]), edges(FORMS[name])
     wanted = map_(x)
     sql = apply.as_sql(map_)
     assert isinstance(sql, str)
-    results = in_sql(sql, {"risk": x}), in_python(apply.as_python(map_), x.tolist())
+    results = evaluate_sql(sql, {"risk": x}), evaluate_python(apply.as_python(map_), x.tolist())
     for result in results:
         if isinstance(FORMS[name], (LogOdds, Line)):
             np.testing.assert_allclose(result, wanted, **CLOSE)
@@ -49,14 +59,14 @@ def test_every_form_is_the_same_in_sql_and_in_python(name: str) -> None:
 
 
 @given(forms, scores)
-def test_any_form_is_the_same_in_sql_and_in_python(form: Form, given: list[float]) -> None:
-    map_, x = mapped(form), np.concatenate([given, edges(form)])
+def test_random_forms_agree_in_sql_and_python(form: Form, given: list[float]) -> None:
+    map_, x = binary_calibrator(form), np.concatenate([given, edges(form)])
     wanted = map_(x)
-    np.testing.assert_allclose(in_sql(str(apply.as_sql(map_)), {"risk": x}), wanted, **CLOSE)
-    np.testing.assert_allclose(in_python(apply.as_python(map_), x.tolist()), wanted, **CLOSE)
+    np.testing.assert_allclose(evaluate_sql(str(apply.as_sql(map_)), {"risk": x}), wanted, **CLOSE)
+    np.testing.assert_allclose(evaluate_python(apply.as_python(map_), x.tolist()), wanted, **CLOSE)
 
 
-def rows_of_classes() -> Floats:
+def class_rows() -> Floats:
     rng = np.random.default_rng(5)
     certain = np.concatenate([np.eye(3), [[0.5, 0.5, 0.0], [1e-300, 0.2, 1.0], [1.0, 1.0, 1.0], [0.0, 0.3, 0.0]]])
     return np.concatenate([certain, rng.dirichlet([0.3, 1, 2], 50)])
@@ -64,39 +74,42 @@ def rows_of_classes() -> Floats:
 
 @pytest.mark.quick(2)
 @pytest.mark.parametrize("name", CLASS_FORMS)
-def test_every_form_of_several_classes_is_the_same(name: str) -> None:
-    map_, p = classed(CLASS_FORMS[name]), rows_of_classes()
+def test_multiclass_forms_agree_in_sql_and_python(name: str) -> None:
+    map_, p = multiclass_calibrator(CLASS_FORMS[name]), class_rows()
     wanted = map_(p)
     sql = apply.as_sql(map_)
     assert isinstance(sql, dict)
     assert list(sql) == list(LABELS)
     columns = {f"p_{label}": p[:, at] for at, label in enumerate(LABELS)}
-    result = np.column_stack([in_sql(each, columns) for each in sql.values()])
+    result = np.column_stack([evaluate_sql(each, columns) for each in sql.values()])
     np.testing.assert_allclose(result, wanted, **CLOSE)
-    np.testing.assert_allclose(in_python(apply.as_python(map_), p.tolist()), wanted, **CLOSE)
+    np.testing.assert_allclose(evaluate_python(apply.as_python(map_), p.tolist()), wanted, **CLOSE)
 
 
 def test_sql_is_null_where_a_score_is_invalid() -> None:
     x = np.array([0.5, np.nan, np.inf, -np.inf, -0.1, 1.1])
-    assert np.isnan(in_sql(str(apply.as_sql(mapped(FORMS["rarer"]))), {"risk": x})).tolist() == [False] + [True] * 5
-    result = in_sql(str(apply.as_sql(mapped(FORMS["two knots"]))), {"risk": x})
+    assert (
+        np.isnan(evaluate_sql(str(apply.as_sql(binary_calibrator(FORMS["rarer"]))), {"risk": x})).tolist()
+        == [False] + [True] * 5
+    )
+    result = evaluate_sql(str(apply.as_sql(binary_calibrator(FORMS["two knots"]))), {"risk": x})
     assert np.isnan(result).tolist() == [False, True, True, True, False, False]
     with duckdb.connect() as engine:
         nothing = engine.sql("SELECT NULL::DOUBLE AS risk")
-        assert nothing.project(str(apply.as_sql(mapped(FORMS["line"])))).fetchall() == [(None,)]
+        assert nothing.project(str(apply.as_sql(binary_calibrator(FORMS["line"])))).fetchall() == [(None,)]
 
 
 @pytest.mark.parametrize("kind", ["FLOAT", "DECIMAL(6, 4)", "INTEGER"])
 def test_sql_takes_numbers_of_any_type(kind: str) -> None:
     with duckdb.connect() as engine:
         given = engine.sql("SELECT * FROM (VALUES (0), (0.25), (1)) AS t(x)").project(f"x::{kind} AS risk")
-        rows = given.project(f"risk::DOUBLE, {apply.as_sql(mapped(FORMS['beta']))}")
+        rows = given.project(f"risk::DOUBLE, {apply.as_sql(binary_calibrator(FORMS['beta']))}")
         x, result = zip(*rows.fetchall(), strict=True)
-    np.testing.assert_allclose(result, mapped(FORMS["beta"])(x), **CLOSE)
+    np.testing.assert_allclose(result, binary_calibrator(FORMS["beta"])(x), **CLOSE)
 
 
-def test_pieces_are_nested_no_deeper_than_a_search_goes() -> None:
-    sql = str(apply.as_sql(mapped(FORMS["many knots"])))
+def test_pieces_are_nested_as_a_binary_search() -> None:
+    sql = str(apply.as_sql(binary_calibrator(FORMS["many knots"])))
     depth = deepest = 0
     for word in sql.split():
         depth += (word.lstrip("(") == "CASE") - (word == "END")
@@ -112,7 +125,7 @@ def test_strange_names_are_quoted() -> None:
 
 def test_python_functions_run_without_baserate(tmp_path: Path) -> None:
     for at, form in enumerate(FORMS.values()):
-        (tmp_path / f"m{at}.py").write_text(apply.as_python(mapped(form), name="f"), encoding="utf-8")
+        (tmp_path / f"m{at}.py").write_text(apply.as_python(binary_calibrator(form), name="f"), encoding="utf-8")
     code = f"""
 import sys
 for at in range({len(FORMS)}):
@@ -123,7 +136,9 @@ print("numpy" in sys.modules)"""
     )
     *result, numpy = output.stdout.split()
     assert numpy == "False"
-    np.testing.assert_allclose([*map(float, result)], [mapped(form)([0.25])[0] for form in FORMS.values()], **CLOSE)
+    np.testing.assert_allclose(
+        [*map(float, result)], [binary_calibrator(form)([0.25])[0] for form in FORMS.values()], **CLOSE
+    )
 
 
 def test_docstring_of_a_function_describes_its_origin() -> None:
@@ -139,7 +154,7 @@ def test_docstring_of_a_function_describes_its_origin() -> None:
 )
 def test_functions_and_calibrators_refuse_the_same_scores(form: str, score: float) -> None:
     with pytest.raises(ValueError, match=r"is no (probability|score)"):
-        in_python(apply.as_python(mapped(FORMS[form])), [score])
+        evaluate_python(apply.as_python(binary_calibrator(FORMS[form])), [score])
 
 
 @pytest.mark.parametrize(
@@ -147,11 +162,11 @@ def test_functions_and_calibrators_refuse_the_same_scores(form: str, score: floa
 )
 def test_multiclass_functions_and_calibrators_refuse_the_same_scores(row: list[float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        in_python(apply.as_python(classed(CLASS_FORMS["priors"])), [row])
+        evaluate_python(apply.as_python(multiclass_calibrator(CLASS_FORMS["priors"])), [row])
 
 
 @pytest.mark.parametrize("name", ["2nd", "for", "a b", ""])
-def test_a_function_needs_a_name(name: str) -> None:
+def test_invalid_function_names_raise(name: str) -> None:
     with pytest.raises(OptionError, match="expected an identifier of Python"):
         apply.as_python(shift_log_odds(1.0), name=name)
 

@@ -1,4 +1,4 @@
-"""A map applied to files: every row and column in its place, whole or not at all."""
+"""Calibrators applied to files: rows, columns and formats are kept, and failures leave nothing behind."""
 
 import csv
 import io
@@ -29,16 +29,26 @@ from baserate import (
 )
 from baserate._calibrator import shift_log_odds
 from baserate._calibrator_forms import Form
-from tests.apply.forms import CLASS_FORMS, CLOSE, FORMS, LABELS, classed, edges, forms, mapped, scores
+from tests.apply.forms import (
+    CLASS_FORMS,
+    CLOSE,
+    FORMS,
+    LABELS,
+    binary_calibrator,
+    edges,
+    forms,
+    multiclass_calibrator,
+    scores,
+)
 from tests.apply.tables import read, write
 from tests.tiers import some, tiered
 
-MAP = mapped(FORMS["rarer"])
+MAP = binary_calibrator(FORMS["rarer"])
 CSV = 'who,risk,note\n007,0.50,"a, b"\n08,1e-1,\n9,.25,"say ""x"""\n'
 WANTED = MAP([0.5, 0.1, 0.25]).tolist()
 
 
-def new(path: Path, name: str = "risk_calibrated") -> list[float]:
+def read_column(path: Path, name: str = "risk_calibrated") -> list[float]:
     return [float(row[name]) for row in read(path)]
 
 
@@ -48,7 +58,7 @@ def test_text_stays_unchanged(tmp_path: Path) -> None:
     given, result = (list(csv.reader(io.StringIO((tmp_path / name).read_text()))) for name in ("in.csv", "out.csv"))
     assert [row[:3] for row in result] == given
     assert result[0][3:] == ["risk_calibrated"]
-    assert new(tmp_path / "out.csv") == WANTED
+    assert read_column(tmp_path / "out.csv") == WANTED
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "out.csv"]
 
 
@@ -62,7 +72,7 @@ def test_text_stays_unchanged(tmp_path: Path) -> None:
         ["in.csv", "in.tsv", "in.csv.gz", "in.parquet", "in.jsonl", "in.arrow"], {"in.csv", "in.parquet"}.__contains__
     ),
 )
-def test_every_kind_becomes_every_other(source: str, name: str, tmp_path: Path) -> None:
+def test_every_format_to_every_other(source: str, name: str, tmp_path: Path) -> None:
     table = pa.table({"who": ["007", "08", None], "risk": [0.5, 0.1, 0.25], "n": [1, 2, 3]})
     write(table, tmp_path / source)
     assert apply.file(MAP, tmp_path / source, tmp_path / name).rows == 3
@@ -71,10 +81,10 @@ def test_every_kind_becomes_every_other(source: str, name: str, tmp_path: Path) 
     assert [row["who"] or None for row in rows] == ["007", "08", None]
     assert [float(row["risk"]) for row in rows] == [0.5, 0.1, 0.25]
     assert [int(row["n"]) for row in rows] == [1, 2, 3]
-    assert new(tmp_path / name) == WANTED
+    assert read_column(tmp_path / name) == WANTED
 
 
-def test_types_survive_where_there_are_any(tmp_path: Path) -> None:
+def test_column_types_are_kept(tmp_path: Path) -> None:
     table = pa.table(
         {"at": pa.array([1, 2], pa.timestamp("us")), "risk": pa.array([0.5, 0.1], pa.float32()), "l": [[1], []]}
     )
@@ -100,48 +110,46 @@ def test_json_values_stay_unchanged(tmp_path: Path) -> None:
 
 @pytest.mark.quick(2)
 @pytest.mark.parametrize("form", tiered(FORMS, some(FORMS, 3)))
-def test_every_form_is_the_same_in_files(form: str, tmp_path: Path) -> None:
+def test_forms_agree_in_files(form: str, tmp_path: Path) -> None:
     x = edges(FORMS[form])
     pq.write_table(pa.table({"risk": x}), tmp_path / "in.parquet")
-    apply.file(mapped(FORMS[form]), tmp_path / "in.parquet", tmp_path / "out.parquet")
-    np.testing.assert_allclose(new(tmp_path / "out.parquet"), mapped(FORMS[form])(x), **CLOSE)
+    apply.file(binary_calibrator(FORMS[form]), tmp_path / "in.parquet", tmp_path / "out.parquet")
+    np.testing.assert_allclose(read_column(tmp_path / "out.parquet"), binary_calibrator(FORMS[form])(x), **CLOSE)
 
 
 @pytest.mark.slow
 @given(forms, scores)
 @settings(max_examples=20, deadline=None)
-def test_any_form_is_the_same_in_files(
-    tmp_path_factory: pytest.TempPathFactory, form: Form, given: list[float]
-) -> None:
+def test_random_forms_agree_in_files(tmp_path_factory: pytest.TempPathFactory, form: Form, given: list[float]) -> None:
     folder, x = tmp_path_factory.mktemp("any"), np.concatenate([given, edges(form)])
     (folder / "in.csv").write_text("risk\n" + "".join(f"{each!r}\n" for each in x.tolist()))
-    apply.file(mapped(form), folder / "in.csv", folder / "out.csv")
-    np.testing.assert_allclose(new(folder / "out.csv"), mapped(form)(x), **CLOSE)
+    apply.file(binary_calibrator(form), folder / "in.csv", folder / "out.csv")
+    np.testing.assert_allclose(read_column(folder / "out.csv"), binary_calibrator(form)(x), **CLOSE)
 
 
 @pytest.mark.parametrize("form", CLASS_FORMS)
 def test_several_classes_have_a_column_each(form: str, tmp_path: Path) -> None:
     p = np.random.default_rng(3).dirichlet([1, 1, 1], 20)
     pq.write_table(pa.table({f"p_{label}": p[:, at] for at, label in enumerate(LABELS)}), tmp_path / "in.parquet")
-    apply.file(classed(CLASS_FORMS[form]), tmp_path / "in.parquet", tmp_path / "out.parquet")
+    apply.file(multiclass_calibrator(CLASS_FORMS[form]), tmp_path / "in.parquet", tmp_path / "out.parquet")
     result = np.array([list(row.values())[3:] for row in read(tmp_path / "out.parquet")])
-    np.testing.assert_allclose(result, classed(CLASS_FORMS[form])(p), **CLOSE)
+    np.testing.assert_allclose(result, multiclass_calibrator(CLASS_FORMS[form])(p), **CLOSE)
 
 
 def test_bounds_are_two_more_columns(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text(CSV)
-    between = mapped(FORMS["between"])
+    between = binary_calibrator(FORMS["between"])
     apply.file(between, tmp_path / "in.csv", tmp_path / "out.csv", to="p", bounds=True)
     low, high = between.bounds([0.5, 0.1, 0.25])
-    assert new(tmp_path / "out.csv", "p_low") == low.tolist()
-    assert new(tmp_path / "out.csv", "p_high") == high.tolist()
+    assert read_column(tmp_path / "out.csv", "p_low") == low.tolist()
+    assert read_column(tmp_path / "out.csv", "p_high") == high.tolist()
 
 
 @pytest.mark.slow
 def test_many_rows_keep_their_order(tmp_path: Path) -> None:
     x = np.random.default_rng(0).random(400_000)
     pq.write_table(pa.table({"at": np.arange(len(x)), "risk": x}), tmp_path / "in.parquet", row_group_size=30_000)
-    knots = mapped(FORMS["many knots"])
+    knots = binary_calibrator(FORMS["many knots"])
     assert apply.file(knots, tmp_path / "in.parquet", tmp_path / "out.parquet").rows == len(x)
     result = pq.read_table(tmp_path / "out.parquet")
     assert np.array_equal(result["at"].to_numpy(), np.arange(len(x)))
@@ -157,10 +165,10 @@ def test_patterns_folders_and_lists(source: str | list[str], tmp_path: Path) -> 
     (folder / "part-2.csv").write_text("risk\n0.25\n")
     sources: Any = [folder / each for each in source] if isinstance(source, list) else str(folder / source)
     assert apply.file(MAP, sources, tmp_path / "out.csv").rows == 3
-    assert new(tmp_path / "out.csv") == WANTED
+    assert read_column(tmp_path / "out.csv") == WANTED
 
 
-def test_columns_without_a_name_or_with_one_twice(tmp_path: Path) -> None:
+def test_unnamed_and_duplicate_columns(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text(',a,a,"A,b",Risk,risk\n0,x,y,z,,0.5\n')
     apply.file(MAP, tmp_path / "in.csv", tmp_path / "out.csv")
     assert list(csv.reader((tmp_path / "out.csv").read_text().splitlines())) == [
@@ -172,7 +180,7 @@ def test_columns_without_a_name_or_with_one_twice(tmp_path: Path) -> None:
     assert not (tmp_path / "out.parquet").exists()
 
 
-def test_no_rows_are_no_rows(tmp_path: Path) -> None:
+def test_empty_files(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text("who,risk\n")
     assert apply.file(MAP, tmp_path / "in.csv", tmp_path / "out.csv").rows == 0
     assert (tmp_path / "out.csv").read_text() == "who,risk,risk_calibrated\n"
@@ -211,12 +219,12 @@ def test_missing_scores_can_be_kept(tmp_path: Path) -> None:
     assert result == [WANTED[0], None, None, None, WANTED[2]]
 
 
-def test_classes_that_all_are_impossible_are_refused(tmp_path: Path) -> None:
+def test_rows_of_probability_0_for_all_classes_raise(tmp_path: Path) -> None:
     write(pa.table({f"p_{label}": [0.2, 0.0] for label in LABELS}), tmp_path / "in.parquet")
     with pytest.raises(
         BaserateError, match=r"1 of 2 rows give probability 0 to every class .* \(row 2, counted from 1"
     ):
-        apply.file(classed(CLASS_FORMS["priors"]), tmp_path / "in.parquet", tmp_path / "out.parquet")
+        apply.file(multiclass_calibrator(CLASS_FORMS["priors"]), tmp_path / "in.parquet", tmp_path / "out.parquet")
 
 
 Made = Callable[[Path], object]
@@ -271,11 +279,11 @@ def test_an_old_target_survives_a_failed_run(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text(CSV)
     (tmp_path / "out.csv").chmod(0o640)
     apply.file(MAP, tmp_path / "in.csv", tmp_path / "out.csv")
-    assert new(tmp_path / "out.csv") == WANTED
+    assert read_column(tmp_path / "out.csv") == WANTED
     assert (tmp_path / "out.csv").stat().st_mode & 0o777 == 0o640
 
 
-def test_files_must_be_of_one_form(tmp_path: Path) -> None:
+def test_mixed_formats_raise(tmp_path: Path) -> None:
     write(pa.table({"risk": [0.5]}), tmp_path / "a.parquet")
     write(pa.table({"risk": [0.5], "more": [1]}), tmp_path / "b.parquet")
     with pytest.raises(FileFormatError, match="not all of the files have the column 'more'"):
@@ -321,7 +329,7 @@ apply.file(load_calibrator("map.json"), "in.parquet", "out.csv")
 
 @pytest.mark.slow
 def test_interruption_leaves_no_files_behind(tmp_path: Path) -> None:
-    (tmp_path / "map.json").write_text(mapped(FORMS["many between"]).to_json())
+    (tmp_path / "map.json").write_text(binary_calibrator(FORMS["many between"]).to_json())
     for rows in (3_000_000, 12_000_000):
         x = np.random.default_rng(0).random(rows)
         pq.write_table(pa.table({"risk": x, "other": x[::-1]}), tmp_path / "in.parquet")
@@ -335,11 +343,11 @@ def test_interruption_leaves_no_files_behind(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.parquet", "map.json"]
 
 
-def test_rows_that_are_too_wide_for_little_memory_take_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wide_rows_get_more_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(pa.table({"risk": [0.5] * 3000, "text": [f"{at}" * 2000 for at in range(3000)]}), tmp_path / "in.parquet")
     monkeypatch.setattr("baserate.apply._files._MEMORY_LIMIT", "2MB")
     assert apply.file(MAP, tmp_path / "in.parquet", tmp_path / "out.parquet").rows == 3000
-    assert new(tmp_path / "out.parquet") == [WANTED[0]] * 3000
+    assert read_column(tmp_path / "out.parquet") == [WANTED[0]] * 3000
 
 
 def test_unwritable_folders_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""A map applied to a frame: the same kind comes back, every row and column in its place."""
+"""Calibrators applied to frames of every library: type, rows and columns are kept."""
 
 from decimal import Decimal
 from types import SimpleNamespace
@@ -26,7 +26,17 @@ from baserate._calibrator import shift_log_odds
 from baserate._calibrator_forms import Form
 from baserate.apply import _arrays
 from baserate.apply._task import make_task
-from tests.apply.forms import CLASS_FORMS, CLOSE, FORMS, LABELS, classed, edges, forms, mapped, scores
+from tests.apply.forms import (
+    CLASS_FORMS,
+    CLOSE,
+    FORMS,
+    LABELS,
+    binary_calibrator,
+    edges,
+    forms,
+    multiclass_calibrator,
+    scores,
+)
 
 KINDS: dict[str, Any] = {
     "mapping": dict,
@@ -41,7 +51,7 @@ LAZY = {"polars, lazy", "duckdb"}
 
 
 def columns_of(frame: Any) -> dict[str, list[Any]]:  # noqa: ANN401  (any frame)
-    """What a frame holds, in lists; what is missing is None."""
+    """Convert a frame to lists; missing values become None."""
     if isinstance(frame, dict):
         result = {name: list(column) for name, column in frame.items()}
     elif isinstance(frame, pd.DataFrame):
@@ -62,7 +72,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 @pytest.mark.quick(8)
 @pytest.mark.parametrize("form", ["rarer", "beta", "line", "many knots", "many steps", "between"])
 def test_frames_keep_their_type(kind: str, form: str) -> None:
-    map_ = mapped(FORMS[form])
+    map_ = binary_calibrator(FORMS[form])
     x = edges(FORMS[form]).tolist()
     table = {"who": [f"p{at}" for at in range(len(x))], "risk": x, "site": list(range(len(x)))}
     given = KINDS[kind](table)
@@ -77,15 +87,15 @@ def test_frames_keep_their_type(kind: str, form: str) -> None:
 
 @given(forms, scores)
 @settings(max_examples=25, deadline=None)
-def test_any_form_is_the_same_in_every_frame(form: Form, given: list[float]) -> None:
-    map_, x = mapped(form), np.concatenate([given, edges(form)])
+def test_random_forms_agree_in_every_frame(form: Form, given: list[float]) -> None:
+    map_, x = binary_calibrator(form), np.concatenate([given, edges(form)])
     for make in (KINDS["polars"], KINDS["duckdb"]):
         result = columns_of(apply.frame(map_, make({"risk": x.tolist()})))["risk_calibrated"]
         np.testing.assert_allclose(result, map_(x), **CLOSE)
 
 
 def test_bounds_are_two_more_columns(kind: str) -> None:
-    map_ = mapped(FORMS["between"])
+    map_ = binary_calibrator(FORMS["between"])
     x = edges(FORMS["between"])
     result = columns_of(apply.frame(map_, KINDS[kind]({"risk": x.tolist()}), to="p", bounds=True))
     assert list(result) == ["risk", "p", "p_low", "p_high"]
@@ -97,13 +107,15 @@ def test_bounds_are_two_more_columns(kind: str) -> None:
 def test_several_classes_have_a_column_each(kind: str, form: str) -> None:
     p = np.random.default_rng(3).dirichlet([1, 1, 1], 20)
     given = KINDS[kind]({f"p_{label}": p[:, at].tolist() for at, label in enumerate(LABELS)})
-    result = columns_of(apply.frame(classed(CLASS_FORMS[form]), given))
+    result = columns_of(apply.frame(multiclass_calibrator(CLASS_FORMS[form]), given))
     assert list(result)[3:] == [f"p_{label}_calibrated" for label in LABELS]
-    np.testing.assert_allclose(np.array(list(result.values())[3:]).T, classed(CLASS_FORMS[form])(p), **CLOSE)
+    np.testing.assert_allclose(
+        np.array(list(result.values())[3:]).T, multiclass_calibrator(CLASS_FORMS[form])(p), **CLOSE
+    )
 
 
-def test_classes_are_found_by_name_or_in_order() -> None:
-    map_, p = classed(CLASS_FORMS["priors"]), {"a": [0.2], "b": [0.3], "c": [0.5]}
+def test_class_columns_by_name_or_in_order() -> None:
+    map_, p = multiclass_calibrator(CLASS_FORMS["priors"]), {"a": [0.2], "b": [0.3], "c": [0.5]}
     wanted = map_([[0.5, 0.3, 0.2]])[0]
     by_name = apply.frame(map_, p, score={"dog": "b", "cat": "c", "fish": "a"}, to=["x", "y", "z"])
     in_order = apply.frame(map_, p, score=["c", "b", "a"], to={"fish": "z", "cat": "x", "dog": "y"})
@@ -146,14 +158,14 @@ def test_scores_outside_0_1_are_refused_with_their_rows(kind: str) -> None:
         columns_of(apply.frame(shift_log_odds(1.0), given, score="risk", missing="keep"))
 
 
-def test_classes_that_all_are_impossible_are_refused_with_their_rows() -> None:
+def test_rows_of_probability_0_for_all_classes_raise() -> None:
     given = {f"p_{label}": [0.2, 0.0] for label in LABELS}
     with pytest.raises(ShapeError, match=r"1 of 2 rows give probability 0 to every class .* \(row 2, counted from 1\)"):
-        apply.frame(classed(CLASS_FORMS["priors"]), given)
+        apply.frame(multiclass_calibrator(CLASS_FORMS["priors"]), given)
 
 
 @pytest.mark.parametrize(
-    ("request", "error", "message"),
+    ("options", "error", "message"),
     [
         ({"score": "rsk"}, UnknownNameError, "there is no column 'rsk'. Did you mean 'risk'?"),
         ({"to": "site"}, OptionError, "there is a column 'site' already; name the new one otherwise with to="),
@@ -164,14 +176,14 @@ def test_classes_that_all_are_impossible_are_refused_with_their_rows() -> None:
         ({"score": "site"}, NotNumericError, "site"),
     ],
 )
-def test_invalid_options(kind: str, request: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_invalid_options(kind: str, options: dict[str, Any], error: type[Exception], message: str) -> None:
     given = KINDS[kind]({"risk": [0.1], "site": ["north"]})
     with pytest.raises(error, match=message):
-        columns_of(apply.frame(mapped(FORMS["rarer"]), given, **request))
+        columns_of(apply.frame(binary_calibrator(FORMS["rarer"]), given, **options))
 
 
 @pytest.mark.parametrize(
-    ("request", "message"),
+    ("options", "message"),
     [
         ({"score": "p_cat"}, "expected one column for each class: cat, dog, fish"),
         ({"score": ["p_cat"]}, "score has 1 name; name one column for each of 3 classes"),
@@ -179,21 +191,21 @@ def test_invalid_options(kind: str, request: dict[str, Any], error: type[Excepti
         ({"to": ["a", "a", "b"]}, "two of the new columns have the same name"),
     ],
 )
-def test_invalid_multiclass_options(request: dict[str, Any], message: str) -> None:
+def test_invalid_multiclass_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
-        apply.frame(classed(CLASS_FORMS["priors"]), {"p_cat": [0.1]}, **request)
+        apply.frame(multiclass_calibrator(CLASS_FORMS["priors"]), {"p_cat": [0.1]}, **options)
 
 
 def test_arguments_of_other_types_are_refused() -> None:
     with pytest.raises(OptionError, match="dict is no calibrator; read one with load_calibrator"):
         apply.frame({}, {"risk": [0.1]})  # type: ignore[call-overload]
-    with pytest.raises(OptionError, match="int is no frame that we know"):
-        apply.frame(mapped(FORMS["rarer"]), 7)
+    with pytest.raises(OptionError, match="the table is int; expected a frame"):
+        apply.frame(binary_calibrator(FORMS["rarer"]), 7)
     with pytest.raises(FileFormatError, match="two columns of the frame have the same name"):
-        apply.frame(mapped(FORMS["rarer"]), pd.DataFrame([[0.1, 0.2]], columns=["risk", "risk"]))
+        apply.frame(binary_calibrator(FORMS["rarer"]), pd.DataFrame([[0.1, 0.2]], columns=["risk", "risk"]))
 
 
-def test_an_index_stays_with_its_rows() -> None:
+def test_index_is_kept() -> None:
     given = pd.DataFrame({"risk": [0.9, 0.1, 0.5]}, index=["b", "b", "a"])
     result = apply.frame(shift_log_odds(1.0), given, score="risk")
     assert result.index.tolist() == ["b", "b", "a"]
@@ -208,7 +220,7 @@ def test_lazy_frames_stay_lazy() -> None:
     assert lazy.filter(pl.col("risk") < 1).select("a", "risk").collect()["a"].to_list() == [1, 2]
 
 
-def test_other_lazy_frames_are_to_be_collected() -> None:
+def test_other_lazy_frames_raise() -> None:
     spark = SimpleNamespace(
         implementation=SimpleNamespace(is_duckdb=lambda: False, is_polars=lambda: False, name="PYSPARK")
     )
@@ -216,14 +228,14 @@ def test_other_lazy_frames_are_to_be_collected() -> None:
         _arrays._apply_to_lazy(make_task(shift_log_odds(1.0), score="risk"), spark)  # noqa: SLF001
 
 
-def test_names_that_differ_in_capitals_are_one_to_an_engine() -> None:
+def test_duckdb_ignores_capitals_in_names() -> None:
     given = KINDS["duckdb"]({"risk": [0.1], "P": [1]})
     with pytest.raises(OptionError, match="there is a column 'p' already"):
         apply.frame(shift_log_odds(1.0), given, score="risk", to="p")
     assert list(apply.frame(shift_log_odds(1.0), {"risk": [0.1], "P": [1]}, score="risk", to="p")) == ["risk", "P", "p"]
 
 
-def test_numbers_of_other_types_are_numbers() -> None:
+def test_scores_of_other_number_types() -> None:
     wanted = shift_log_odds(1.0)([0.25, 1.0]).tolist()
     for column in ([Decimal("0.25"), Decimal(1)], np.array([0.25, 1], dtype=np.float32)):
         assert (
@@ -237,16 +249,18 @@ def test_numbers_of_other_types_are_numbers() -> None:
     )
 
 
-def test_columns_of_different_lengths_do_not_fit() -> None:
+def test_columns_of_different_lengths_raise() -> None:
     with pytest.raises(ShapeError, match="different lengths"):
-        apply.frame(classed(CLASS_FORMS["priors"]), {"p_cat": [0.1, 0.2], "p_dog": [0.1], "p_fish": [0.1]})
+        apply.frame(
+            multiclass_calibrator(CLASS_FORMS["priors"]), {"p_cat": [0.1, 0.2], "p_dog": [0.1], "p_fish": [0.1]}
+        )
 
 
-def test_no_rows_are_no_rows(kind: str) -> None:
+def test_empty_frames(kind: str) -> None:
     table = (
         {"risk": pa.array([], pa.float64())} if kind in {"duckdb", "pyarrow"} else {"risk": np.array([], dtype=float)}
     )
-    result = apply.frame(mapped(FORMS["two knots"]), KINDS[kind](table))
+    result = apply.frame(binary_calibrator(FORMS["two knots"]), KINDS[kind](table))
     names = (
         result.collect_schema().names()
         if kind == "polars, lazy"

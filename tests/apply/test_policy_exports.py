@@ -1,4 +1,4 @@
-"""A policy as SQL and as Python decides as the policy does, row by row: lotteries, strange names and all."""
+"""Policies exported as SQL and as Python, compared with the policy row by row."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from sqlglot import exp, parse_one
 
 from baserate import Cut, OptionError, Policy, RandomizedCut, UnknownNameError, apply
 from tests.apply.export_samples import NASTY, Sample, check, columns, policies, samples
-from tests.apply.forms import CLASS_FORMS, FORMS, classed, mapped
+from tests.apply.forms import CLASS_FORMS, FORMS, binary_calibrator, multiclass_calibrator
 
 HALF = RandomizedCut((Cut((0.4,)), Cut((0.7,))), (0.5, 0.5))
 APART = Policy(
@@ -21,7 +21,7 @@ APART = Policy(
     attributes=("sex",),
     columns={"score": "risk", "id": "patient"},
 )
-ALIKE = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse", columns={"score": "risk"})
+COMMON = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse", columns={"score": "risk"})
 
 
 def table(policy: Policy, rows: Sequence[Sample]) -> pa.Table:
@@ -31,26 +31,26 @@ def table(policy: Policy, rows: Sequence[Sample]) -> pa.Table:
     return pa.table({name: pa.array(result[name], types[name]) for name in result})
 
 
-def in_duckdb(policy: Policy, rows: Sequence[Sample], query: str) -> list[tuple[Any, ...]]:
-    """Run a query on rows that stand in a table `my.scores`; what it adds, in the order of the rows."""
+def run_in_duckdb(policy: Policy, rows: Sequence[Sample], query: str) -> list[tuple[Any, ...]]:
+    """Run a query on rows in a table `my.scores`; return the new columns in the order of the rows."""
     with duckdb.connect() as engine:
         engine.register("given", table(policy, rows))
         engine.execute("CREATE SCHEMA my; CREATE TABLE my.scores AS FROM given")
         return [row[1:] for row in engine.sql(query).order("1").fetchall()]
 
 
-def added(policy: Policy, query: str) -> str:
-    """The number of the row, and what a query adds to the columns of a table."""
+def new_columns_query(policy: Policy, query: str) -> str:
+    """Select the number of the row and the new columns of a query."""
     taken = ", ".join(f'"{name.replace(chr(34), chr(34) * 2)}"' for name in ("my risk", *policy.attributes, "id"))
     return f"SELECT * EXCLUDE ({taken}) FROM ({query})"  # noqa: S608  (quoted)
 
 
-def selected(expressions: dict[str, str]) -> str:
+def expressions_query(expressions: dict[str, str]) -> str:
     named = (f"{each} AS c{place}" for place, each in enumerate(expressions.values()))
     return f'SELECT "row", {", ".join(named)} FROM my.scores'  # noqa: S608  (that is what is tested)
 
 
-def by_chances(policy: Policy, **query: Any) -> dict[str, str]:  # noqa: ANN401  (options)
+def chance_expressions(policy: Policy, **query: Any) -> dict[str, str]:  # noqa: ANN401  (options)
     result = apply.as_sql(policy, chances=True, **query)
     assert isinstance(result, dict)
     return result
@@ -58,16 +58,16 @@ def by_chances(policy: Policy, **query: Any) -> dict[str, str]:  # noqa: ANN401 
 
 @given(st.data())
 @settings(max_examples=12, deadline=None)
-def test_duckdb_decides_as_the_policy_does(data: st.DataObject) -> None:
+def test_duckdb_agrees_with_the_policy(data: st.DataObject) -> None:
     policy = data.draw(policies())
     rows = data.draw(samples(policy))
-    check(policy, rows, in_duckdb(policy, rows, selected(by_chances(policy))))
+    check(policy, rows, run_in_duckdb(policy, rows, expressions_query(chance_expressions(policy))))
     query = apply.as_sql(policy, table="my.scores", chances=True)
-    check(policy, rows, in_duckdb(policy, rows, added(policy, str(query))))
+    check(policy, rows, run_in_duckdb(policy, rows, new_columns_query(policy, str(query))))
 
 
-def hashed_alike(node: exp.Expression) -> exp.Expression:
-    """Write the hash of PostgreSQL as that of DuckDB, which knows it by one name."""
+def translate_hash(node: exp.Expression) -> exp.Expression:
+    """Translate the hash of PostgreSQL to that of DuckDB."""
     if not isinstance(node, exp.Collate):
         return node
     [text] = [each.expressions[0] for each in node.find_all(exp.Anonymous) if each.name == "convert_to"]
@@ -79,19 +79,19 @@ def hashed_alike(node: exp.Expression) -> exp.Expression:
 @pytest.mark.parametrize(("dialect", "grammar"), [("spark", "spark"), ("postgresql", "postgres")])
 @given(data=st.data())
 @settings(max_examples=6, deadline=None)
-def test_other_dialects_mean_the_same(dialect: str, grammar: str, data: st.DataObject) -> None:
+def test_other_dialects_agree_with_duckdb(dialect: str, grammar: str, data: st.DataObject) -> None:
     policy = data.draw(policies())
     rows = data.draw(samples(policy))
     query = parse_one(str(apply.as_sql(policy, dialect=dialect, table="my.scores", chances=True)), read=grammar)
-    translated = query.transform(hashed_alike).sql("duckdb")
-    check(policy, rows, in_duckdb(policy, rows, added(policy, translated)))
-    each = by_chances(policy, dialect=dialect).items()
-    read = {name: parse_one(text, read=grammar).transform(hashed_alike).sql("duckdb") for name, text in each}
-    check(policy, rows, in_duckdb(policy, rows, selected(read)))
+    translated = query.transform(translate_hash).sql("duckdb")
+    check(policy, rows, run_in_duckdb(policy, rows, new_columns_query(policy, translated)))
+    each = chance_expressions(policy, dialect=dialect).items()
+    read = {name: parse_one(text, read=grammar).transform(translate_hash).sql("duckdb") for name, text in each}
+    check(policy, rows, run_in_duckdb(policy, rows, expressions_query(read)))
 
 
 @given(st.data())
-def test_python_decides_as_the_policy_does(data: st.DataObject) -> None:
+def test_python_agrees_with_the_policy(data: st.DataObject) -> None:
     policy = data.draw(policies())
     rows = data.draw(samples(policy))
     decide = compile_function(apply.as_python(policy))
@@ -106,9 +106,9 @@ def test_python_decides_as_the_policy_does(data: st.DataObject) -> None:
 
 
 def compile_function(source: str, name: str = "decide") -> Any:  # noqa: ANN401  (a function that is written at run time)
-    there: dict[str, Any] = {}
-    exec(compile(source, "exported", "exec"), there)  # noqa: S102  (it is ours)
-    return there[name]
+    namespace: dict[str, Any] = {}
+    exec(compile(source, "exported", "exec"), namespace)  # noqa: S102  (it is ours)
+    return namespace[name]
 
 
 TYPED = Policy(
@@ -160,7 +160,7 @@ def test_groups_with_equal_treatment_share_a_branch() -> None:
     assert "OR CAST(\"sex\" AS VARCHAR) = 'b'\n" in text
 
 
-def test_names_are_quoted_as_each_dialect_wants() -> None:
+def test_names_are_quoted_by_dialect() -> None:
     query: dict[str, Any] = {"score": 'my "risk`', "group": "a.b", "id": "x", "table": "a b.c"}
     for dialect, names in {
         "duckdb": ('t."my ""risk`"', 't."a.b"', 'FROM "a b"."c" AS t'),
@@ -169,8 +169,8 @@ def test_names_are_quoted_as_each_dialect_wants() -> None:
     }.items():
         text = str(apply.as_sql(APART, dialect=dialect, **query))
         assert all(name in text for name in names)
-    assert "`risk`" in apply.as_sql(mapped(FORMS["rarer"]), dialect="spark")
-    classes = apply.as_sql(classed(CLASS_FORMS["one against all"]), dialect="spark")
+    assert "`risk`" in apply.as_sql(binary_calibrator(FORMS["rarer"]), dialect="spark")
+    classes = apply.as_sql(multiclass_calibrator(CLASS_FORMS["one against all"]), dialect="spark")
     assert isinstance(classes, dict)
     assert all("`p_cat`" in each and '"' not in each for each in classes.values())
 
@@ -205,14 +205,14 @@ def test_python_refuses_what_apply_refuses(query: dict[str, Any], words: str) ->
 
 
 def test_python_signature_has_only_needed_parameters() -> None:
-    source = apply.as_python(ALIKE, name="flagged")
+    source = apply.as_python(COMMON, name="flagged")
     assert "def flagged(score) -> str:" in source
     assert "hashlib" not in source
     assert compile_function(source, "flagged")(0.5) == "flag"
-    assert "def decide(score, *, group=None) -> str:" in apply.as_python(replaced(APART, Cut((0.1,))))
+    assert "def decide(score, *, group=None) -> str:" in apply.as_python(with_cut(APART, Cut((0.1,))))
 
 
-def replaced(policy: Policy, cut: Cut) -> Policy:
+def with_cut(policy: Policy, cut: Cut) -> Policy:
     return Policy(by_group=dict.fromkeys(policy.by_group, cut), otherwise="refuse", attributes=policy.attributes)
 
 
@@ -226,7 +226,7 @@ def test_docstring_of_a_policy_function_describes_its_origin() -> None:
             settings={"require": ["it's " + name], "maximize": "sensitivity"},
             columns={"score": f"{name}!"},
             chosen_on="abc123",
-            calibrator=mapped(FORMS["rarer"]),
+            calibrator=binary_calibrator(FORMS["rarer"]),
         )
         doc = compile_function(apply.as_python(output)).__doc__
         facts = ("rule: require", "sensitivity", "chosen on: abc123", "group: the sex", "calibrator: made", "refuse")
@@ -246,14 +246,14 @@ def test_docstring_of_a_policy_function_describes_its_origin() -> None:
         ({"colour": "red"}, "colour is no option for a policy"),
     ],
 )
-def test_what_cannot_be_written_as_sql(query: dict[str, Any], words: str) -> None:
+def test_invalid_sql_options_raise(query: dict[str, Any], words: str) -> None:
     with pytest.raises((OptionError, UnknownNameError), match=words):
         apply.as_sql(APART, **query)
 
 
 def test_columns_that_the_policy_lacks_are_required() -> None:
     with pytest.raises(OptionError, match="does not store the name of the score column"):
-        apply.as_sql(replaced(APART, Cut((0.1,))))
+        apply.as_sql(with_cut(APART, Cut((0.1,))))
     with pytest.raises(OptionError, match="this policy is randomized"):
         apply.as_sql(Policy(by_group={(): HALF}, otherwise="refuse"), score="risk")
 
@@ -262,7 +262,7 @@ def test_calibrators_take_no_options_of_policies() -> None:
     any_: Any = apply
     for query in ({"table": "t"}, {"chances": True}, {"id": "x"}):
         with pytest.raises(OptionError, match="is no option for a calibrator; the options are: dialect, score"):
-            any_.as_sql(mapped(FORMS["rarer"]), **query)
+            any_.as_sql(binary_calibrator(FORMS["rarer"]), **query)
     for write in (any_.as_sql, any_.as_python):
         with pytest.raises(OptionError, match="str is neither a calibrator nor a policy"):
             write("policy.json")
@@ -271,11 +271,11 @@ def test_calibrators_take_no_options_of_policies() -> None:
 @pytest.mark.parametrize("name", ["math", "_CUTS", "float", "_share"])
 def test_reserved_function_names_are_refused(name: str) -> None:
     with pytest.raises(OptionError, match="a name that the source does not use itself"):
-        apply.as_python(ALIKE, name=name)
+        apply.as_python(COMMON, name=name)
 
 
 def test_postgresql_products_do_not_underflow() -> None:
     tiny = "BETWEEN -1e-300 AND 1e-300 THEN"
     for name, many in {"rarer": 1, "line": 1, "two knots": 1, "likelier": 0, "temperature": 0, "one step": 0}.items():
-        assert apply.as_sql(mapped(FORMS[name]), dialect="postgresql").count(tiny) == many
-        assert tiny not in apply.as_sql(mapped(FORMS[name]), dialect="duckdb")
+        assert apply.as_sql(binary_calibrator(FORMS[name]), dialect="postgresql").count(tiny) == many
+        assert tiny not in apply.as_sql(binary_calibrator(FORMS[name]), dialect="duckdb")

@@ -1,4 +1,4 @@
-"""A policy applied to files: every row is decided as the policy says, whole or not at all."""
+"""Policies applied to files of every format; failures keep the old target."""
 
 import json
 import subprocess
@@ -36,7 +36,7 @@ KINDS = ("in.csv", "in.tsv", "in.csv.gz", "in.parquet", "in.jsonl", "in.arrow")
 @pytest.mark.quick(3)
 @pytest.mark.parametrize("source", KINDS)
 @pytest.mark.parametrize("ids", tiered(IDS))
-def test_every_kind_of_file_is_decided_as_the_policy_says(source: str, ids: str, tmp_path: Path) -> None:
+def test_files_of_every_format_agree_with_the_policy(source: str, ids: str, tmp_path: Path) -> None:
     # An empty cell of CSV is nothing, and so no id.
     rows = [row for row in rows_of(IDS[ids] * 3, seed=1) if row["who"] != "" or ".json" in source]
     write(table(rows, pa.uint64() if ids == "large" else None), tmp_path / source)
@@ -47,7 +47,7 @@ def test_every_kind_of_file_is_decided_as_the_policy_says(source: str, ids: str,
         assert result == [expected_action(policy, row) for row in rows]
 
 
-def test_an_id_is_how_it_is_written(tmp_path: Path) -> None:
+def test_ids_are_hashed_by_their_text(tmp_path: Path) -> None:
     rows = rows_of(range(200))
     write(table(rows, pa.int16()), tmp_path / "in.parquet")
     write(table(rows, pa.uint64()), tmp_path / "in.arrow")
@@ -62,7 +62,7 @@ def test_an_id_is_how_it_is_written(tmp_path: Path) -> None:
     assert all(each == result[0] for each in result)
 
 
-def test_neither_splits_nor_order_change_anything(tmp_path: Path) -> None:
+def test_splits_and_order_do_not_matter(tmp_path: Path) -> None:
     rows, policy = rows_of([f"p{at}" for at in range(300)]), POLICIES["groups"]
     folder = tmp_path / "parts"
     folder.mkdir()
@@ -79,7 +79,7 @@ def test_neither_splits_nor_order_change_anything(tmp_path: Path) -> None:
     assert read(tmp_path / "again.parquet") == wanted[::-1]
 
 
-def test_folders_may_name_the_group(tmp_path: Path) -> None:
+def test_groups_from_folder_names(tmp_path: Path) -> None:
     for site in ("f", "m"):
         (tmp_path / f"site={site}").mkdir()
         part = table([{**row, "site": None} for row in rows_of(range(20))]).drop_columns(["site"])
@@ -92,17 +92,19 @@ def test_folders_may_name_the_group(tmp_path: Path) -> None:
 
 @pytest.mark.quick(3)
 @pytest.mark.parametrize("name", POLICIES)
-def test_chances_stand_beside_the_action(name: str, tmp_path: Path) -> None:
+def test_chances_follow_the_action(name: str, tmp_path: Path) -> None:
     policy, rows = POLICIES[name], rows_of(IDS["numbers"], seed=2)
     write(table(rows), tmp_path / "in.parquet")
     apply.file(policy, tmp_path / "in.parquet", tmp_path / "out.parquet", chances=True, to="do")
     for row in read(tmp_path / "out.parquet"):
         assert [*row][5:] == ["do", *(f"do_chance_{action}" for action in policy.actions)]
         treatment = policy.treatment([row[name] for name in policy.attributes])
-        assert {each: row[f"do_chance_{each}"] for each in policy.actions} == chances(policy, treatment, row["risk"])
+        assert {each: row[f"do_chance_{each}"] for each in policy.actions} == action_chances(
+            policy, treatment, row["risk"]
+        )
 
 
-def chances(policy: Policy, treatment: Treatment, score: float) -> dict[str, float]:
+def action_chances(policy: Policy, treatment: Treatment, score: float) -> dict[str, float]:
     if isinstance(treatment, RandomizedCut):
         return dict.fromkeys(policy.actions, 0.0) | treatment.chances_at(score)
     return {each: float(each == treatment.action(score)) for each in policy.actions}
@@ -147,7 +149,7 @@ def test_duplicate_ids_are_noted(tmp_path: Path) -> None:
     assert apply.file(POLICIES["lottery"], tmp_path / "in.parquet", tmp_path / "out.csv").notes == ()
 
 
-def lines(**columns: Sequence[Any]) -> str:
+def json_lines(**columns: Sequence[Any]) -> str:
     return "".join(
         json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in zip(*columns.values(), strict=True)
     )
@@ -156,50 +158,75 @@ def lines(**columns: Sequence[Any]) -> str:
 STRICT = Policy(by_group={("f",): HALF}, otherwise="refuse", attributes=("site",), columns=COLUMNS)
 BAD: dict[str, tuple[str, dict[str, Any], type[BaserateError], str]] = {
     "missing scores": (
-        lines(who="abc", risk=[None, 0.5, "NA"], site="fxf"),
+        json_lines(who="abc", risk=[None, 0.5, "NA"], site="fxf"),
         {},
         MissingValuesError,
         "2 of 3 rows have a score that is missing, NaN or infinite in 'risk' (rows 1, 3, counted from 1); fill them in",
     ),
     "groups that are refused": (
-        lines(who=range(9), risk=[0.5] * 9, site=["f", "x", "x", None, "a", "b", "c", "d", "e"]),
+        json_lines(who=range(9), risk=[0.5] * 9, site=["f", "x", "x", None, "a", "b", "c", "d", "e"]),
         {},
         UnknownLabelError,
         "'x' (2 rows), site = 'a' (1 row), site = 'b' (1 row), site = 'c' (1 row), site = 'd' (1 row) and 2 more",
     ),
     "a group that is missing": (
-        lines(who="a", risk=[0.5], site=[None]),
+        json_lines(who="a", risk=[0.5], site=[None]),
         {},
         UnknownLabelError,
         "1 of 1 rows are of groups that this policy refuses: site missing (1 row); leave them out",
     ),
     "no id": (
-        lines(who=["a", None], risk=[0.5, 0.9], site="ff"),
+        json_lines(who=["a", None], risk=[0.5, 0.9], site="ff"),
         {},
         MissingValuesError,
         "1 of 2 rows have no id in 'who' (row 2, counted from 1), which this randomized policy needs; give every row",
     ),
-    "ids with a fraction": (lines(who=[1, 2.5], risk=[0.5] * 2, site="ff"), {}, OptionError, "numbers that are not"),
-    "ids that are too large": (lines(who=[2**64], risk=[0.5], site="f"), {}, OptionError, "or too large; expected"),
+    "ids with a fraction": (
+        json_lines(who=[1, 2.5], risk=[0.5] * 2, site="ff"),
+        {},
+        OptionError,
+        "numbers that are not",
+    ),
+    "ids that are too large": (
+        json_lines(who=[2**64], risk=[0.5], site="f"),
+        {},
+        OptionError,
+        "or too large; expected",
+    ),
     "ids of two kinds": (
-        lines(who=[1, "1"], risk=[0.5] * 2, site="ff"),
+        json_lines(who=[1, "1"], risk=[0.5] * 2, site="ff"),
         {},
         OptionError,
         "ids in 'who' hold whole numbers and text; expected whole numbers or text, all of one kind",
     ),
-    "booleans for ids": (lines(who=[True], risk=[0.5], site="f"), {}, OptionError, "hold booleans; expected whole"),
-    "objects for ids": (lines(who=[{"a": 1}], risk=[0.5], site="f"), {}, OptionError, "hold objects; expected whole"),
-    "no column of ids": (lines(risk=[0.5], site="f"), {}, UnknownNameError, "there is no column 'who'"),
-    "no column of groups": (lines(who="a", risk=[0.5]), {}, UnknownNameError, "there is no column 'site'"),
+    "booleans for ids": (
+        json_lines(who=[True], risk=[0.5], site="f"),
+        {},
+        OptionError,
+        "hold booleans; expected whole",
+    ),
+    "objects for ids": (
+        json_lines(who=[{"a": 1}], risk=[0.5], site="f"),
+        {},
+        OptionError,
+        "hold objects; expected whole",
+    ),
+    "no column of ids": (json_lines(risk=[0.5], site="f"), {}, UnknownNameError, "there is no column 'who'"),
+    "no column of groups": (json_lines(who="a", risk=[0.5]), {}, UnknownNameError, "there is no column 'site'"),
     "a name that is taken": (
-        lines(who="a", risk=[0.5], site="f"),
+        json_lines(who="a", risk=[0.5], site="f"),
         {"to": "site"},
         OptionError,
         "a column 'site' already",
     ),
-    "an option of maps": (lines(who="a", risk=[0.5], site="f"), {"bounds": True}, OptionError, "bounds is no option"),
+    "an option of maps": (
+        json_lines(who="a", risk=[0.5], site="f"),
+        {"bounds": True},
+        OptionError,
+        "bounds is no option",
+    ),
     "two groups for one": (
-        lines(who="a", risk=[0.5], site="f"),
+        json_lines(who="a", risk=[0.5], site="f"),
         {"group": ["site", "who"]},
         OptionError,
         "group names 2 columns, but this policy requires site; name one for each.",
@@ -209,7 +236,7 @@ BAD: dict[str, tuple[str, dict[str, Any], type[BaserateError], str]] = {
 
 @pytest.mark.quick(5)
 @pytest.mark.parametrize("name", BAD)
-def test_what_cannot_be_decided_is_told_and_nothing_is_written(name: str, tmp_path: Path) -> None:
+def test_undecidable_rows_raise_and_nothing_is_written(name: str, tmp_path: Path) -> None:
     text, query, error, message = BAD[name]
     (tmp_path / "in.jsonl").write_text(text)
     (tmp_path / "out.jsonl").write_text("precious")
@@ -228,7 +255,7 @@ def test_what_cannot_be_decided_is_told_and_nothing_is_written(name: str, tmp_pa
         ("no/out.csv", "(No such file or directory); name another file."),
     ],
 )
-def test_what_is_read_is_never_written_over(target: str, message: str, tmp_path: Path) -> None:
+def test_source_as_target_raises(target: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
     write(table(rows_of(range(5))), tmp_path / "in.csv")
     before = (tmp_path / "in.csv").read_text()
@@ -239,13 +266,13 @@ def test_what_is_read_is_never_written_over(target: str, message: str, tmp_path:
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["folder.csv", "in.csv"]
 
 
-def test_an_id_must_be_named() -> None:
+def test_unnamed_id_column_raises() -> None:
     nameless = Policy(by_group={(): HALF}, otherwise="refuse")
     with pytest.raises(OptionError, match="name it, such as id='patient'"):
         apply.file(nameless, "in.csv", "out.csv", score="risk")
 
 
-def test_a_row_without_a_score_may_stay_undecided(tmp_path: Path) -> None:
+def test_row_without_a_score_can_stay_undecided(tmp_path: Path) -> None:
     write(pa.table({"who": [1, 2, 3], "risk": [0.5, 1.5, None]}), tmp_path / "in.parquet")
     apply.file(POLICIES["plain"], tmp_path / "in.parquet", tmp_path / "out.csv", missing="keep")
     assert [row["action"] for row in read(tmp_path / "out.csv")] == ["flag", "flag", ""]
@@ -253,7 +280,7 @@ def test_a_row_without_a_score_may_stay_undecided(tmp_path: Path) -> None:
 
 @pytest.mark.quick(2)
 @pytest.mark.parametrize("source", KINDS)
-def test_rows_without_a_score_may_stay(source: str, tmp_path: Path) -> None:
+def test_rows_without_a_score_can_be_kept(source: str, tmp_path: Path) -> None:
     rows = [{**row, "risk": row["risk"] if row["who"] % 2 else None} for row in rows_of(IDS["numbers"])]
     write(table(rows), tmp_path / source)
     for policy in (POLICIES[name] for name in OF_FILES):
@@ -279,8 +306,8 @@ except OptionError as error:
 """
 
 
-def written_where_there_is_no_room(folder: Path, target: Path, how: str) -> str:
-    """Write 300 000 rows there, in a process of its own."""
+def apply_without_room(folder: Path, target: Path, how: str) -> str:
+    """Apply a policy to 300 000 rows in a separate process."""
     n = 300_000
     write(pa.table({"who": np.arange(n), "risk": np.random.default_rng(0).random(n)}), folder / "in.parquet")
     POLICIES["lottery"].save(folder / "policy.json")
@@ -291,17 +318,17 @@ def written_where_there_is_no_room(folder: Path, target: Path, how: str) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
-def test_a_file_that_grows_too_large_leaves_the_old_one(name: str, tmp_path: Path) -> None:
+def test_file_size_limit_keeps_the_old_target(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text("precious")
-    output = written_where_there_is_no_room(tmp_path, tmp_path / name, "limit")
+    output = apply_without_room(tmp_path, tmp_path / name, "limit")
     assert output == f"cannot write {tmp_path / name} (File too large); make room there, or name another file.\n"
     assert (tmp_path / name).read_text() == "precious"
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["in.parquet", name, "policy.json"])
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> Iterator[Path]:
-    """Make a folder that holds 200 kB and no more."""
+def small_folder(tmp_path: Path) -> Iterator[Path]:
+    """Mount a folder of 200 kB."""
     place = tmp_path / "small"
     place.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(place)]
@@ -315,20 +342,21 @@ def small(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(place)], check=True)  # noqa: S607  (where it is differs)
 
 
-def test_a_folder_that_cannot_be_written_is_told(small: Path, tmp_path: Path) -> None:
-    (small / "out.csv").write_text("precious")
-    subprocess.run(["mount", "-o", "remount,ro", str(small)], check=True)  # noqa: S607  (root may write anything else)
+def test_unwritable_folder_raises(small_folder: Path, tmp_path: Path) -> None:
+    (small_folder / "out.csv").write_text("precious")
+    subprocess.run(["mount", "-o", "remount,ro", str(small_folder)], check=True)  # noqa: S607  (root may write anything else)
     write(table(rows_of(range(5))), tmp_path / "in.csv")
     with pytest.raises(OptionError, match=r"cannot write .*out\.csv \(Read-only file system\); name another file"):
-        apply.file(POLICIES["plain"], tmp_path / "in.csv", small / "out.csv")
-    assert (small / "out.csv").read_text() == "precious"
+        apply.file(POLICIES["plain"], tmp_path / "in.csv", small_folder / "out.csv")
+    assert (small_folder / "out.csv").read_text() == "precious"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
-def test_a_full_disk_leaves_the_old_file(name: str, small: Path, tmp_path: Path) -> None:
-    (small / name).write_text("precious")
-    output = written_where_there_is_no_room(tmp_path, small / name, "disk")
-    assert output == f"cannot write {small / name} (No space left on device); make room there, or name another file.\n"
-    assert [path.name for path in small.iterdir()] == [name]
-    assert (small / name).read_text() == "precious"
+def test_full_disk_keeps_the_old_target(name: str, small_folder: Path, tmp_path: Path) -> None:
+    (small_folder / name).write_text("precious")
+    output = apply_without_room(tmp_path, small_folder / name, "disk")
+    reason = "(No space left on device); make room there, or name another file."
+    assert output == f"cannot write {small_folder / name} {reason}\n"
+    assert [path.name for path in small_folder.iterdir()] == [name]
+    assert (small_folder / name).read_text() == "precious"

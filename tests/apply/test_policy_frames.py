@@ -1,4 +1,4 @@
-"""A policy applied to a frame: the same kind comes back, every row, column and index in its place."""
+"""Policies applied to frames of every library: type, rows, columns and index are kept."""
 
 import warnings
 from math import inf, nan
@@ -59,17 +59,17 @@ def test_frames_keep_their_type(kind: str) -> None:
     assert list(columns_of(given_)) == list(TABLE)
 
 
-def _objects(columns: dict[str, list[Any]]) -> pd.DataFrame:
-    """Of pandas, with whole numbers that stay whole beside what is missing."""
+def _object_frame(columns: dict[str, list[Any]]) -> pd.DataFrame:
+    """Make a pandas frame of objects, so that whole numbers stay whole beside missing values."""
     return pd.DataFrame({name: pd.Series(column, dtype=object) for name, column in columns.items()})
 
 
 @given(cases(max_size=12))
 @settings(max_examples=25)
-def test_every_frame_gets_what_the_policy_says(case: PolicyCase) -> None:
+def test_frames_agree_with_the_policy(case: PolicyCase) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of ids that rows share
-        for make in (dict, _objects, pl.DataFrame, pl.LazyFrame, pa.table):
+        for make in (dict, _object_frame, pl.DataFrame, pl.LazyFrame, pa.table):
             result = apply.frame(case.policy, make(case.columns), chances=True, to="done")
             read = columns_of(result)
             assert read["done"] == case.expected
@@ -120,7 +120,7 @@ def test_missing_scores_can_be_kept(kind: str) -> None:
     assert result["action_chance_flag"] == [1.0, None, 0.5, None, 0.0]
 
 
-def test_what_stays_missing_is_null() -> None:
+def test_kept_rows_without_a_score_are_null() -> None:
     part = {**TABLE, "risk": [0.45, None, 0.6, 0.9, 0.1]}
     for actual in (pl.DataFrame(part), pa.table(part)):
         result = pl.DataFrame(apply.frame(POLICY, actual, missing="keep", chances=True))
@@ -128,7 +128,7 @@ def test_what_stays_missing_is_null() -> None:
     assert apply.frame(POLICY, part, missing="keep")["action"][1] is None
 
 
-def test_groups_that_are_refused_are_named(kind: str) -> None:
+def test_refused_groups_are_listed(kind: str) -> None:
     refuses = Policy(by_group=POLICY.by_group, otherwise="refuse", attributes=("sex",), columns=POLICY.columns)
     with pytest.raises(
         UnknownLabelError, match=r"1 of 5 rows are of groups that this policy refuses: sex missing \(1 row\)"
@@ -136,7 +136,7 @@ def test_groups_that_are_refused_are_named(kind: str) -> None:
         columns_of(apply.frame(refuses, KINDS[kind](TABLE)))
 
 
-def test_ids_that_rows_share_are_warned_of(kind: str) -> None:
+def test_duplicate_ids_warn(kind: str) -> None:
     with pytest.warns(UserWarning, match="1 of 2 randomized rows share an id in 'who' with another"):
         result = columns_of(apply.frame(POLICY, KINDS[kind]({**TABLE, "who": ["a", "b", "b", "d", "b"]})))
     assert result["action"][1] == result["action"][2]
@@ -158,19 +158,19 @@ def test_rows_without_an_id_are_refused(kind: str, ids: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("ids", [[1.5, 2.5, 3.5, 4.5, 5.5], [True, False, True, True, False]])
-def test_ids_that_may_be_written_in_several_ways_are_refused(kind: str, ids: list[Any]) -> None:
+def test_ids_with_several_spellings_raise(kind: str, ids: list[Any]) -> None:
     with pytest.raises(OptionError, match=r"ids in 'who' hold .*; expected whole numbers or text"):
         columns_of(apply.frame(POLICY, KINDS[kind]({**TABLE, "who": ids})))
 
 
-def test_numbers_draw_the_lots_of_their_digits(kind: str) -> None:
+def test_numeric_ids_are_hashed_by_their_digits(kind: str) -> None:
     numbers = {**TABLE, "who": [2**62, 7, -3, 0, 12]}
     texts = {**TABLE, "who": [str(each) for each in numbers["who"]]}
     result, wanted = (columns_of(apply.frame(POLICY, KINDS[kind](each)))["action"] for each in (numbers, texts))
     assert result == wanted
 
 
-def test_a_cut_behind_a_map_is_one_of_scores(kind: str) -> None:
+def test_policy_after_a_calibrator_takes_raw_scores(kind: str) -> None:
     behind = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse", columns={"score": "risk"})
     wanted = ["flag" if p >= 0.5 else "pass" for p in shift_log_odds(1.0)(TABLE["risk"])]
     assert (
@@ -180,7 +180,7 @@ def test_a_cut_behind_a_map_is_one_of_scores(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("request", "error", "message"),
+    ("options", "error", "message"),
     [
         ({"score": "rsk"}, UnknownNameError, "there is no column 'rsk'. Did you mean 'risk'?"),
         ({"id": "whom"}, UnknownNameError, "there is no column 'whom'. Did you mean 'who'?"),
@@ -191,12 +191,12 @@ def test_a_cut_behind_a_map_is_one_of_scores(kind: str) -> None:
         ({"bounds": True}, OptionError, "bounds is no option for a policy"),
     ],
 )
-def test_invalid_options(kind: str, request: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_invalid_options(kind: str, options: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        columns_of(apply.frame(POLICY, KINDS[kind](TABLE), **request))
+        columns_of(apply.frame(POLICY, KINDS[kind](TABLE), **options))
 
 
-def test_a_policy_that_knows_no_columns_must_be_told() -> None:
+def test_policy_without_columns_needs_a_score_column() -> None:
     bare = Policy(by_group={(): HALF}, otherwise="refuse")
     with pytest.raises(OptionError, match="name it, such as score='risk'"):
         apply.frame(bare, TABLE)
@@ -204,8 +204,8 @@ def test_a_policy_that_knows_no_columns_must_be_told() -> None:
         apply.frame(bare, TABLE, score="risk")
 
 
-def test_no_frame_and_columns_that_do_not_fit() -> None:
-    with pytest.raises(OptionError, match="int is no frame that we know"):
+def test_invalid_tables_raise() -> None:
+    with pytest.raises(OptionError, match="the table is int; expected a frame"):
         apply.frame(POLICY, 7)
     with pytest.raises(FileFormatError, match="two columns of the frame have the same name"):
         apply.frame(POLICY, pd.DataFrame([[0.1, 0.2]], columns=["risk", "risk"]))
@@ -214,7 +214,7 @@ def test_no_frame_and_columns_that_do_not_fit() -> None:
 
 
 @pytest.mark.parametrize("index", [["x"] * 5, [9, 8, 7, 6, 5], pd.MultiIndex.from_product([["u"], range(5)])])
-def test_an_index_stays_with_its_rows(index: Any) -> None:  # noqa: ANN401  (of pandas)
+def test_index_is_kept(index: Any) -> None:  # noqa: ANN401  (of pandas)
     given_ = pd.DataFrame(TABLE, index=index)
     result = apply.frame(POLICY, given_, missing="keep", chances=True)
     assert result.index.equals(given_.index)
@@ -236,7 +236,7 @@ def test_an_index_stays_with_its_rows(index: Any) -> None:  # noqa: ANN401  (of 
     ],
     ids=str,
 )
-def test_columns_of_pandas_may_be_of_any_type(types: dict[str, Any]) -> None:
+def test_pandas_columns_of_any_type(types: dict[str, Any]) -> None:
     result = apply.frame(POLICY, pd.DataFrame(TABLE).astype(types))
     assert result["action"].tolist() == WANTED
     assert {name: str(result.dtypes[name]) for name in types} == {
@@ -277,7 +277,7 @@ def test_batches_change_nothing() -> None:
     assert apply.frame(POLICY, whole.take(order))["action"].to_pylist() == [WANTED[at] for at in order]
 
 
-def test_no_rows_are_no_rows(kind: str) -> None:
+def test_empty_frames(kind: str) -> None:
     none = pd.DataFrame(TABLE)[:0]
     actual = {
         "pandas": none,

@@ -1,4 +1,4 @@
-"""A policy chosen on float32 scores decides rows alike, wherever their scores are kept."""
+"""Policies chosen on float32 scores agree on frames and files of the same rows."""
 
 from collections.abc import Callable
 from functools import partial
@@ -30,15 +30,15 @@ RULES: dict[str, Callable[[Curve], Policy]] = {
 
 
 def people(seed: int, rows: int = 300) -> pd.DataFrame:
-    """Rows with scores of few digits, which a float32 does not hold exactly."""
+    """Simulate scores of two digits as float32, which rounds them."""
     rng = np.random.default_rng(seed)
     sick = rng.random(rows) < 0.4
     risk = np.round(1 / (1 + np.exp(1 - 1.5 * sick - rng.normal(size=rows))), 2).astype(np.float32)
     return pd.DataFrame({"sick": sick.astype(int), "risk": risk, "site": rng.choice(["a", "b"], rows)})
 
 
-def places(frame: pd.DataFrame, folder: Path) -> dict[str, Any]:
-    """The same rows in many places."""
+def row_sources(frame: pd.DataFrame, folder: Path) -> dict[str, Any]:
+    """Return frames of every library, and paths of files, with the same rows."""
     frame.to_csv(folder / "pandas.csv", index=False)
     frame.to_parquet(folder / "rows.parquet", index=False)
     pl.from_pandas(frame).write_csv(folder / "polars.csv")
@@ -53,8 +53,8 @@ def places(frame: pd.DataFrame, folder: Path) -> dict[str, Any]:
     }
 
 
-def flagged(policy: Policy, place: Any, folder: Path) -> list[bool]:  # noqa: ANN401  (a file, or a frame)
-    """Which rows are flagged."""
+def flagged_rows(policy: Policy, place: Any, folder: Path) -> list[bool]:  # noqa: ANN401  (a file, or a frame)
+    """Return whether each row is flagged."""
     query: Any = {"score": "risk"} | ({"group": "site"} if policy.needs_group else {})
     if not isinstance(place, Path):
         return [action == "flag" for action in apply.frame(policy, place, **query)["action"]]
@@ -75,17 +75,17 @@ def tallies(frame: pd.DataFrame, **more: Any) -> Tallies:  # noqa: ANN401
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", tiered(RULES, 2))
-def test_the_same_rows_are_flagged_wherever_they_are(rule: str, tmp_path: Path) -> None:
+def test_flags_agree_in_all_sources(rule: str, tmp_path: Path) -> None:
     moved = 0
     seeds = SEEDS[:2]
     for seed in seeds:
         frame = people(seed)
-        here = tallies(frame)
-        policy = decide.choose_policy(here, RULES[rule])
-        wanted = flagged(policy, frame, tmp_path)
-        assert sum(wanted) == policy.cut.counts(curve(here.tally)).flagged
-        for name, place in places(frame, tmp_path).items():
-            assert flagged(policy, place, tmp_path) == wanted, name
+        original = tallies(frame)
+        policy = decide.choose_policy(original, RULES[rule])
+        wanted = flagged_rows(policy, frame, tmp_path)
+        assert sum(wanted) == policy.cut.counts(curve(original.tally)).flagged
+        for name, place in row_sources(frame, tmp_path).items():
+            assert flagged_rows(policy, place, tmp_path) == wanted, name
         moved += bool(policy.notes and "float32" in policy.notes[-1])
     assert moved == len(seeds)
 
@@ -126,10 +126,10 @@ def test_groups_and_randomized_rows_get_the_same_actions(tmp_path: Path) -> None
 def test_thresholds_after_calibration_give_the_same_actions(method: Any, tmp_path: Path) -> None:  # noqa: ANN401
     for seed in SEEDS:
         frame = people(seed)
-        here = tallies(frame)
-        policy = decide.choose_policy(here, decide.youden, calibrator=method(here.tally))
+        original = tallies(frame)
+        policy = decide.choose_policy(original, decide.youden, calibrator=method(original.tally))
         frame.to_csv(tmp_path / "rows.csv", index=False)
-        assert flagged(policy, tmp_path / "rows.csv", tmp_path) == flagged(policy, frame, tmp_path)
+        assert flagged_rows(policy, tmp_path / "rows.csv", tmp_path) == flagged_rows(policy, frame, tmp_path)
 
 
 def test_counts_at_a_lowered_threshold_are_those_at_the_score() -> None:
@@ -142,7 +142,7 @@ def test_counts_at_a_lowered_threshold_are_those_at_the_score() -> None:
             assert score - policy.threshold < 1e-7
 
 
-def test_it_is_noted_and_survives_a_file() -> None:
+def test_lowered_threshold_is_noted_and_survives_saving() -> None:
     result = curve(tally([1, 0], np.array([0.1, 0.05], dtype=np.float32)))
     policy = decide.youden(result)
     assert policy.threshold == 0.1
@@ -151,7 +151,7 @@ def test_it_is_noted_and_survives_a_file() -> None:
     assert Policy.from_json(policy.to_json()) == policy
 
 
-def test_other_policies_stay_as_they_are() -> None:
+def test_other_policies_are_unchanged() -> None:
     single = float(np.float32(0.1))
     result = curve(tally([1, 0], np.array([0.1, 0.05], dtype=np.float32)))
     assert decide.fixed(result, single).threshold == single  # somebody gave it
@@ -162,7 +162,7 @@ def test_other_policies_stay_as_they_are() -> None:
     assert (exact.threshold, exact.notes) == (0.5, ())
 
 
-def test_what_the_page_exports_flags_the_same_rows(tmp_path: Path) -> None:
+def test_page_export_flags_the_same_rows(tmp_path: Path) -> None:
     frame = people(3)
     report = baserate.evaluate(frame["sick"].to_numpy(), frame["risk"].to_numpy(), costs=COSTS)
     page = Page("view.js", "export.js")

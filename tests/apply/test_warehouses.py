@@ -1,4 +1,4 @@
-"""PostgreSQL and Spark themselves decide as the policy does; where they are not installed, these tests are skipped."""
+"""Exported SQL in PostgreSQL and Spark; skipped where they are not installed."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +15,7 @@ Run = Callable[[Policy, Sequence[Sample], str], list[Any]]
 ONE_SESSION = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def decided(run: Run, policy: Policy, rows: Sequence[Sample], dialect: str) -> None:
+def check_decisions(run: Run, policy: Policy, rows: Sequence[Sample], dialect: str) -> None:
     query = apply.as_sql(policy, dialect=dialect, table="scores", chances=True)
     before = len(columns(policy, rows))
     result = sorted(run(policy, rows, str(query)), key=lambda row: row[before - 1])
@@ -74,13 +74,13 @@ def spark() -> Iterator[Run]:
 
 @given(st.data())
 @settings(ONE_SESSION)
-def test_postgresql_decides_as_the_policy_does(postgresql: Run, data: st.DataObject) -> None:
+def test_postgresql_agrees_with_the_policy(postgresql: Run, data: st.DataObject) -> None:
     policy = data.draw(policies())
-    decided(postgresql, policy, data.draw(samples(policy)), "postgresql")
+    check_decisions(postgresql, policy, data.draw(samples(policy)), "postgresql")
 
 
 @given(st.data())
 @settings(ONE_SESSION, max_examples=25)
-def test_spark_decides_as_the_policy_does(spark: Run, data: st.DataObject) -> None:
+def test_spark_agrees_with_the_policy(spark: Run, data: st.DataObject) -> None:
     policy = data.draw(policies())
-    decided(spark, policy, data.draw(samples(policy)), "spark")
+    check_decisions(spark, policy, data.draw(samples(policy)), "spark")

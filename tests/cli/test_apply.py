@@ -13,10 +13,10 @@ import pytest
 from baserate import Cut, Policy, RandomizedCut
 from baserate._files import write_text
 from baserate.cli._io import write_rows
-from tests.apply.forms import CLASS_FORMS, FORMS, LABELS, classed, mapped
+from tests.apply.forms import CLASS_FORMS, FORMS, LABELS, binary_calibrator, multiclass_calibrator
 from tests.cli.shell import PEOPLE, people, program, run
 
-MAP = mapped(FORMS["beta"])
+MAP = binary_calibrator(FORMS["beta"])
 RISKS = [float(row["risk"]) for row in csv.DictReader(io.StringIO(PEOPLE))]
 
 
@@ -70,13 +70,13 @@ def test_patterns_and_several_files(kept: Path, tmp_path: Path) -> None:
 
 
 def test_bounds(tmp_path: Path) -> None:
-    mapped(FORMS["between"]).save(tmp_path / "map.json")
+    binary_calibrator(FORMS["between"]).save(tmp_path / "map.json")
     result = rows(run("apply", tmp_path / "map.json", people(tmp_path), "-o", "-", "--bounds").stdout)
     assert all(float(row["risk_calibrated_low"]) <= float(row["risk_calibrated_high"]) for row in result)
 
 
 def test_several_classes(tmp_path: Path) -> None:
-    map_ = classed(CLASS_FORMS["priors"])
+    map_ = multiclass_calibrator(CLASS_FORMS["priors"])
     map_.save(tmp_path / "map.json")
     (tmp_path / "in.csv").write_text("a,b,c\n0.2,0.3,0.5\n")
     typed = ("--score", "cat=a,dog=b, fish=c", "--to", "fish=z,cat=x,dog=y")
@@ -184,7 +184,7 @@ def test_sql_runs_where_it_is_put(kept: Path, tmp_path: Path) -> None:
 
 
 def test_sql_of_several_classes_is_a_list_of_columns(tmp_path: Path) -> None:
-    map_ = classed(CLASS_FORMS["vectors"])
+    map_ = multiclass_calibrator(CLASS_FORMS["vectors"])
     map_.save(tmp_path / "map.json")
     exported = run("export", tmp_path / "map.json", "--to", "sql").stdout
     with duckdb.connect() as engine:

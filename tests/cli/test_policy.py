@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from baserate import Costs, Cut, Policy, RandomizedCut, tally
-from tests.apply.forms import CLASS_FORMS, FORMS, classed, mapped
+from tests.apply.forms import CLASS_FORMS, FORMS, binary_calibrator, multiclass_calibrator
 from tests.cli.shell import fit_the_terminal, is_as_ever, people, run
 from tests.schemas import read_results
 
@@ -41,7 +41,7 @@ POLICIES = {
     "map": Policy(
         by_group={(): RandomizedCut((Cut((0.1 + 0.2,)), Cut((2 / 3,)), Cut((float("inf"),))), (1 / 3, 1 / 3, 1 / 3))},
         otherwise="refuse",
-        calibrator=mapped(FORMS["two knots"]),
+        calibrator=binary_calibrator(FORMS["two knots"]),
         columns={"score": "risk"},
     ),
     "bands": Policy(
@@ -130,7 +130,7 @@ def test_dialects_are_spoken(tmp_path: Path) -> None:
         "AS `action_chance_flag`"
         in run("export", kept(tmp_path, "cost"), "--to", "sql", "--dialect", "spark", "--chances").stdout
     )
-    mapped(FORMS["rarer"]).save(tmp_path / "map.json")
+    binary_calibrator(FORMS["rarer"]).save(tmp_path / "map.json")
     assert "`risk`" in run("export", tmp_path / "map.json", "--to", "sql", "--dialect", "spark").stdout
 
 
@@ -201,7 +201,7 @@ def test_files_of_others_are_refused(tmp_path: Path) -> None:
     assert f"{path} contains neither a calibrator nor a policy" in result.stderr
 
 
-@pytest.mark.parametrize("map_", [mapped(FORMS["rarer"]), classed(CLASS_FORMS["priors"])])
+@pytest.mark.parametrize("map_", [binary_calibrator(FORMS["rarer"]), multiclass_calibrator(CLASS_FORMS["priors"])])
 def test_calibrators_are_shown(map_: Any, tmp_path: Path) -> None:  # noqa: ANN401  (a calibrator of either kind)
     map_.save(tmp_path / "map.json")
     result = run("show", tmp_path / "map.json")
@@ -213,7 +213,7 @@ def test_calibrators_are_shown(map_: Any, tmp_path: Path) -> None:  # noqa: ANN4
 
 
 def test_a_policy_is_not_taken_for_a_calibrator(tmp_path: Path) -> None:
-    mapped(FORMS["rarer"]).save(tmp_path / "map.json")
+    binary_calibrator(FORMS["rarer"]).save(tmp_path / "map.json")
     result = run("check", people(tmp_path), "--policy", tmp_path / "map.json", "--require", "auc >= 0.5")
     assert result.exit_code == 3
     assert f"{tmp_path / 'map.json'} contains a calibrator, not a policy; `baserate export` writes" in result.stderr

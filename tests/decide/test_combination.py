@@ -1,4 +1,4 @@
-"""The best weights of two scores: never beaten, never worse than one score, and honest about having been chosen."""
+"""Weights of two scores: the highest AUC of all directions, its cross-validation, and errors."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -29,7 +29,7 @@ eighths = st.integers(-8000, 8000).map(lambda each: each / 8)
 weight = st.sampled_from([0.1, 0.5, 1.0, 3.0])
 
 
-class Drawn(NamedTuple):
+class TwoScores(NamedTuple):
     truth: Array
     a: Array
     b: Array
@@ -42,22 +42,22 @@ class Drawn(NamedTuple):
 
 
 @st.composite
-def both(draw: st.DrawFn, score: st.SearchStrategy[float] = level, max_size: int = 14) -> Drawn:
+def two_scores(draw: st.DrawFn, score: st.SearchStrategy[float] = level, max_size: int = 14) -> TwoScores:
     size = draw(st.integers(2, max_size))
 
     def column(values: st.SearchStrategy[float]) -> Array:
         return np.array(draw(st.lists(values, min_size=size, max_size=size)))
 
     truth = np.array([True, False, *draw(st.lists(st.booleans(), min_size=size - 2, max_size=size - 2))])
-    return Drawn(truth, column(score), column(score))
+    return TwoScores(truth, column(score), column(score))
 
 
-def everywhere(drawn: Drawn, *, positive: bool = False) -> list[tuple[float, float]]:
-    """One direction at every angle at which two rows tie, one between each two of them, and their opposites.
+def all_directions(sample: TwoScores, *, positive: bool = False) -> list[tuple[float, float]]:
+    """List a direction at every angle where two rows tie, one between each two neighbors, and their opposites.
 
     Scores are small whole numbers, so that weights can be whole too, and nothing is rounded.
     """
-    one, other = (np.subtract.outer(each, each).ravel().astype(int).tolist() for each in (drawn.a, drawn.b))
+    one, other = (np.subtract.outer(each, each).ravel().astype(int).tolist() for each in (sample.a, sample.b))
     ties = {(-y, x) if (x > 0) else (y, -x) for x, y in zip(one, other, strict=True) if x}
     ordered = sorted({(1, 0), (0, 1), (-1, 0), *ties}, key=lambda each: np.arctan2(each[1], each[0]))
     mixed = [(x + z, y + w) for (x, y), (z, w) in pairwise(ordered)]
@@ -66,41 +66,41 @@ def everywhere(drawn: Drawn, *, positive: bool = False) -> list[tuple[float, flo
     return [each for each in result if not positive or min(each) >= 0]
 
 
-@given(both(), st.booleans())
-def test_no_direction_is_better(drawn: Drawn, positive: bool) -> None:  # noqa: FBT001  (drawn)
-    result = decide.combine_scores(drawn.rows(), positive_weights=positive)
+@given(two_scores(), st.booleans())
+def test_no_direction_is_better(sample: TwoScores, positive: bool) -> None:  # noqa: FBT001  (drawn)
+    result = decide.combine_scores(sample.rows(), positive_weights=positive)
     assert result.exact
-    assert result.auc == pytest.approx(max(drawn.area(*each) for each in everywhere(drawn, positive=positive)))
+    assert result.auc == pytest.approx(max(sample.area(*each) for each in all_directions(sample, positive=positive)))
     assert result.auc >= max(result.single_aucs)
     assert not positive or min(result.weights) >= 0
 
 
-@given(both(eighths), st.integers(0, 2**32 - 1))
-def test_no_random_direction_is_better(drawn: Drawn, seed: int) -> None:
-    result = decide.combine_scores(drawn.rows())
-    score = result.score(drawn.a, drawn.b)
-    assert result.auc == measure.auc(curve(tally(drawn.truth, score, positive=True)))
+@given(two_scores(eighths), st.integers(0, 2**32 - 1))
+def test_no_random_direction_is_better(sample: TwoScores, seed: int) -> None:
+    result = decide.combine_scores(sample.rows())
+    score = result.score(sample.a, sample.b)
+    assert result.auc == measure.auc(curve(tally(sample.truth, score, positive=True)))
     angles = np.random.default_rng(seed).uniform(0, 2 * np.pi, 50)
-    assert all(drawn.area(np.cos(angle), np.sin(angle)) <= result.auc + 1e-12 for angle in angles)
-    assert result.single_aucs == (drawn.area(1, 0), drawn.area(0, 1))
+    assert all(sample.area(np.cos(angle), np.sin(angle)) <= result.auc + 1e-12 for angle in angles)
+    assert result.single_aucs == (sample.area(1, 0), sample.area(0, 1))
     assert result.auc >= max(*result.single_aucs, *(1 - each for each in result.single_aucs)) - 1e-12
 
 
-@given(both(few))
-def test_tiny_numbers_are_not_lost(drawn: Drawn) -> None:
-    result = decide.combine_scores(drawn.rows())
-    assert result.single_aucs == (drawn.area(1, 0), drawn.area(0, 1))
+@given(two_scores(few))
+def test_tiny_scores_are_not_rounded_away(sample: TwoScores) -> None:
+    result = decide.combine_scores(sample.rows())
+    assert result.single_aucs == (sample.area(1, 0), sample.area(0, 1))
     assert result.auc >= max(result.single_aucs)
-    sizes = np.abs(np.concatenate([drawn.a, drawn.b]))
+    sizes = np.abs(np.concatenate([sample.a, sample.b]))
     products = sizes[sizes > 0].min(initial=1.0) * min((abs(each) for each in result.weights if each), default=1.0)
     # A product below the smallest normal number loses digits, and may tie scores that differ.
     if products >= np.finfo(np.float64).tiny:
-        assert result.auc == measure.auc(curve(tally(drawn.truth, result.score(drawn.a, drawn.b), positive=True)))
+        assert result.auc == measure.auc(curve(tally(sample.truth, result.score(sample.a, sample.b), positive=True)))
 
 
-@given(both(), st.sampled_from([4.0, 1000.0, 0.3]))
-def test_the_unit_of_a_score_changes_its_weight_alone(drawn: Drawn, unit: float) -> None:
-    result, other = (decide.combine_scores(each.rows()) for each in (drawn, drawn._replace(b=drawn.b * unit)))
+@given(two_scores(), st.sampled_from([4.0, 1000.0, 0.3]))
+def test_rescaling_a_score_rescales_its_weight(sample: TwoScores, unit: float) -> None:
+    result, other = (decide.combine_scores(each.rows()) for each in (sample, sample._replace(b=sample.b * unit)))
     assert other.auc == pytest.approx(result.auc)
     if unit == 4:
         assert other.weights[0] == result.weights[0]
@@ -109,52 +109,54 @@ def test_the_unit_of_a_score_changes_its_weight_alone(drawn: Drawn, unit: float)
 
 
 @pytest.mark.slow
-@given(both(), st.data())
-def test_masses_count_in_every_pair(drawn: Drawn, data: st.DataObject) -> None:
-    size = len(drawn.truth)
+@given(two_scores(), st.data())
+def test_weights_and_counts_enter_every_pair(sample: TwoScores, data: st.DataObject) -> None:
+    size = len(sample.truth)
     amount = np.array(data.draw(st.lists(weight, min_size=size, max_size=size)))
-    result = decide.combine_scores(drawn.rows(weight=amount))
-    assert result.auc == pytest.approx(max(drawn.area(*each, weight=amount) for each in everywhere(drawn)))
+    result = decide.combine_scores(sample.rows(weight=amount))
+    assert result.auc == pytest.approx(max(sample.area(*each, weight=amount) for each in all_directions(sample)))
     times = np.array(data.draw(st.lists(st.integers(1, 3), min_size=size, max_size=size)))
-    counted = decide.combine_scores(drawn.rows(count=times))
-    repeated = decide.combine_scores(Drawn(*(np.repeat(each, times) for each in drawn)).rows())
+    counted = decide.combine_scores(sample.rows(count=times))
+    repeated = decide.combine_scores(TwoScores(*(np.repeat(each, times) for each in sample)).rows())
     assert counted.auc == pytest.approx(repeated.auc)
     assert counted.weights == pytest.approx(repeated.weights)
     assert counted.chosen_on == repeated.chosen_on
 
 
-@given(both(), st.randoms())
-def test_the_order_of_rows_changes_nothing(drawn: Drawn, random: object) -> None:
-    order = list(range(len(drawn.truth)))
+@given(two_scores(), st.randoms())
+def test_row_order_does_not_matter(sample: TwoScores, random: object) -> None:
+    order = list(range(len(sample.truth)))
     random.shuffle(order)  # type: ignore[attr-defined]
-    result, other = (decide.combine_scores(each.rows()) for each in (drawn, Drawn(*(each[order] for each in drawn))))
+    result, other = (
+        decide.combine_scores(each.rows()) for each in (sample, TwoScores(*(each[order] for each in sample)))
+    )
     assert (result.weights, result.auc, result.chosen_on) == (other.weights, other.auc, other.chosen_on)
     assert result.held_out == pytest.approx(other.held_out, nan_ok=True)
 
 
 @pytest.mark.slow
 @settings(max_examples=settings().max_examples // 5)  # each example sorts many times
-@given(both(max_size=40))
-def test_searched_directions_are_not_exact(drawn: Drawn) -> None:
-    tried, best = decide.combine_scores(drawn.rows(), limit=0), decide.combine_scores(drawn.rows())
+@given(two_scores(max_size=40))
+def test_searched_directions_are_not_exact(sample: TwoScores) -> None:
+    tried, best = decide.combine_scores(sample.rows(), limit=0), decide.combine_scores(sample.rows())
     assert (tried.exact, best.exact) == (False, True)
     assert max(tried.single_aucs) <= tried.auc <= best.auc + 1e-12
-    some = decide.combine_scores(drawn.rows(), limit=0, positive_weights=True)
+    some = decide.combine_scores(sample.rows(), limit=0, positive_weights=True)
     assert min(some.weights) >= 0
     assert some.auc >= max(some.single_aucs)
 
 
-def sample(n: int, seed: int, *, signal: float) -> Drawn:
+def simulate_scores(n: int, seed: int, *, signal: float) -> TwoScores:
     rng = np.random.default_rng(seed)
     truth = rng.random(n) < 0.4
-    return Drawn(truth, rng.normal(signal * truth), 50 * rng.normal(signal * truth))
+    return TwoScores(truth, rng.normal(signal * truth), 50 * rng.normal(signal * truth))
 
 
 @pytest.mark.slow
 def test_searched_directions_are_nearly_optimal() -> None:
     for seed in range(5):
-        drawn = sample(600, seed, signal=1.0)
-        tried, best = decide.combine_scores(drawn.rows(), limit=0), decide.combine_scores(drawn.rows())
+        sample = simulate_scores(600, seed, signal=1.0)
+        tried, best = decide.combine_scores(sample.rows(), limit=0), decide.combine_scores(sample.rows())
         assert best.auc - 5e-4 < tried.auc <= best.auc
         # Two normal scores of equal worth, in units that differ by 50.
         assert 50 * best.weights[1] == pytest.approx(1, abs=0.4)
@@ -162,21 +164,21 @@ def test_searched_directions_are_nearly_optimal() -> None:
 
 @pytest.mark.slow
 def test_cross_validated_auc_of_noise_is_one_half() -> None:
-    result = [decide.combine_scores(sample(60, seed, signal=0.0).rows()) for seed in range(40)]
+    result = [decide.combine_scores(simulate_scores(60, seed, signal=0.0).rows()) for seed in range(40)]
     assert np.mean([each.auc for each in result]) > 0.57
     assert np.mean([each.held_out for each in result]) == pytest.approx(0.5, abs=0.04)
 
 
-def test_rows_of_a_cluster_stay_together() -> None:
-    drawn = sample(80, 1, signal=0.5)
+def test_clusters_are_not_split_between_folds() -> None:
+    sample = simulate_scores(80, 1, signal=0.5)
     cluster = np.arange(80) // 4
-    rows = drawn.rows(cluster=cluster)
+    rows = sample.rows(cluster=cluster)
     folds = np.array(_assign_folds(rows, _build_plane(rows, ("a", "b")), 0))
     assert (folds.sum(axis=0) == 1).all()
-    assert len(folds) == min(5, len({*cluster} - {*cluster[drawn.truth]}))
+    assert len(folds) == min(5, len({*cluster} - {*cluster[sample.truth]}))
     for each in range(20):
         assert (folds[:, cluster == each].sum(axis=1) > 0).sum() == 1
-    assert decide.combine_scores(rows, seed=1).weights == decide.combine_scores(drawn.rows()).weights
+    assert decide.combine_scores(rows, seed=1).weights == decide.combine_scores(sample.rows()).weights
 
 
 def test_two_of_several_scores_are_selected() -> None:
@@ -203,8 +205,8 @@ def test_two_of_several_scores_are_selected() -> None:
     ],
 )
 def test_errors(work: Callable[[Rows], object], error: type[Exception], message: str) -> None:
-    drawn = Drawn(np.array([True, False, True]), np.array([1.0, 2, 3]), np.array([3.0, 1, 1]))
+    sample = TwoScores(np.array([True, False, True]), np.array([1.0, 2, 3]), np.array([3.0, 1, 1]))
     with pytest.raises(error, match=message):
-        work(drawn.rows())
+        work(sample.rows())
     with pytest.raises(MissingValuesError, match="1 of 6 scores are NaN or infinite"):
-        decide.combine_scores(drawn._replace(a=np.array([1, np.inf, 2])).rows())
+        decide.combine_scores(sample._replace(a=np.array([1, np.inf, 2])).rows())

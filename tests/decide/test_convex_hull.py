@@ -1,4 +1,4 @@
-"""Which classifiers are ever the best: the hull of all of them, and what it promises."""
+"""The ROC convex hull of several classifiers, compared with all of their points."""
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -35,28 +35,30 @@ shares = st.floats(0.01, 0.99)
 
 
 @st.composite
-def labelling(draw: st.DrawFn) -> Counts[float]:
+def label_counts(draw: st.DrawFn) -> Counts[float]:
     cells = [draw(st.integers(0, 6)) for _ in range(4)]
     assume(cells[0] + cells[2] and cells[1] + cells[3])
     return Counts(*cells)
 
 
 @st.composite
-def scoring(draw: st.DrawFn, *, weighted: bool = False) -> Curve:
+def score_curves(draw: st.DrawFn, *, weighted: bool = False) -> Curve:
     drawn = draw(rows(few, min_size=2))
     assume(0 < drawn.truth.sum() < len(drawn.truth))
     weight = draw(like(drawn, st.sampled_from([0.1, 0.3, 1.0, 2.5]))) if weighted else None
     return curve(tally(drawn.truth, drawn.score, positive=True, weight=weight))
 
 
-def several() -> st.SearchStrategy[Classifiers]:
+def classifier_sets() -> st.SearchStrategy[Classifiers]:
     return st.dictionaries(
-        st.sampled_from(["a", "b", "c", "d", "e"]), labelling() | scoring() | scoring(weighted=True), min_size=1
+        st.sampled_from(["a", "b", "c", "d", "e"]),
+        label_counts() | score_curves() | score_curves(weighted=True),
+        min_size=1,
     )
 
 
-def points(classifiers: Mapping[str, Counts[float] | Curve]) -> list[tuple[float, float]]:
-    """All decisions that can be taken, below the hull or on it."""
+def roc_points(classifiers: Mapping[str, Counts[float] | Curve]) -> list[tuple[float, float]]:
+    """List the points of all classifiers and thresholds, and both trivial ones."""
     result = [(0.0, 0.0), (1.0, 1.0)]
     for each in classifiers.values():
         table: Counts[Any] = each.counts if isinstance(each, Curve) else each
@@ -65,14 +67,14 @@ def points(classifiers: Mapping[str, Counts[float] | Curve]) -> list[tuple[float
     return result
 
 
-def gain(fpr: float, tpr: float, slope: float) -> float:
-    """What iso-cost lines of a slope make of a point: the higher the cheaper."""
+def iso_cost_height(fpr: float, tpr: float, slope: float) -> float:
+    """Return the height of the iso-cost line through a point; a higher line costs less."""
     angle = np.arctan(slope)
     return float(tpr * np.cos(angle) - fpr * np.sin(angle))
 
 
-@given(several())
-def test_a_front_runs_from_none_to_all_and_falls_in_slope(classifiers: Classifiers) -> None:
+@given(classifier_sets())
+def test_hull_runs_from_none_to_all_with_decreasing_slopes(classifiers: Classifiers) -> None:
     result = decide.roc_convex_hull(classifiers)
     assert (result.vertices[0].classifier, result.vertices[-1].classifier) == ("none", "all")
     for left, right in pairwise(result.vertices):
@@ -86,52 +88,52 @@ def test_a_front_runs_from_none_to_all_and_falls_in_slope(classifiers: Classifie
     assert not named & set(result.never_optimal)
 
 
-@given(several())
-def test_a_front_dominates_every_point(classifiers: Classifiers) -> None:
+@given(classifier_sets())
+def test_hull_dominates_every_point(classifiers: Classifiers) -> None:
     result = decide.roc_convex_hull(classifiers)
-    for fpr, tpr in points(classifiers):
+    for fpr, tpr in roc_points(classifiers):
         reached = result.mixture(fpr=fpr)
         assert reached.tpr >= tpr - 1e-12
 
 
-@given(several(), slopes)
-def test_the_best_is_the_best_of_all_points(classifiers: Classifiers, slope: float) -> None:
+@given(classifier_sets(), slopes)
+def test_best_vertex_maximizes_over_all_points(classifiers: Classifiers, slope: float) -> None:
     best = decide.roc_convex_hull(classifiers).best(slope)
-    everywhere = [gain(fpr, tpr, slope) for fpr, tpr in points(classifiers)]
-    assert gain(best.fpr, best.tpr, slope) == pytest.approx(max(everywhere), abs=1e-12)
+    everywhere = [iso_cost_height(fpr, tpr, slope) for fpr, tpr in roc_points(classifiers)]
+    assert iso_cost_height(best.fpr, best.tpr, slope) == pytest.approx(max(everywhere), abs=1e-12)
 
 
-@given(several(), st.tuples(*[st.integers(0, 5)] * 4), shares)
-def test_at_given_costs_nothing_is_cheaper(
+@given(classifier_sets(), st.tuples(*[st.integers(0, 5)] * 4), shares)
+def test_no_point_is_cheaper_at_given_costs(
     classifiers: Classifiers, given_costs: tuple[int, int, int, int], prevalence: float
 ) -> None:
     right, more, wrong, extra = given_costs
     costs = Costs(tp=right, fn=right + more, tn=wrong, fp=wrong + extra)
     assume(more or extra)
     best = decide.roc_convex_hull(classifiers).at(costs, prevalence).cost(costs, prevalence)
-    for fpr, tpr in points(classifiers):
+    for fpr, tpr in roc_points(classifiers):
         table = Counts(
             tp=prevalence * tpr, fn=prevalence * (1 - tpr), fp=(1 - prevalence) * fpr, tn=(1 - prevalence) * (1 - fpr)
         )
         assert best <= costs.total(table) + 1e-9
 
 
-@given(several(), slopes, st.floats(0, 1), st.sampled_from(["fpr", "tpr"]))
-def test_a_mixture_is_reached_and_never_cheaper_than_its_better_end(
+@given(classifier_sets(), slopes, st.floats(0, 1), st.sampled_from(["fpr", "tpr"]))
+def test_mixture_attains_its_rate_and_is_no_cheaper_than_its_best_vertex(
     classifiers: Classifiers, slope: float, rate: float, what: str
 ) -> None:
     result = decide.roc_convex_hull(classifiers)
     mixed = result.mixture(**{what: rate})
     assert getattr(mixed, what) == pytest.approx(rate, abs=1e-12)
-    ends = [gain(each.fpr, each.tpr, slope) for each in (mixed.strict, mixed.lax)]
-    assert gain(mixed.fpr, mixed.tpr, slope) <= max(ends) + 1e-12
+    ends = [iso_cost_height(each.fpr, each.tpr, slope) for each in (mixed.strict, mixed.lax)]
+    assert iso_cost_height(mixed.fpr, mixed.tpr, slope) <= max(ends) + 1e-12
     costs = Costs(fp=3, fn=2)
     dear = mixed.cost(costs, 0.3)
     assert dear >= min(each.cost(costs, 0.3) for each in (mixed.strict, mixed.lax)) - 1e-12
 
 
-@given(scoring())
-def test_a_front_of_one_curve_is_its_hull(c: Curve) -> None:
+@given(score_curves())
+def test_hull_of_one_curve_equals_its_own_hull(c: Curve) -> None:
     result, hull = decide.roc_convex_hull({"risk": c}), c.hull()
     assert [each.threshold for each in result.vertices] == [*hull.threshold[:-1], -inf]
     np.testing.assert_allclose([each.fpr for each in result.vertices], measure.fpr(hull.counts))
@@ -139,16 +141,16 @@ def test_a_front_of_one_curve_is_its_hull(c: Curve) -> None:
     assert result.auc == pytest.approx(measure.auc(hull))
 
 
-@given(scoring(), slopes)
-def test_the_best_of_one_curve_is_its_tangent(c: Curve, slope: float) -> None:
+@given(score_curves(), slopes)
+def test_best_vertex_of_one_curve_is_its_tangent_point(c: Curve, slope: float) -> None:
     edges = decide.roc_convex_hull({"risk": c}).vertices
     for each in (slope, *(vertex.slope_to for vertex in edges[:-1])):
         result, touched = decide.roc_convex_hull({"risk": c}).best(each), c.tangent(each)
         assert touched == (c.threshold[-1] if result.classifier == "all" else result.threshold)
 
 
-@given(several(), st.randoms())
-def test_names_and_their_order_change_nothing_else(classifiers: Classifiers, random: object) -> None:
+@given(classifier_sets(), st.randoms())
+def test_names_and_order_of_classifiers_do_not_matter(classifiers: Classifiers, random: object) -> None:
     order = list(classifiers)
     random.shuffle(order)  # type: ignore[attr-defined]
     result = decide.roc_convex_hull(classifiers)
@@ -158,9 +160,9 @@ def test_names_and_their_order_change_nothing_else(classifiers: Classifiers, ran
     assert {name.upper() for name in result.never_optimal} == set(other.never_optimal)
 
 
-def kindest(front: decide.ROCConvexHull, fpr: float, tpr: float) -> float:
-    """How far the mistakes of a point can be divided until it is on the front: its factor in cost, by bisection."""
-    low, high = 0.0, 1.0  # of what is left of the mistakes
+def least_cost_factor(front: decide.ROCConvexHull, fpr: float, tpr: float) -> float:
+    """Find by bisection the factor by which both error rates of a point shrink until it is on the hull."""
+    low, high = 0.0, 1.0  # share of both error rates
     for _ in range(60):
         left = (low + high) / 2
         if front.mixture(fpr=left * fpr).tpr >= 1 - left * (1 - tpr) - 1e-15:
@@ -170,14 +172,14 @@ def kindest(front: decide.ROCConvexHull, fpr: float, tpr: float) -> float:
     return 1 / high if high > 1e-9 else inf
 
 
-@given(several())
-def test_dominated_classifiers_have_their_gap(classifiers: Classifiers) -> None:
+@given(classifier_sets())
+def test_gaps_of_dominated_classifiers(classifiers: Classifiers) -> None:
     result = decide.roc_convex_hull(classifiers)
     steps = [each.slope_to for each in result.vertices if 0 < each.slope_to < inf] + [0.01, 0.3, 1.0, 4.0, 90.0]
     for below in result.dominated:
         alone = decide.roc_convex_hull({"it": classifiers[below.classifier]})
         assert below.area == pytest.approx(result.auc - alone.auc, abs=1e-12)
-        at = points({"it": classifiers[below.classifier]})[2:]
+        at = roc_points({"it": classifiers[below.classifier]})[2:]
         inner = [point for point in at if point not in ((0, 0), (1, 1))]
         if isnan(below.gap):
             assert not inner
@@ -185,7 +187,7 @@ def test_dominated_classifiers_have_their_gap(classifiers: Classifiers) -> None:
         gaps = [result.mixture(fpr=fpr).tpr - tpr for fpr, tpr in inner]
         assert min(gaps) == pytest.approx(below.gap, abs=1e-12)
         assert below.factor >= 1
-        assert below.factor == pytest.approx(min(kindest(result, *each) for each in inner))
+        assert below.factor == pytest.approx(min(least_cost_factor(result, *each) for each in inner))
         for fpr, tpr in inner:
             for slope in steps:
                 best = result.best(slope)
@@ -193,8 +195,8 @@ def test_dominated_classifiers_have_their_gap(classifiers: Classifiers) -> None:
                 assert (slope * fpr + 1 - tpr) >= min(below.factor, 1e9) * least - 1e-9
 
 
-@given(several())
-def test_reversal_is_listed_below_the_diagonal_and_used_on_request(classifiers: Classifiers) -> None:
+@given(classifier_sets())
+def test_reversible_classifiers_are_listed_and_used_on_request(classifiers: Classifiers) -> None:
     plain, turned = decide.roc_convex_hull(classifiers), decide.roc_convex_hull(classifiers, reverse=True)
     assert plain.reversible == turned.reversible
     assert not any(each.reversed for each in plain.vertices)
@@ -211,15 +213,15 @@ def test_reversal_is_listed_below_the_diagonal_and_used_on_request(classifiers: 
         assert (measure.fpr(back), measure.sensitivity(back)) == pytest.approx((vertex.fpr, vertex.tpr))
 
 
-@given(scoring())
-def test_a_reversed_curve_is_the_hull_of_reversed_scores(c: Curve) -> None:
+@given(score_curves())
+def test_reversed_curve_has_the_hull_of_negated_scores(c: Curve) -> None:
     assume(measure.auc(c) < 0.5)
     back = curve(c.tally.with_scores(-c.tally.score))
     both = decide.roc_convex_hull({"as it is": c, "back": back})
     assert decide.roc_convex_hull({"risk": c}, reverse=True).auc == pytest.approx(both.auc)
 
 
-@given(scoring() | labelling())
+@given(score_curves() | label_counts())
 def test_reversed_classifiers_are_compared_both_ways(one: Counts[float] | Curve) -> None:
     back = one.reverse_decisions() if isinstance(one, Counts) else curve(one.tally.with_scores(-one.tally.score))
     if not decide.roc_convex_hull({"one": one}).reversible:
@@ -236,7 +238,7 @@ def test_reversed_classifiers_are_compared_both_ways(one: Counts[float] | Curve)
     assert result.area <= min(each.area for each in apart.values()) + 1e-12
 
 
-def test_points_on_a_line_are_no_vertices_however_the_rates_are_written() -> None:
+def test_collinear_points_are_no_vertices() -> None:
     third = Counts(tp=3, fn=7, fp=1, tn=9)
     twice = Counts(tp=6, fn=4, fp=2, tn=8)
     result = decide.roc_convex_hull({"third": third, "twice": twice})
@@ -261,7 +263,7 @@ def test_classifiers_at_the_same_point_are_listed() -> None:
     assert result.never_optimal == ()
 
 
-def test_ranges_of_costs_and_prevalences_meet_the_best() -> None:
+def test_ranges_of_costs_and_prevalences_agree_with_best() -> None:
     result = decide.roc_convex_hull({"A": A, "B": B, "C": C}, reverse=True)
     for row in result.ranges(0.2).rows():
         middle = (row["ratio_from"] + min(row["ratio_to"], 1e6)) / 2

@@ -1,4 +1,4 @@
-"""Cost curves and Brier curves: exact at every point, and areas that are known."""
+"""Cost curves and Brier curves: every point, and areas of known value."""
 
 from functools import partial
 from math import inf
@@ -31,11 +31,11 @@ from tests.strategies import Rows, like, probability, rows, same
 near = partial(pytest.approx, rel=1e-12, abs=1e-12)
 
 
-def both_classes(data: Rows) -> bool:
+def has_both_classes(data: Rows) -> bool:
     return bool(0 < data.truth.sum() < len(data.truth))
 
 
-mixed = rows(min_size=2).filter(both_classes)
+mixed = rows(min_size=2).filter(has_both_classes)
 forecasts = rows(score=probability, min_size=2)
 share = st.floats(0.02, 0.98)
 
@@ -45,7 +45,7 @@ def area(result: dict[str, Any], column: str, along: str = "cost_proportion") ->
 
 
 @given(mixed, st.integers(2, 30))
-def test_a_cost_curve_is_the_least_of_all_thresholds(data: Rows, points: int) -> None:
+def test_cost_curve_is_the_lower_envelope_of_all_thresholds(data: Rows, points: int) -> None:
     actual = curve(tally(*data, positive=True))
     counts = actual.counts
     for result in (decide.cost_curve(actual), decide.cost_curve(actual, points=points)):
@@ -55,12 +55,12 @@ def test_a_cost_curve_is_the_least_of_all_thresholds(data: Rows, points: int) ->
         assert (result["cost"] <= result["trivial"] + 1e-12).all()
         for name in ("threshold", "laxest"):
             taken = actual.at(result[name])
-            there = measure.fnr(taken) * x[:, 0] + measure.fpr(taken) * (1 - x[:, 0])
-            assert same(there, result["cost"], within=1e-12)
+            costs_at_threshold = measure.fnr(taken) * x[:, 0] + measure.fpr(taken) * (1 - x[:, 0])
+            assert same(costs_at_threshold, result["cost"], within=1e-12)
 
 
 @given(mixed, st.integers(2, 200))
-def test_a_cost_curve_is_straight_between_its_rows(data: Rows, points: int) -> None:
+def test_cost_curve_is_linear_between_rows(data: Rows, points: int) -> None:
     result = curve(tally(*data, positive=True))
     whole, even = decide.cost_curve(result), decide.cost_curve(result, points=points)
     drawn = np.interp(even["probability_cost"], whole["probability_cost"], whole["cost"])
@@ -69,7 +69,7 @@ def test_a_cost_curve_is_straight_between_its_rows(data: Rows, points: int) -> N
 
 
 @given(mixed, share, st.floats(0.1, 50), st.floats(0.1, 50))
-def test_along_a_cost_curve_lie_all_costs_and_prevalences(data: Rows, to: float, missed: float, alarm: float) -> None:
+def test_cost_curve_covers_all_costs_and_prevalences(data: Rows, to: float, missed: float, alarm: float) -> None:
     costs = Costs(tp=2, fn=2 + missed, fp=alarm - 1, tn=-1)
     actual = curve(shift.reweigh(tally(*data, positive=True), to=to))
     least = np.min(measure.expected_cost(actual.counts, costs=costs))
@@ -81,13 +81,15 @@ def test_along_a_cost_curve_lie_all_costs_and_prevalences(data: Rows, to: float,
 
 
 @given(mixed, share)
-def test_a_cost_curve_is_the_same_at_every_prevalence(data: Rows, to: float) -> None:
+def test_cost_curve_does_not_depend_on_prevalence(data: Rows, to: float) -> None:
     result = tally(*data, positive=True)
-    here, there = (decide.cost_curve(curve(each), points=21) for each in (result, shift.reweigh(result, to=to)))
-    assert same(here["cost"], there["cost"], within=1e-9)
+    original, reweighted = (
+        decide.cost_curve(curve(each), points=21) for each in (result, shift.reweigh(result, to=to))
+    )
+    assert same(original["cost"], reweighted["cost"], within=1e-9)
 
 
-def test_where_thresholds_are_equally_good_the_strictest_is_named_first() -> None:
+def test_strictest_and_laxest_of_equally_good_thresholds() -> None:
     result = decide.cost_curve(curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.3])))
     assert result["threshold"].tolist() == [inf, 0.8, 0.6]
     assert result["laxest"].tolist() == [0.8, 0.6, 0.3]
@@ -104,7 +106,7 @@ def test_the_area_under_a_brier_curve_is_the_brier_score(data: Rows, more: st.Da
     assert same(result["loss"] - result["least"], result["regret"], within=1e-12)
 
 
-@given(forecasts.filter(both_classes), share)
+@given(forecasts.filter(has_both_classes), share)
 def test_brier_areas_at_any_prevalence(data: Rows, to: float) -> None:
     actual = tally(*data, positive=True)
     for each in (actual, shift.reweigh(actual, to=to)):
@@ -114,7 +116,7 @@ def test_brier_areas_at_any_prevalence(data: Rows, to: float) -> None:
 
 
 @given(forecasts, st.integers(2, 40))
-def test_every_point_of_a_brier_curve_is_what_its_threshold_costs(data: Rows, points: int) -> None:
+def test_brier_curve_equals_the_loss_at_each_threshold(data: Rows, points: int) -> None:
     actual = curve(tally(*data, positive=True))
     for result in (decide.brier_curve(actual), decide.brier_curve(actual, points=points)):
         c = result["cost_proportion"]
@@ -190,14 +192,14 @@ def test_probability_cost_of_costs_and_prevalence() -> None:
 
 
 @pytest.mark.parametrize("kind", ["cost", "brier"])
-def test_a_group_without_rows_has_a_row_that_says_so(kind: Any) -> None:  # noqa: ANN401
+def test_empty_group_has_a_row_with_a_reason(kind: Any) -> None:  # noqa: ANN401
     both = Tallies({"risk": {("n",): tally([1, 0], [0.9, 0.1]), ("s",): Tally.sum([])}}, attributes=("site",))
     last = decide.cost_curves(both, kind=kind).rows()[-1]
     assert (last["group"], last["threshold"], last["why"]) == ({"site": "s"}, None, "there are no rows")
 
 
-def test_bounds_are_those_of_the_rates_there() -> None:
-    """Where one kind of error alone costs, its rate; in between, as sure as independent rates are."""
+def test_intervals_combine_those_of_the_rates() -> None:
+    """Bounds are those of two independent rates, combined in quadrature."""
     truth, score = population.binormal(means=(0, 1.5)).draw(500, 1)
     actual = curve(tally(truth, score))
     result = decide.cost_curve(actual, points=5, level=0.9)
@@ -212,7 +214,7 @@ def test_bounds_are_those_of_the_rates_there() -> None:
         assert high == pytest.approx(cost + up)
 
 
-def test_bounds_of_a_brier_curve_hold_its_loss() -> None:
+def test_intervals_of_a_brier_curve_contain_its_loss() -> None:
     truth, score = population.binormal(means=(0, 1.5)).draw(500, 1)
     t = tally(truth, 1 / (1 + np.exp(-score)))
     for actual in (curve(t), shift.reweigh(curve(t), to=0.1)):

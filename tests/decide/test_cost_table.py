@@ -1,4 +1,4 @@
-"""Costs per case at a stated prevalence: worked examples, laws, and what is refused."""
+"""Costs per case at a stated prevalence: published examples, laws and errors."""
 
 from functools import partial
 from typing import Any
@@ -37,14 +37,14 @@ positive_cost = st.floats(0.1, 100)
 share = st.floats(0.01, 0.99)
 
 
-def test_two_models_at_their_own_prevalences_are_not_compared() -> None:
+def test_models_at_different_prevalences_raise() -> None:
     with pytest.raises(
         OptionError, match=r"different prevalences \(M1: 0.38; M2: 0.59\).*state the deployment prevalence.*prevalence="
     ):
         decide.cost_table(MODELS, MISSES_COUNT)
 
 
-def test_the_ranking_of_two_models_reverses_at_one_prevalence() -> None:
+def test_ranking_reverses_at_a_common_prevalence() -> None:
     result = decide.cost_table(MODELS, MISSES_COUNT, prevalence=0.38)
     first, second = result.rows()
     assert (first["total"], second["total"]) == (3910, 4255)
@@ -59,7 +59,7 @@ def test_the_ranking_of_two_models_reverses_at_one_prevalence() -> None:
     read_results(result.to_json())
 
 
-def test_infection() -> None:
+def test_published_example_of_an_infection() -> None:
     with pytest.raises(OptionError, match=r"A: 0.32; B: 0.17"):
         decide.cost_table(INFECTED, INFECTION)
     result = decide.cost_table(INFECTED, INFECTION, prevalence=0.32).rows()
@@ -69,13 +69,13 @@ def test_infection() -> None:
     assert 0.89 < result[1]["value"] / result[0]["value"] < 0.96
 
 
-def test_five_cancer_subjects() -> None:
+def test_published_example_of_five_subjects() -> None:
     counts = curve(tally([0, 0, 0, 1, 1], [0, 1, 0, 1, 0])).at(1.0)
     (row,) = decide.cost_table({"five": counts}, Costs(fn=100, fp=10)).rows()
     assert (row["total"], row["value"], row["prevalence"], row["cheapest"]) == (110, 22, 0.4, True)
 
 
-def test_the_same_prevalence_needs_no_statement() -> None:
+def test_equal_prevalences_need_no_stated_one() -> None:
     phi_psi = {"Φ": Counts(tp=40, fn=10, fp=10, tn=40), "Ψ": Counts(tp=30, fn=20, fp=5, tn=45)}
     result = decide.cost_table(phi_psi, Costs(fn=1, fp=10))
     assert [row["value"] for row in result.rows()] == near([1.1, 0.7])
@@ -85,7 +85,7 @@ def test_the_same_prevalence_needs_no_statement() -> None:
     assert equal.columns["cheapest"] == [True, True]
 
 
-def test_costs_are_those_of_the_measure_and_of_so_many_cases() -> None:
+def test_costs_equal_the_measure_times_the_cases() -> None:
     query = partial(measure.expected_cost, costs=MISSES_COUNT)
     judged = infer.estimate(query, shift.reweigh(M2, to=0.1), level=0.9)
     (row,) = decide.cost_table({"M2": M2}, MISSES_COUNT, prevalence=0.1, per=1000, level=0.9).rows()
@@ -145,7 +145,7 @@ def test_errors(tables: Any, costs: Any, options: Any, error: type[Exception], m
         decide.cost_table(tables, costs, **options)
 
 
-def test_a_table_without_rows_costs_nothing_that_is_known() -> None:
+def test_empty_table_has_an_undefined_cost() -> None:
     empty, full = Counts(tp=0, fp=0, fn=0, tn=0), Counts(tp=1, fp=1, fn=1, tn=1)
     both = decide.cost_table({"empty": empty, "full": full}, Costs())
     assert both.data["notes"] == []
@@ -155,7 +155,7 @@ def test_a_table_without_rows_costs_nothing_that_is_known() -> None:
     assert decide.cost_table({"empty": empty}, Costs()).columns["cheapest"] == [False]
 
 
-def at_rates(fpr: Any, tpr: Any, prevalence: float) -> Counts[Any]:  # noqa: ANN401
+def counts_at_rates(fpr: Any, tpr: Any, prevalence: float) -> Counts[Any]:  # noqa: ANN401
     hits, alarms = prevalence * tpr, (1 - prevalence) * fpr
     return Counts(tp=hits, fp=alarms, fn=prevalence - hits, tn=1 - prevalence - alarms)
 
@@ -168,11 +168,11 @@ def test_every_point_of_an_iso_cost_line_has_that_cost(
     line = decide.iso_cost(costs, prevalence, through=(fpr, tpr))
     assert same(line.tpr(fpr), tpr, within=1e-9)
     along = np.linspace(0, 1, 11)
-    there = line.tpr(along)
-    inside = (there >= 0) & (there <= 1)
-    paid = measure.expected_cost(at_rates(along[inside], there[inside], prevalence), costs=costs)
+    heights = line.tpr(along)
+    inside = (heights >= 0) & (heights <= 1)
+    paid = measure.expected_cost(counts_at_rates(along[inside], heights[inside], prevalence), costs=costs)
     assert same(paid, np.full(inside.sum(), line.cost), within=1e-9)
-    assert same(measure.expected_cost(at_rates(fpr, tpr, prevalence), costs=costs), line.cost, within=1e-9)
+    assert same(measure.expected_cost(counts_at_rates(fpr, tpr, prevalence), costs=costs), line.cost, within=1e-9)
     again = decide.iso_cost(costs, prevalence, cost=line.cost)
     assert same([again.slope, again.intercept], [line.slope, line.intercept], within=1e-6)
 
@@ -192,12 +192,12 @@ def test_iso_cost_lines_have_the_slope_of_the_costs() -> None:
         (Costs(), 0.5, {"cost": np.inf}, "cost is inf; expected a finite number"),
     ],
 )
-def test_bad_lines(costs: Costs, prevalence: float, options: Any, message: str) -> None:  # noqa: ANN401
+def test_invalid_iso_cost_lines_raise(costs: Costs, prevalence: float, options: Any, message: str) -> None:  # noqa: ANN401
     with pytest.raises(OptionError, match=message):
         decide.iso_cost(costs, prevalence, **options)
 
 
-def test_without_a_level_there_are_numbers_alone() -> None:
+def test_no_level_means_no_intervals() -> None:
     tables = {"A": Counts(tp=40, fn=10, fp=10, tn=40), "B": Counts(tp=0, fn=0, fp=0, tn=0)}
     [first, second] = decide.cost_table(tables, Costs(fp=10, fn=1), level=None).rows()
     assert (first["value"], first["low"], first["high"], first["level"]) == (pytest.approx(1.1), None, None, None)

@@ -1,4 +1,4 @@
-"""Decision curves: laws, edges, and what is refused."""
+"""Decision curves: laws, edge cases and errors."""
 
 from fractions import Fraction
 from functools import partial
@@ -40,7 +40,7 @@ def tallies(truth: Any, score: Any, site: list[str] | None = None) -> Tallies:  
     return read.tallies(columns, truth="sick", score="risk", positive=1, group=() if site is None else "site")
 
 
-def rows_of(result: Results, strategy: str) -> list[dict[str, Any]]:
+def strategy_rows(result: Results, strategy: str) -> list[dict[str, Any]]:
     return [row for row in result.rows() if row["strategy"] == strategy]
 
 
@@ -51,7 +51,7 @@ people = rows(score=probability, min_size=2).filter(lambda data: 0 < data.truth.
 def test_numbers_equal_their_measures(data: Rows) -> None:
     actual = curve(tally(*data, positive=True))
     result = decide.net_benefit_curve(tallies(*data), thresholds=AT)
-    for at, row in zip(AT, rows_of(result, "model"), strict=True):
+    for at, row in zip(AT, strategy_rows(result, "model"), strict=True):
         counts = actual.at(at)
         assert row["threshold"] == at
         assert row["net_benefit"] == near(measure.net_benefit(counts, at=at))
@@ -78,12 +78,12 @@ def test_unadjusted_scores_equal_reweighed_tables(data: Rows, to: float, more: s
     )
     result = decide.net_benefit_curve(weighted, thresholds=AT, prevalence=to, scores_from=None)
     moved = curve(shift.reweigh(tally(*data, positive=True, weight=weight), to=to))
-    for at, row in zip(AT, rows_of(result, "model"), strict=True):
+    for at, row in zip(AT, strategy_rows(result, "model"), strict=True):
         judged = infer.estimate(partial(measure.net_benefit, at=at), moved.at(at))
         assert row["net_benefit"] == near(judged.value)
         if at > 0:
             assert (row["low"], row["high"]) == pytest.approx((judged.low, judged.high), rel=1e-9, abs=1e-9)
-    for at, row in zip(AT, rows_of(result, "all"), strict=True):
+    for at, row in zip(AT, strategy_rows(result, "all"), strict=True):
         worth = to - (1 - to) * at / (1 - at)
         assert (row["low"], row["net_benefit"], row["high"]) == near((worth,) * 3)
         assert row["how"] == "known"
@@ -97,15 +97,15 @@ parts = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).filter(any), mi
 ACT = [0.0, 0.01, 0.1, 0.2, 0.25, 0.5, 0.9]
 
 
-def people_of(cells: Cells, scores: list[float], times: tuple[int, int] = (1, 1)) -> Tallies:
-    """Rows of all parts, positives and negatives so many times, each with the score of its part."""
+def tallies_of_cells(cells: Cells, scores: list[float], times: tuple[int, int] = (1, 1)) -> Tallies:
+    """Repeat the positives and negatives of each cell, with the score of the cell."""
     truth = [flag for a, b in cells for flag in [1] * (a * times[0]) + [0] * (b * times[1])]
     score = [p for (a, b), p in zip(cells, scores, strict=True) for _ in range(a * times[0] + b * times[1])]
     return tallies(truth, score)
 
 
-def worth_by_enumeration(cells: Cells, prevalence: Fraction, at: float) -> float:
-    """Net benefit of flagging every part whose posterior at a prevalence reaches a probability, in exact fractions."""
+def net_benefit_by_enumeration(cells: Cells, prevalence: Fraction, at: float) -> float:
+    """Compute in fractions the net benefit of flagging cells whose posterior reaches a probability."""
     positives, negatives = (sum(column) for column in zip(*cells, strict=True))
     worth = Fraction(0)
     for a, b in cells:
@@ -117,29 +117,31 @@ def worth_by_enumeration(cells: Cells, prevalence: Fraction, at: float) -> float
 
 @given(parts, st.integers(1, 9), st.integers(1, 9))
 def test_adjusted_scores_have_the_net_benefit_of_the_true_posteriors(cells: Cells, more: int, less: int) -> None:
-    here = people_of(cells, [a / (a + b) for a, b in cells])
-    there = people_of(cells, [a * more / (a * more + b * less) for a, b in cells], (more, less))
-    to = there.tally.prevalence
-    adjusted = decide.net_benefit_curve(here, thresholds=ACT, prevalence=to)
-    drawn = decide.net_benefit_curve(there, thresholds=ACT)
-    kept = decide.net_benefit_curve(here, thresholds=ACT, prevalence=to, scores_from=None)
+    original = tallies_of_cells(cells, [a / (a + b) for a, b in cells])
+    target = tallies_of_cells(cells, [a * more / (a * more + b * less) for a, b in cells], (more, less))
+    to = target.tally.prevalence
+    adjusted = decide.net_benefit_curve(original, thresholds=ACT, prevalence=to)
+    drawn = decide.net_benefit_curve(target, thresholds=ACT)
+    kept = decide.net_benefit_curve(original, thresholds=ACT, prevalence=to, scores_from=None)
     positives, negatives = (sum(column) for column in zip(*cells, strict=True))
     exact = Fraction(more * positives, more * positives + less * negatives)
     for name in ("model", "all"):
-        for one, other, at in zip(rows_of(adjusted, name), rows_of(drawn, name), ACT, strict=True):
+        for one, other, at in zip(strategy_rows(adjusted, name), strategy_rows(drawn, name), ACT, strict=True):
             # Parts whose posterior is the threshold are worth nothing, whether they are flagged or not.
             assert one["net_benefit"] == pytest.approx(other["net_benefit"], abs=1e-10)
             if name == "model":
-                assert one["net_benefit"] == pytest.approx(worth_by_enumeration(cells, exact, at), abs=1e-10)
-    for one, other in zip(rows_of(adjusted, "model"), rows_of(kept, "model"), strict=True):
+                assert one["net_benefit"] == pytest.approx(net_benefit_by_enumeration(cells, exact, at), abs=1e-10)
+    for one, other in zip(strategy_rows(adjusted, "model"), strategy_rows(kept, "model"), strict=True):
         assert one["net_benefit"] >= other["net_benefit"] - 1e-10
 
 
 def test_unadjusted_scores_lose_net_benefit() -> None:
     # Of a hundred half are sick, and nine in ten of those at 0.9. Where one in ten is sick, that is one half.
-    here = people_of([(45, 5), (5, 45)], [0.9, 0.1])
+    original = tallies_of_cells([(45, 5), (5, 45)], [0.9, 0.1])
     adjusted, kept = (
-        rows_of(decide.net_benefit_curve(here, thresholds=[0.05, 0.6], prevalence=0.1, scores_from=origin), "model")
+        strategy_rows(
+            decide.net_benefit_curve(original, thresholds=[0.05, 0.6], prevalence=0.1, scores_from=origin), "model"
+        )
         for origin in ("sample", None)
     )
     true, false = 0.1 * 0.9, 0.9 * 0.1
@@ -150,12 +152,12 @@ def test_unadjusted_scores_lose_net_benefit() -> None:
 
 @given(people, st.floats(0.05, 0.95))
 def test_adjusted_scores_are_repriored_then_reweighed(data: Rows, to: float) -> None:
-    here = tallies(*data)
-    origin = here.tally.prevalence
-    moved = shift.reprior(here.tally.score, from_=origin, to=to)
+    original = tallies(*data)
+    origin = original.tally.prevalence
+    moved = shift.reprior(original.tally.score, from_=origin, to=to)
     assume(np.abs(moved[:, None] - np.array(AT)[1:]).min() > 1e-9)
-    by_hand = shift.reweigh(here.tally.with_scores(moved), to=to)
-    result = rows_of(decide.net_benefit_curve(here, thresholds=AT, prevalence=to), "model")
+    by_hand = shift.reweigh(original.tally.with_scores(moved), to=to)
+    result = strategy_rows(decide.net_benefit_curve(original, thresholds=AT, prevalence=to), "model")
     wanted = decide.net_benefits(curve(by_hand), AT)
     for name in ("net_benefit", "tp_rate", "fp_rate", "flag_rate"):
         assert [row[name] for row in result] == near(wanted[name].tolist())
@@ -164,24 +166,24 @@ def test_adjusted_scores_are_repriored_then_reweighed(data: Rows, to: float) -> 
 @pytest.mark.parametrize("to", [None, 0.05])
 def test_scores_calibrated_at_the_training_prevalence(to: float | None) -> None:
     truth, score = population.logit_normal(prevalence=0.3).draw(500, 3)
-    here = tallies(truth, score)
-    balanced = tallies(truth, shift.reprior(score, from_=here.tally.prevalence, to=0.5))
-    wanted = decide.net_benefit_curve(here, thresholds=ACT, prevalence=to)
+    original = tallies(truth, score)
+    balanced = tallies(truth, shift.reprior(score, from_=original.tally.prevalence, to=0.5))
+    wanted = decide.net_benefit_curve(original, thresholds=ACT, prevalence=to)
     result = decide.net_benefit_curve(balanced, thresholds=ACT, prevalence=to, scores_from=0.5)
     assert list(result.columns["net_benefit"]) == near(list(wanted.columns["net_benefit"]))
-    expected = here.tally.prevalence if to is None else to
+    expected = original.tally.prevalence if to is None else to
     assert result.data["scores"] == {"adjusted": True, "from": 0.5, "to": expected}
 
 
-def test_a_score_that_is_the_threshold_once_adjusted_is_flagged() -> None:
+def test_adjusted_score_equal_to_the_threshold_is_flagged() -> None:
     # From one half to one tenth, 1/2 becomes 1/10 and 9/10 becomes 1/2.
     result = decide.net_benefit_curve(
         tallies([1, 0, 1, 0], [0.9, 0.9, 0.5, 0.5]), thresholds=[0.1, 0.5], prevalence=0.1
     )
-    assert [row["flag_rate"] for row in rows_of(result, "model")] == near([1, 0.5])
+    assert [row["flag_rate"] for row in strategy_rows(result, "model")] == near([1, 0.5])
 
 
-def test_labels_and_certainties_stay_what_they_are() -> None:
+def test_scores_of_0_and_1_are_not_adjusted() -> None:
     says = tallies([1, 0, 1, 0], [1, 1, 0, 0])
     adjusted, kept = (
         decide.net_benefit_curve(says, thresholds=AT, prevalence=0.1, scores_from=each) for each in ("sample", None)
@@ -189,7 +191,7 @@ def test_labels_and_certainties_stay_what_they_are() -> None:
     assert list(adjusted.columns["net_benefit"]) == list(kept.columns["net_benefit"])
 
 
-def test_groups_are_adjusted_as_everybody_is() -> None:
+def test_groups_share_the_adjustment_of_all_rows() -> None:
     truth, score = population.logit_normal(prevalence=0.3).draw(300, 5)
     site = ["n" if each else "s" for each in np.random.default_rng(0).random(300) < truth * 0.5 + 0.2]
     result = decide.net_benefit_curve(tallies(truth, score, site), thresholds=[0.1, 0.4], prevalence=0.05)
@@ -199,7 +201,7 @@ def test_groups_are_adjusted_as_everybody_is() -> None:
         own = np.array(site) == name
         true, false = own & truth.astype(bool), own & ~truth.astype(bool)
         plus, minus = 0.05 / truth.sum(), 0.95 / (len(truth) - truth.sum())
-        rows_here = [row for row in rows_of(result, "model") if row["group"] == {"site": name}]
+        rows_here = [row for row in strategy_rows(result, "model") if row["group"] == {"site": name}]
         for row in rows_here:
             flagged = moved >= row["threshold"]
             tp, fp = plus * (true & flagged).sum(), minus * (false & flagged).sum()
@@ -208,41 +210,41 @@ def test_groups_are_adjusted_as_everybody_is() -> None:
 
 
 def test_results_document_the_adjustment() -> None:
-    here = tallies([1, 0, 0, 0], [0.9, 0.6, 0.4, 0.1])
-    adjusted = decide.net_benefit_curve(here, prevalence=0.02)
+    original = tallies([1, 0, 0, 0], [0.9, 0.6, 0.4, 0.1])
+    adjusted = decide.net_benefit_curve(original, prevalence=0.02)
     assert adjusted.data["scores"] == {"adjusted": True, "from": 0.25, "to": 0.02}
     output = "masses and scores were adjusted to a prevalence of 0.02, the scores from 0.25; "
     assert adjusted.data["notes"] == [f"{output}the prevalence is taken as known."]
     read_results(adjusted.to_json())
-    kept = decide.net_benefit_curve(here, prevalence=0.02, scores_from=None)
+    kept = decide.net_benefit_curve(original, prevalence=0.02, scores_from=None)
     assert kept.data["scores"] == {"adjusted": False, "from": None, "to": 0.02}
     read_results(kept.to_json())
     assert "scores were not" in kept.data["notes"][0]
-    as_read = decide.net_benefit_curve(here)
+    as_read = decide.net_benefit_curve(original)
     assert as_read.data["scores"] == {"adjusted": False, "from": None, "to": None}
     assert as_read.data["notes"] == []
     read_results(as_read.to_json())
-    trained = decide.net_benefit_curve(here, scores_from=0.5)
+    trained = decide.net_benefit_curve(original, scores_from=0.5)
     assert trained.data["notes"] == ["scores were adjusted to a prevalence of 0.25, from 0.5."]
-    two = Tallies({"a": {(): here.tally}, "b": {(): tally([1, 0], [0.9, 0.1])}})
+    two = Tallies({"a": {(): original.tally}, "b": {(): tally([1, 0], [0.9, 0.1])}})
     apart = decide.net_benefit_curve(two, prevalence=0.02)
     assert apart.data["scores"] == {"adjusted": True, "from": {"a": 0.25, "b": 0.5}, "to": {"a": 0.02, "b": 0.02}}
     read_results(apart.to_json())
 
 
 @pytest.mark.parametrize("origin", ["rows", 0, 1, 1.5, nan, True])
-def test_scores_from_is_checked(origin: Any) -> None:  # noqa: ANN401
+def test_invalid_scores_from_raises(origin: Any) -> None:  # noqa: ANN401
     with pytest.raises(OptionError, match=f"scores_from is {origin!r}"):
         decide.net_benefit_curve(tallies([1, 0], [0.9, 0.1]), prevalence=0.1, scores_from=origin)
 
 
-def test_one_class_has_no_prevalence_to_adjust_to() -> None:
+def test_adjusting_data_of_one_class_raises() -> None:
     with pytest.raises(NotBinaryError, match="one class"):
         decide.net_benefit_curve(tallies([0, 0], [0.9, 0.1]), scores_from=0.2)
 
 
 @given(people)
-def test_a_model_is_between_treating_none_and_a_perfect_one(data: Rows) -> None:
+def test_net_benefit_is_at_most_that_of_a_perfect_model(data: Rows) -> None:
     result = decide.net_benefits(curve(tally(*data, positive=True)), AT)
     share = data.truth.mean()
     assert (result["net_benefit"] <= share + 1e-12).all()
@@ -251,16 +253,16 @@ def test_a_model_is_between_treating_none_and_a_perfect_one(data: Rows) -> None:
 
 
 @given(people)
-def test_scores_that_are_shares_of_positives_are_never_worse_than_all_or_none(data: Rows) -> None:
+def test_calibrated_scores_are_never_worse_than_all_or_none(data: Rows) -> None:
     score, truth = np.round(data.score, 1), data.truth
     shares = np.array([truth[score == each].mean() for each in score])
     result = decide.net_benefits(curve(tally(truth, shares, positive=True)), AT)
     assert (result["net_benefit"] >= np.maximum(result["all"], 0) - 1e-12).all()
 
 
-def test_the_usual_thresholds_are_99() -> None:
+def test_default_thresholds() -> None:
     result = decide.net_benefit_curve(tallies([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]))
-    assert [row["threshold"] for row in rows_of(result, "model")] == [each / 100 for each in range(1, 100)]
+    assert [row["threshold"] for row in strategy_rows(result, "model")] == [each / 100 for each in range(1, 100)]
     assert len(result) == 3 * 99
 
 
@@ -271,11 +273,11 @@ def test_thresholds_are_sorted_and_unique() -> None:
 
 def test_flagging_none_has_net_benefit_zero() -> None:
     result = decide.net_benefit_curve(tallies([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]), thresholds=AT)
-    for row in rows_of(result, "none"):
+    for row in strategy_rows(result, "none"):
         assert (row["low"], row["net_benefit"], row["high"], row["flag_rate"], row["how"]) == (0, 0, 0, 0, "known")
 
 
-def test_intervals_may_be_left_out() -> None:
+def test_no_level_means_no_intervals() -> None:
     result = decide.net_benefit_curve(tallies([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]), thresholds=AT, level=None)
     assert {(row["low"], row["high"], row["level"], row["how"]) for row in result.rows()} == {(None,) * 4}
     assert result.data["level"] is None
@@ -285,7 +287,7 @@ def test_undefined_numbers_have_reasons() -> None:
     result = decide.net_benefit_curve(
         tallies([1, 0, 0, 0], [0.9, 0.6, 0.4, 0.1], site=["n", "n", "s", "s"]), thresholds=[0, 0.5]
     )
-    output = [(row["group"], row["threshold"], row["why"]) for row in rows_of(result, "model")]
+    output = [(row["group"], row["threshold"], row["why"]) for row in strategy_rows(result, "model")]
     spared, standard = (
         "at a threshold of 0 there is no net reduction",
         "there are no positives, so the net benefit is not standardized",
@@ -298,11 +300,11 @@ def test_undefined_numbers_have_reasons() -> None:
         ({"site": "s"}, 0, f"{standard}; {spared}"),
         ({"site": "s"}, 0.5, standard),
     ]
-    south = rows_of(result, "model")[-1]
+    south = strategy_rows(result, "model")[-1]
     assert (south["standardized"], south["net_benefit"]) == (None, 0)
 
 
-def test_models_and_groups_have_curves_of_their_own_and_fit_the_schema() -> None:
+def test_models_and_groups_have_separate_curves() -> None:
     both = read.tallies(
         {"y": [1, 0, 1, 0], "a": [0.9, 0.6, 0.4, 0.1], "b": [0.2, 0.6, 0.4, 0.1], "g": ["x", "x", "y", "y"]},
         truth="y",
@@ -336,7 +338,7 @@ def test_useful_ranges_may_be_disjoint() -> None:
         (["a"], NotNumericError, "expected numbers"),
     ],
 )
-def test_bad_thresholds(given_: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401
+def test_invalid_thresholds_raise(given_: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401
     for work in (
         lambda: decide.net_benefit_curve(tallies([1, 0], [0.9, 0.1]), thresholds=given_),
         lambda: decide.net_benefits(curve(tally([1, 0], [0.9, 0.1])), given_),
@@ -354,7 +356,7 @@ def test_scores_must_be_probabilities() -> None:
             work()
 
 
-def test_bad_options() -> None:
+def test_invalid_options_raise() -> None:
     with pytest.raises(OptionError, match="level is 2; expected a confidence level"):
         decide.net_benefit_curve(tallies([1, 0], [0.9, 0.1]), level=2)
     with pytest.raises(OptionError, match="prevalence is 0; expected a prevalence from 1e-12 to 1 - 1e-12"):
@@ -366,7 +368,7 @@ def test_bad_options() -> None:
 def test_a_group_without_rows_is_undefined() -> None:
     some = tally([1, 0], [0.9, 0.1])
     both = Tallies({"risk": {("n",): some, ("s",): Tally.sum([])}}, attributes=("site",))
-    result = rows_of(decide.net_benefit_curve(both, thresholds=[0.5]), "model")[-1]
+    result = strategy_rows(decide.net_benefit_curve(both, thresholds=[0.5]), "model")[-1]
     assert (result["net_benefit"], result["low"], result["high"], result["why"]) == (
         None,
         None,
@@ -377,12 +379,12 @@ def test_a_group_without_rows_is_undefined() -> None:
 
 def test_net_reduction_has_the_interval_of_the_measure() -> None:
     truth, score = population.logit_normal(prevalence=0.3).draw(400, 3)
-    here = tallies(truth, score)
-    for t in (here, shift.reweigh(here, to=0.1)):
+    original = tallies(truth, score)
+    for t in (original, shift.reweigh(original, to=0.1)):
         for row in decide.net_benefit_curve(t, thresholds=[0.1, 0.4]).rows():
             cut = {"model": row["threshold"], "all": -inf, "none": inf}[row["strategy"]]
             spared = infer.estimate(partial(measure.net_reduction, at=row["threshold"]), curve(t.tally).at(cut))
             assert row["net_reduction"] == pytest.approx(spared.value)
-            certain = row["strategy"] == "all" or (row["strategy"] == "none" and t is not here)
+            certain = row["strategy"] == "all" or (row["strategy"] == "none" and t is not original)
             low, high = (spared.value,) * 2 if certain else (spared.low, spared.high)
             assert (row["net_reduction_low"], row["net_reduction_high"]) == pytest.approx((low, high))

@@ -1,4 +1,4 @@
-"""Any policy on any rows: the tables are what is done row by row, or what can be expected of it."""
+"""Evaluation of policies: tables equal decisions row by row, or their expectation."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -32,13 +32,13 @@ HALF = RandomizedCut((Cut((0.3,)), Cut((0.6,))), (0.25, 0.75))
 BY_SEX = Policy(by_group={("f",): Cut((0.4,)), ("m",): HALF}, otherwise="refuse", attributes=("sex",))
 
 
-def alike(treatment: Cut | RandomizedCut, **more: Any) -> Policy:  # noqa: ANN401  (options of a policy)
+def policy_for_all(treatment: Cut | RandomizedCut, **more: Any) -> Policy:  # noqa: ANN401  (options of a policy)
     return Policy(by_group={(): treatment}, otherwise="refuse", **more)
 
 
 @st.composite
 def cuts(draw: st.DrawFn) -> Cut:
-    """Cuts into any actions, reversed ones and those that flag at both ends among them."""
+    """Cuts into any actions, also reversed ones and those that flag at both ends."""
     actions = [draw(st.sampled_from(["pass", "refer", "flag", "look"]))]
     for _ in range(draw(st.integers(0, 3))):
         actions.append(draw(st.sampled_from([each for each in ("pass", "refer", "flag") if each != actions[-1]])))
@@ -48,7 +48,7 @@ def cuts(draw: st.DrawFn) -> Cut:
 
 @st.composite
 def policies(draw: st.DrawFn) -> Policy:
-    """Policies without a lottery, for everybody, by an attribute or by both; labels as numbers or as text."""
+    """Deterministic policies for all rows, or by one or two attributes with labels as numbers or text."""
     attributes = draw(st.sampled_from([(), ("sex",), ("site",), ("sex", "site"), ("site", "sex")]))
     spelled = draw(st.sampled_from([int, str]))
     labels: dict[str, Sequence[object]] = {"sex": SEXES, "site": [spelled(each) for each in SITES]}
@@ -76,28 +76,28 @@ def people(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-def tallied(columns: dict[str, Any], **more: Any) -> Tallies:  # noqa: ANN401  (options of reading)
+def read_tallies(columns: dict[str, Any], **more: Any) -> Tallies:  # noqa: ANN401  (options of reading)
     query = {"truth": "sick", "score": "risk", "group": ["sex", "site"]} | more
     return read.tallies({name: np.array(column) for name, column in columns.items()}, **query)
 
 
 @given(people(), policies(), st.booleans())
 def test_tables_equal_decisions_row_by_row(columns: dict[str, Any], policy: Policy, weighted: bool) -> None:  # noqa: FBT001
-    result = decide.decision_tables(tallied(columns, **({"weight": "weight"} if weighted else {})), policy)
+    result = decide.decision_tables(read_tallies(columns, **({"weight": "weight"} if weighted else {})), policy)
     weight = np.array(columns["weight"]) if weighted else np.ones(len(columns["sick"]))
     rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
     done = [policy.action(row["risk"], [row[name] for name in policy.attributes]) for row in rows]
     for group, tables in result.items():
-        here = np.array([group in (None, (row["sex"], row["site"])) for row in rows])
+        in_group = np.array([group in (None, (row["sex"], row["site"])) for row in rows])
         assert set(tables) == set(policy.actions)
         for action, table in tables.items():
             gets, sick = np.array([each == action for each in done]), np.array(columns["sick"])
             wanted = [
-                weight[here & a & b].sum() for a, b in ((gets, sick), (gets, ~sick), (~gets, sick), (~gets, ~sick))
+                weight[in_group & a & b].sum() for a, b in ((gets, sick), (gets, ~sick), (~gets, sick), (~gets, ~sick))
             ]
             assert [table.tp, table.fp, table.fn, table.tn] == wanted
-        assert sum(table.flagged for table in tables.values()) == weight[here].sum()
-        assert sum(table.rows.flagged for table in tables.values()) == here.sum()
+        assert sum(table.flagged for table in tables.values()) == weight[in_group].sum()
+        assert sum(table.rows.flagged for table in tables.values()) == in_group.sum()
 
 
 def simulate(rows: int) -> tuple[dict[str, Array], Tallies]:
@@ -109,27 +109,27 @@ def simulate(rows: int) -> tuple[dict[str, Array], Tallies]:
         "sex": rng.choice(SEXES, rows),
         "site": rng.choice(SITES, rows),
     }
-    return columns, tallied(columns)
+    return columns, read_tallies(columns)
 
 
 def test_expected_counts_equal_mean_randomized_decisions() -> None:
     columns, tallies = simulate(100_000)
     result = decide.decision_tables(tallies, BY_SEX)
-    lot = random_numbers(BY_SEX.key, [str(each) for each in range(100_000)])
+    numbers = random_numbers(BY_SEX.key, [str(each) for each in range(100_000)])
     low, high = (columns["risk"] >= at for at in (0.3, 0.6))
-    flag = np.where(columns["sex"] == "f", columns["risk"] >= 0.4, np.where(lot < HALF.edges[0], low, high))
+    flag = np.where(columns["sex"] == "f", columns["risk"] >= 0.4, np.where(numbers < HALF.edges[0], low, high))
     for at in range(300):
         assert BY_SEX.action(columns["risk"][at], [columns["sex"][at]], id=at) == ("flag" if flag[at] else "pass")
     for group, tables in result.items():
-        here = np.ones(100_000, bool)
+        in_group = np.ones(100_000, bool)
         for name, value in zip(("sex", "site"), group or (), strict=False):
-            here &= columns[name] == value
+            in_group &= columns[name] == value
         for sick, of in ((True, "tp"), (False, "fp")):
-            those = here & (columns["sick"] == sick)
+            those = in_group & (columns["sick"] == sick)
             doubt = those & (columns["sex"] == "m") & (low != high)
             spread = np.sqrt(doubt.sum() * 0.25 * 0.75)
             assert abs(getattr(tables["flag"], of) - (flag & those).sum()) <= 4.5 * spread
-        assert tables["flag"].flagged + tables["pass"].flagged == pytest.approx(here.sum(), rel=1e-12)
+        assert tables["flag"].flagged + tables["pass"].flagged == pytest.approx(in_group.sum(), rel=1e-12)
 
 
 def test_unknown_groups_are_listed() -> None:
@@ -143,33 +143,34 @@ def test_unknown_groups_are_listed() -> None:
         decide.evaluate_policy(tallies, only)
 
 
-def test_missing_attributes_are_errors() -> None:
+def test_missing_attributes_raise() -> None:
     columns, _ = simulate(60)
     with pytest.raises(
         OptionError, match=r"by sex are needed, and the rows were read without groups; .* group='sex'\."
     ):
-        decide.evaluate_policy(tallied(columns, group=[]), BY_SEX)
+        decide.evaluate_policy(read_tallies(columns, group=[]), BY_SEX)
     with pytest.raises(OptionError, match="read by site alone"):
-        decide.decision_tables(tallied(columns, group="site"), BY_SEX)
+        decide.decision_tables(read_tallies(columns, group="site"), BY_SEX)
 
 
-def test_a_rule_is_no_policy() -> None:
+def test_rule_instead_of_policy_raises() -> None:
     _, tallies = simulate(60)
     with pytest.raises(OptionError, match="function is not a Policy"):
         decide.evaluate_policy(tallies, decide.youden)  # type: ignore[arg-type]
 
 
-def test_a_model_is_named_where_there_are_several() -> None:
+def test_several_models_need_a_name() -> None:
     columns, _ = simulate(60)
-    both = tallied(columns | {"old": columns["risk"] / 2}, score=["risk", "old"])
+    both = read_tallies(columns | {"old": columns["risk"] / 2}, score=["risk", "old"])
     with pytest.raises(OptionError, match="several models"):
-        decide.decision_tables(both, alike(Cut((0.5,))))
+        decide.decision_tables(both, policy_for_all(Cut((0.5,))))
     with pytest.raises(UnknownNameError, match=r"no model 'new'. Known are: risk, old"):
-        decide.decision_tables(both, alike(Cut((0.5,))), model="new")
+        decide.decision_tables(both, policy_for_all(Cut((0.5,))), model="new")
     with pytest.raises(OptionError, match="no policy for old"):
-        decide.evaluate_policy(both, {"risk": alike(Cut((0.5,)))})
+        decide.evaluate_policy(both, {"risk": policy_for_all(Cut((0.5,)))})
     half, whole = (
-        decide.decision_tables(both, alike(Cut((at,))), model=name) for name, at in (("old", 0.25), ("risk", 0.5))
+        decide.decision_tables(both, policy_for_all(Cut((at,))), model=name)
+        for name, at in (("old", 0.25), ("risk", 0.5))
     )
     assert half[None]["flag"].tp == whole[None]["flag"].tp
 
@@ -197,7 +198,7 @@ def test_reversal_swaps_the_table() -> None:
     usual, turned = (
         {
             row["measure"]: row["value"]
-            for row in decide.evaluate_policy(tallies, alike(Cut((0.5,), actions))).rows()
+            for row in decide.evaluate_policy(tallies, policy_for_all(Cut((0.5,), actions))).rows()
             if not row["group"]
         }
         for actions in (("pass", "flag"), ("flag", "pass"))
@@ -206,7 +207,7 @@ def test_reversal_swaps_the_table() -> None:
     assert (turned["tp"], turned["tn"]) == (usual["fn"], usual["fp"])
 
 
-def test_flagging_at_both_ends_and_what_is_referred_elsewhere() -> None:
+def test_flagging_at_both_ends_with_referrals() -> None:
     _, tallies = simulate(300)
     ends = Policy(
         by_group={("f",): Cut((0.2, 0.8), ("flag", "pass", "flag"))},
@@ -228,31 +229,31 @@ def test_flagging_at_both_ends_and_what_is_referred_elsewhere() -> None:
 def test_randomized_bands_have_expected_counts() -> None:
     _, tallies = simulate(300)
     bands = RandomizedCut((Cut((0.5,), ("low", "high")), Cut((0.2, 0.8), ("low", "middle", "high"))), (0.5, 0.5))
-    result = [row for row in decide.evaluate_policy(tallies, alike(bands)).rows() if row["group"] is None]
+    result = [row for row in decide.evaluate_policy(tallies, policy_for_all(bands)).rows() if row["group"] is None]
     shares = {row["action"]: row["value"] for row in result if row["measure"] == "share"}
     assert sum(shares.values()) == pytest.approx(1)
-    high = np.mean([decide.decision_tables(tallies, alike(cut))[None]["high"].flagged for cut in bands.cuts])
+    high = np.mean([decide.decision_tables(tallies, policy_for_all(cut))[None]["high"].flagged for cut in bands.cuts])
     assert shares["high"] == pytest.approx(high / 300)
 
 
-def test_the_same_rows_are_recognized() -> None:
+def test_data_of_the_choice_are_recognized() -> None:
     columns, tallies = simulate(300)
-    by_sex = tallied(columns, group="sex")
+    by_sex = read_tallies(columns, group="sex")
     for digest in (tallies.pooled("risk").digest, tallies.digest, by_sex.digest):
         policy = Policy(by_group=BY_SEX.by_group, otherwise="refuse", attributes=("sex",), chosen_on=digest)
         result = decide.evaluate_policy(tallies, policy, interval=None)
         assert result.data["same"] == ["risk"]
         assert any("chosen on these rows" in note for note in result.data["notes"])
-        carried = shift.reweigh(tallies, to=0.1)
-        assert decide.evaluate_policy(carried, policy, interval=None).data["same"] == ["risk"]
-        turned = tallied(columns, group=["site", "sex"])
+        reweighted = shift.reweigh(tallies, to=0.1)
+        assert decide.evaluate_policy(reweighted, policy, interval=None).data["same"] == ["risk"]
+        turned = read_tallies(columns, group=["site", "sex"])
         assert decide.evaluate_policy(turned, policy, interval=None).data["same"] == ["risk"] * (
             digest != tallies.digest
         )
     assert decide.evaluate_policy(simulate(299)[1], policy, interval=None).data["same"] == []
 
 
-def test_the_same_rows_are_recognized_after_a_calibrator() -> None:
+def test_data_of_the_choice_are_recognized_after_a_calibrator() -> None:
     _, tallies = simulate(300)
     fitted = calibrate.logistic(tallies.pooled("risk"))
     policy = decide.choose_policy(tallies, decide.youden, calibrator=fitted)
@@ -263,12 +264,12 @@ def test_the_same_rows_are_recognized_after_a_calibrator() -> None:
     assert result.data["policies"]["risk"]["map"] == fitted.method
 
 
-def test_weights_and_another_prevalence_mix_like_masses() -> None:
+def test_moments_add_up_over_reweighted_groups() -> None:
     columns, _ = simulate(400)
-    weighted = tallied(columns | {"w": np.linspace(0.5, 2, 400)}, weight="w")
-    there = shift.reweigh(weighted, to=0.02)
-    table = decide.decision_tables(there, BY_SEX)[None]["flag"]
-    parts = [decide.decision_tables(there, BY_SEX)[group]["flag"] for group in there.groups]
+    weighted = read_tallies(columns | {"w": np.linspace(0.5, 2, 400)}, weight="w")
+    reweighted = shift.reweigh(weighted, to=0.02)
+    table = decide.decision_tables(reweighted, BY_SEX)[None]["flag"]
+    parts = [decide.decision_tables(reweighted, BY_SEX)[group]["flag"] for group in reweighted.groups]
     assert table.reweighed
     for name in ("tp", "fp", "fn", "tn"):
         for moment in ("squares", "rows"):

@@ -1,4 +1,4 @@
-"""The classifiers of a front as one score, and the slopes of a hull as likelihood ratios."""
+"""Ranks of rows by the classifiers of a hull, and its slopes as likelihood ratios."""
 
 from collections.abc import Callable
 from math import inf
@@ -32,18 +32,18 @@ def table(truth: Array, flags: Array) -> Counts[float]:
     return curve(tally(truth, flags.astype(float), positive=True)).at(1.0)
 
 
-def points(c: Curve) -> list[tuple[float, float]]:
+def roc_points(c: Curve) -> list[tuple[float, float]]:
     counts = c.counts
     return list(zip(measure.fpr(counts).tolist(), measure.sensitivity(counts).tolist(), strict=True))
 
 
 @given(scored)
-def test_the_pools_of_one_score_rank_as_its_hull(drawn: Rows) -> None:
+def test_ranks_of_one_curve_reproduce_its_hull(drawn: Rows) -> None:
     c = curve(tally(drawn.truth, drawn.score, positive=True))
     score = decide.rank_by_hull(decide.roc_convex_hull({"risk": c}), {"risk": drawn.score})
     again = curve(tally(drawn.truth, score, positive=True))
     assert measure.auc(again) == pytest.approx(measure.auc(c.hull()))
-    assert points(again) == [pytest.approx(point) for point in points(c.hull())]
+    assert roc_points(again) == [pytest.approx(point) for point in roc_points(c.hull())]
 
 
 @given(scored, st.data())
@@ -52,7 +52,7 @@ def test_nested_classifiers_rank_through_all_vertices(drawn: Rows, data: st.Data
     flags = {str(cut): drawn.score >= cut for cut in data.draw(st.sets(few, min_size=1))}
     result = decide.roc_convex_hull({name: table(drawn.truth, each) for name, each in flags.items()})
     score = decide.rank_by_hull(result, flags)
-    through = points(curve(tally(drawn.truth, score, positive=True)))
+    through = roc_points(curve(tally(drawn.truth, score, positive=True)))
     assert through == [pytest.approx((each.fpr, each.tpr)) for each in result.vertices]
 
 
@@ -81,7 +81,7 @@ def test_ranks_of_other_classifiers_lose_no_true_positive(drawn: Rows, data: st.
         ((range(5), range(1)), (range(9), range(3)), 0),  # nested
     ],
 )
-def test_classifiers_that_are_not_nested_leave_the_front(
+def test_classifiers_that_are_not_nested_leave_the_hull(
     strict: tuple[range, range], lax: tuple[range, range], side: int
 ) -> None:
     truth = np.arange(20) < 10
@@ -106,7 +106,7 @@ def test_several_scores_and_a_reversed_one() -> None:
     assert decide.rank_by_hull(hopeless, {"bad": bad}).tolist() == [0] * 6
 
 
-def test_rows_that_do_not_fit_are_refused() -> None:
+def test_invalid_columns_raise() -> None:
     result = decide.roc_convex_hull({"a": Counts(tp=5, fn=1, fp=0, tn=4), "b": Counts(tp=6, fn=0, fp=1, tn=3)})
     cases: list[tuple[Callable[[], object], type[Exception], str]] = [
         (lambda: decide.rank_by_hull(result, {"a": [1, 0]}), UnknownNameError, "there is no classifier 'b'"),
@@ -132,7 +132,7 @@ def test_rows_that_do_not_fit_are_refused() -> None:
 
 
 @given(scored, st.sampled_from([0.0, 0.3, 1.0, 2.5, inf]))
-def test_slopes_fall_add_up_and_bracket_the_tangent(drawn: Rows, slope: float) -> None:
+def test_ratios_decrease_and_bracket_the_tangent_slope(drawn: Rows, slope: float) -> None:
     c = curve(tally(drawn.truth, drawn.score, positive=True))
     result = decide.hull_likelihood_ratios(c)
     assert (np.diff(result["ratio"][np.isfinite(result["ratio"])]) < 0).all()
@@ -165,7 +165,7 @@ def test_posteriors_are_the_shares_of_pools_at_any_prevalence(drawn: Rows, preva
     assert ((result["low"] <= result["ratio"]) & (result["ratio"] <= result["high"])).all()
 
 
-def grid(model: Population, thresholds: Array) -> Curve:
+def population_curve(model: Population, thresholds: Array) -> Curve:
     """A curve of the masses of a population between thresholds, strictest first."""
     flagged = model.at(thresholds)
     mass = np.diff([flagged.tp, flagged.fp], axis=1)
@@ -174,14 +174,14 @@ def grid(model: Population, thresholds: Array) -> Curve:
 
 def test_slopes_of_a_population_are_its_likelihood_ratio() -> None:
     cuts = np.linspace(1, 0, 101)
-    result = decide.hull_likelihood_ratios(grid(population.linear(), cuts))
+    result = decide.hull_likelihood_ratios(population_curve(population.linear(), cuts))
     middle = (cuts[1:] + cuts[:-1]) / 2
     np.testing.assert_allclose(result["ratio"], population.linear().likelihood_ratio(middle))
     # The steps of a normal density are only nearly straight, the more so the narrower they are.
     off = []
     for steps in (101, 1001):
         cuts = np.linspace(4, -3, steps)
-        near = decide.hull_likelihood_ratios(grid(population.binormal(), cuts))["ratio"]
+        near = decide.hull_likelihood_ratios(population_curve(population.binormal(), cuts))["ratio"]
         off.append(np.abs(near / population.binormal().likelihood_ratio((cuts[1:] + cuts[:-1]) / 2) - 1).max())
     assert off[0] < 0.02
     assert off[1] < off[0] / 50

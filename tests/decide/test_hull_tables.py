@@ -1,4 +1,4 @@
-"""Tables of hulls, likelihood ratios, combined scores and cheapest thresholds, through Python."""
+"""Tables of hulls, likelihood ratios, combined scores and cheapest thresholds."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The cheapest class for each row: never dearer than any other way to decide by the same posteriors."""
+"""Decisions of least cost among several classes, compared with all other decisions."""
 
 from collections.abc import Callable
 from functools import partial
@@ -41,7 +41,7 @@ def matrices(width: int = 3) -> st.SearchStrategy[CostMatrix]:
 
 
 @given(posteriors(), matrices())
-def test_nothing_is_cheaper_on_any_row(p: Array, costs: CostMatrix) -> None:
+def test_no_decision_is_cheaper_on_any_row(p: Array, costs: CostMatrix) -> None:
     result = decide.least_cost(p, costs)
     for other in range(3):
         assert (result.cost <= p @ costs.cost[:, other] + 1e-9).all()
@@ -59,7 +59,7 @@ def test_equal_costs_give_the_most_probable_class(p: Array) -> None:
 
 
 @given(st.lists(st.integers(0, 64), min_size=1), st.integers(1, 9), st.integers(1, 9))
-def test_with_two_classes_it_is_a_threshold(parts: list[int], alarm: int, miss: int) -> None:
+def test_two_classes_are_a_threshold_rule(parts: list[int], alarm: int, miss: int) -> None:
     p = np.array(parts) / 64
     costs = CostMatrix([[0, miss], [alarm, 0]], ["sick", "well"])
     result = decide.least_cost(np.column_stack([p, 1 - p]), costs)
@@ -79,7 +79,7 @@ def test_referred_rows_would_cost_more_to_decide(p: Array, costs: CostMatrix, re
 
 
 @given(posteriors(), matrices(), st.permutations([0, 1, 2]))
-def test_labels_say_which_column_is_which(p: Array, costs: CostMatrix, order: list[int]) -> None:
+def test_labels_name_the_columns(p: Array, costs: CostMatrix, order: list[int]) -> None:
     named = [costs.labels[at] for at in order]
     result = decide.least_cost(p[:, order], costs, labels=named)
     np.testing.assert_allclose(result.cost, decide.least_cost(p, costs).cost)
@@ -103,7 +103,7 @@ def people(weight: Array | None = None, count: Array | None = None) -> Multiclas
     return class_scores(truth, score, labels=["home", "ward", "theatre"], weight=weight, count=count)
 
 
-def test_realised_costs_beside_those_of_the_likeliest_class() -> None:
+def test_costs_beside_those_of_the_most_probable_class() -> None:
     rows = people()
     result = decide.least_cost(rows, TRIAGE)
     assert result.to_labels() == ["ward", "home", "theatre", "ward"]
@@ -116,7 +116,7 @@ def test_realised_costs_beside_those_of_the_likeliest_class() -> None:
     assert repr(result) == f"Decisions(4 rows; expected cost {result.cost.mean():.6g} per row)"
 
 
-def test_referred_rows_cost_what_referring_costs_and_are_in_no_cell() -> None:
+def test_referred_rows_cost_the_referral_and_are_in_no_cell() -> None:
     rows = people(weight=np.array([2.0, 1.0, 1.0, 1.0]))
     result = decide.least_cost(rows, TRIAGE, refer=0.5)
     assert result.to_labels() == ["refer", "home", "refer", "refer"]
@@ -129,7 +129,7 @@ def test_referred_rows_cost_what_referring_costs_and_are_in_no_cell() -> None:
     assert repr(result).startswith("Decisions(4 rows, 3 of them referred")
 
 
-def test_counts_of_rows_are_repetition() -> None:
+def test_counts_equal_repeated_rows() -> None:
     times = np.array([3, 1, 2, 1])
     rows = people(count=times)
     result = decide.least_cost(rows, TRIAGE)
@@ -171,7 +171,7 @@ def test_realised_costs_approach_expected_ones_where_posteriors_are_right() -> N
 
 
 def simulate(rows: int, *, sharper: float = 1.0, weight: bool = False) -> MulticlassRows:
-    """Rows whose posteriors are right, unless they are made sharper than that."""
+    """Simulate rows with calibrated posteriors, or overconfident ones."""
     rng = np.random.default_rng(1)
     p = rng.dirichlet([2.0, 1.0, 1.0], rows)
     truth = np.minimum((p.cumsum(axis=1) < rng.random((rows, 1))).sum(axis=1), 2)
@@ -179,7 +179,7 @@ def simulate(rows: int, *, sharper: float = 1.0, weight: bool = False) -> Multic
     return MulticlassRows(truth, output, TRIAGE.labels, weight=rng.uniform(0.5, 2, rows) if weight else None)
 
 
-def test_where_every_row_is_decided_the_interval_is_that_of_the_table() -> None:
+def test_interval_without_referrals_is_that_of_the_table() -> None:
     rows = simulate(200)
     result = decide.least_cost(rows, TRIAGE)
     best, likeliest = result.results(rows, level=0.9).rows()
@@ -192,7 +192,7 @@ def test_where_every_row_is_decided_the_interval_is_that_of_the_table() -> None:
 
 @pytest.mark.parametrize("weight", [False, True])
 @pytest.mark.parametrize("shares", [None, [0.2, 0.3, 0.5]])
-def test_with_referrals_the_interval_is_about_that_of_a_mean_over_rows(
+def test_interval_with_referrals_is_close_to_that_of_a_mean(
     weight: bool,  # noqa: FBT001  (a case)
     shares: list[float] | None,
 ) -> None:
@@ -204,19 +204,19 @@ def test_with_referrals_the_interval_is_about_that_of_a_mean_over_rows(
     own = np.array([np.average(cost[rows.truth == at], weights=mass[rows.truth == at]) for at in range(3)])
     to = np.bincount(rows.truth, weights=mass) / mass.sum() if shares is None else np.array(shares)
     assert best["realised"] == pytest.approx(to @ own)
-    there = mass * (to / np.bincount(rows.truth, weights=mass))[rows.truth]
+    reweighted = mass * (to / np.bincount(rows.truth, weights=mass))[rows.truth]
     apart = cost - (to @ own if shares is None else own[rows.truth])
-    error = np.sqrt((there**2 * apart**2).sum())
+    error = np.sqrt((reweighted**2 * apart**2).sum())
     assert best["low"] < best["realised"] < best["high"]
     assert best["high"] - best["low"] == pytest.approx(2 * 1.96 * error, rel=0.1)
 
 
-def test_at_other_shares_the_table_of_decisions_is_reweighed() -> None:
+def test_confusion_matrix_is_reweighted_to_shares() -> None:
     rows, shares = simulate(300), {"theatre": 0.5, "home": 0.2, "ward": 0.3}
     result = decide.least_cost(rows, TRIAGE)
-    there = result.confusion(rows, shares=shares)
-    assert there.reweighed
-    np.testing.assert_allclose(there.mass, shift.reweigh(result.confusion(rows), to=shares).mass)
+    table = result.confusion(rows, shares=shares)
+    assert table.reweighed
+    np.testing.assert_allclose(table.mass, shift.reweigh(result.confusion(rows), to=shares).mass)
     some = decide.least_cost(rows, TRIAGE, refer=0.5)
     # What is referred belongs to its class, too.
     mass = some.confusion(rows, shares=shares).truth + some.referred_mass(rows, shares=shares)
@@ -225,11 +225,11 @@ def test_at_other_shares_the_table_of_decisions_is_reweighed() -> None:
 
 
 @pytest.mark.parametrize("refer", [None, 0.5])
-def test_shares_that_the_rows_have_change_no_cost(refer: float | None) -> None:
+def test_shares_of_the_rows_change_no_cost(refer: float | None) -> None:
     rows = simulate(300, weight=True)
     result = decide.least_cost(rows, TRIAGE, refer=refer)
-    here, there = result.results(rows).rows(), result.results(rows, shares=rows.support / rows.total).rows()
-    for one, other in zip(here, there, strict=True):
+    original, reweighted = result.results(rows).rows(), result.results(rows, shares=rows.support / rows.total).rows()
+    for one, other in zip(original, reweighted, strict=True):
         for name in ("expected", "realised", "referred"):
             assert one[name] == pytest.approx(other[name])
 
@@ -243,7 +243,7 @@ def test_wrong_posteriors_are_noted() -> None:
             assert all(note.endswith("they are not calibrated on these rows.") for note in notes)
 
 
-def test_numbers_alone_and_a_class_that_is_called_refer() -> None:
+def test_no_level_and_a_class_named_refer() -> None:
     costs = CostMatrix([[0, 1], [4, 0]], ["refer", "keep"])
     rows = class_scores(["refer", "keep", "keep"], [[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]], labels=["refer", "keep"])
     result = decide.least_cost(rows, costs, refer=0.3)

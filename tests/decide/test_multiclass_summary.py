@@ -1,4 +1,4 @@
-"""Tidy numbers of the cheapest decisions on several classes."""
+"""The summary of decisions among several classes."""
 
 import numpy as np
 import pytest
@@ -18,12 +18,12 @@ def rows() -> MulticlassRows:
     return MulticlassRows(truth, p[:, [2, 0, 1]], ("theatre", "home", "ward"))
 
 
-def numbers(rows: MulticlassRows, **query: object) -> dict[tuple[str, str], float]:
+def values_by_rule(rows: MulticlassRows, **query: object) -> dict[tuple[str, str], float]:
     result = decide.multiclass_summary(rows, TRIAGE, **query)  # type: ignore[arg-type]
     return {(row["rule"], row["measure"]): row["value"] for row in result.rows() if row["class"] is None}
 
 
-def test_numbers_are_those_of_the_decisions(rows: MulticlassRows) -> None:
+def test_rows_agree_with_the_decisions(rows: MulticlassRows) -> None:
     result = decide.multiclass_summary(rows, TRIAGE, refer=0.5, level=0.9)
     decisions = decide.least_cost(rows, TRIAGE, refer=0.5)
     output = read_results(result.to_json())
@@ -50,13 +50,13 @@ def test_posteriors_are_adjusted_to_stated_shares(rows: MulticlassRows) -> None:
     moved = shift.reprior(
         rows.score, from_=rows.support / rows.total, to=[TO[str(label)] for label in rows.labels], labels=rows.labels
     )
-    there = MulticlassRows(rows.truth, moved, rows.labels)
-    by_hand = decide.least_cost(there, TRIAGE, refer=0.5)
-    wanted = by_hand.results(there, shares=TO).rows()[0]
+    adjusted = MulticlassRows(rows.truth, moved, rows.labels)
+    by_hand = decide.least_cost(adjusted, TRIAGE, refer=0.5)
+    wanted = by_hand.results(adjusted, shares=TO).rows()[0]
     result = decide.multiclass_summary(rows, TRIAGE, refer=0.5, shares=TO)
-    assert numbers(rows, refer=0.5, shares=TO)["least cost", "cost_realised"] == wanted["realised"]
+    assert values_by_rule(rows, refer=0.5, shares=TO)["least cost", "cost_realised"] == wanted["realised"]
     cells = [row["value"] for row in result.rows() if row["measure"] == "cell"]
-    np.testing.assert_allclose(cells, by_hand.confusion(there, shares=TO).mass.ravel())
+    np.testing.assert_allclose(cells, by_hand.confusion(adjusted, shares=TO).mass.ravel())
     assert result.data["to"] == pytest.approx(TO)
     assert any("taken as known" in note for note in result.data["notes"])
     # Posteriors that know the shares decide more cheaply there than those that do not.

@@ -39,7 +39,7 @@ def read_rows(**options: Any) -> Rows:  # noqa: ANN401
 
 @settings(deadline=None)
 @given(rows(score=probability), st.data())
-def test_a_difference_is_that_of_two_decision_curves(data: Any, more: st.DataObject) -> None:  # noqa: ANN401
+def test_difference_equals_that_of_two_decision_curves(data: Any, more: st.DataObject) -> None:  # noqa: ANN401
     other, weight = more.draw(like(data, probability)), more.draw(like(data, st.floats(0.5, 3)))
     result = decide.net_benefit_difference(
         Rows(data.truth, {"a": data.score, "b": other}, weight=weight), thresholds=AT
@@ -57,7 +57,7 @@ def test_a_difference_is_that_of_two_decision_curves(data: Any, more: st.DataObj
 
 @settings(deadline=None)
 @given(rows(score=probability), st.data())
-def test_a_count_is_that_many_rows_and_turning_the_pair_turns_the_sign(data: Any, more: st.DataObject) -> None:  # noqa: ANN401
+def test_counts_equal_repetition_and_swapped_models_change_sign(data: Any, more: st.DataObject) -> None:  # noqa: ANN401
     other, times = more.draw(like(data, probability)), more.draw(like(data, st.integers(1, 3)))
     counted = Rows(data.truth, {"a": data.score, "b": other}, count=times)
     repeated = Rows(np.repeat(data.truth, times), {"a": np.repeat(data.score, times), "b": np.repeat(other, times)})
@@ -81,7 +81,7 @@ def test_intervals_are_near_the_bootstrap() -> None:
     assert (result["low"], result["high"]) == pytest.approx((drawn.difference.low, drawn.difference.high), abs=0.003)
 
 
-def test_far_from_the_ends_it_is_nearly_normal() -> None:
+def test_interval_is_nearly_normal_far_from_0_and_1() -> None:
     shares, factors, n = np.array([0.1, 0.05, 0.2, 0.1]), np.array([1, -1, -0.5, 0.5]), 1e6
     cells = [
         _confusion_intervals.LinearCell(share * n, share * n, factor)
@@ -93,7 +93,7 @@ def test_far_from_the_ends_it_is_nearly_normal() -> None:
     assert (low, high) == pytest.approx((value - half, value + half), abs=3e-6)
 
 
-def test_groups_come_after_everybody_and_all_fits_the_schema() -> None:
+def test_groups_follow_all_rows_and_fit_the_schema() -> None:
     result = decide.net_benefit_difference(read_rows(group="site"), thresholds=[0.2, 0.5])
     assert [row["group"] for row in result.rows()] == [None, None, *[{"site": "n"}] * 2, *[{"site": "s"}] * 2]
     assert {(row["model"], row["against"]) for row in result.rows()} == {("new", "old")}

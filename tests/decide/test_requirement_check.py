@@ -1,4 +1,4 @@
-"""Whether requirements hold: verdicts, margins, the rows that would decide, and how often chance says yes."""
+"""Checks of requirements: verdicts, margins, required numbers of rows, and type I error."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -32,23 +32,23 @@ def columns(rows: int, seed: int = 0) -> dict[str, Any]:
     }
 
 
-def tallied(given: Mapping[str, Any], **more: Any) -> Tallies:  # noqa: ANN401  (options of reading)
+def read_tallies(given: Mapping[str, Any], **more: Any) -> Tallies:  # noqa: ANN401  (options of reading)
     return read.tallies(given, **{"truth": "sick", "score": "risk"} | more)
 
 
 def table(tp: int, fp: int, fn: int, tn: int, times: int = 1) -> Tallies:
-    """Rows that the cut at a half makes into such a table, each so many times."""
+    """Make tallies whose confusion matrix at a threshold of 0.5 is this one, repeated."""
     truth = np.repeat([1, 0, 1, 0], np.array([tp, fp, fn, tn]) * times)
     score = np.repeat([0.9, 0.9, 0.1, 0.1], np.array([tp, fp, fn, tn]) * times)
-    return tallied({"sick": truth, "risk": score})
+    return read_tallies({"sick": truth, "risk": score})
 
 
-def only(tallies: Tallies, require: Any, policy: Policy = AT_HALF, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+def check_one(tallies: Tallies, require: Any, policy: Policy = AT_HALF, **more: Any) -> dict[str, Any]:  # noqa: ANN401
     [row] = decide.check(tallies, policy, require, **more).rows()
     return row
 
 
-def repeated(given: Mapping[str, Any], times: int) -> dict[str, Any]:
+def repeat_rows(given: Mapping[str, Any], times: int) -> dict[str, Any]:
     return {name: np.tile(column, times) for name, column in given.items()}
 
 
@@ -65,14 +65,14 @@ def repeated(given: Mapping[str, Any], times: int) -> dict[str, Any]:
     ],
 )
 def test_verdicts_by_the_interval(require: str, verdict: str) -> None:
-    row = only(table(90, 20, 10, 80), require)
+    row = check_one(table(90, 20, 10, 80), require)
     result = infer.estimate(row["measure"], Counts(tp=90, fp=20, fn=10, tn=80))
     assert (row["verdict"], row["holds"]) == (verdict, verdict == "holds")
     assert (row["value"], row["low"], row["high"]) == (result.value, result.low, result.high)
     kept = result.low - row["bound"] if row["sense"] == ">=" else row["bound"] - result.high
     assert row["margin"] == kept
     assert (row["rows_needed"] is not None) == (verdict == "undecided")
-    by_value = only(table(90, 20, 10, 80), require, on="estimate")
+    by_value = check_one(table(90, 20, 10, 80), require, on="estimate")
     kept = result.value - row["bound"] if row["sense"] == ">=" else row["bound"] - result.value
     assert (by_value["holds"], by_value["margin"], by_value["rows_needed"]) == (kept >= 0, kept, None)
     assert by_value["verdict"] == ("holds" if kept >= 0 else "fails")
@@ -81,10 +81,10 @@ def test_verdicts_by_the_interval(require: str, verdict: str) -> None:
 @given(st.tuples(*[st.integers(0, 30)] * 4), st.sampled_from(USUAL[:4]), st.sampled_from([">=", "<="]), st.floats(0, 1))
 def test_laws_of_verdicts(cells: tuple[int, int, int, int], name: str, sense: str, bound: float) -> None:
     tallies = table(*(each + 1 for each in cells))
-    row = only(tallies, decide.Requirement(MEASURES[name], ">=" if sense == ">=" else "<=", bound))
-    other = only(tallies, decide.Requirement(MEASURES[name], "<=" if sense == ">=" else ">=", bound))
+    row = check_one(tallies, decide.Requirement(MEASURES[name], ">=" if sense == ">=" else "<=", bound))
+    other = check_one(tallies, decide.Requirement(MEASURES[name], "<=" if sense == ">=" else ">=", bound))
     assert row["holds"] == (row["verdict"] == "holds") == (row["margin"] >= -1e-12)
-    if row["margin"] > 1e-12:  # what is above the bound is not below it
+    if row["margin"] > 1e-12:  # a value above the bound is not below it
         assert other["verdict"] == "fails"
     if row["verdict"] == "fails":
         assert other["holds"]
@@ -101,7 +101,7 @@ def test_rows_needed_is_the_smallest_sufficient_number(
     cells: tuple[int, int, int, int], name: str, sense: str, bound: float
 ) -> None:
     tallies = table(*cells)
-    row = only(tallies, f"{name} {sense} {bound!r}")
+    row = check_one(tallies, f"{name} {sense} {bound!r}")
     if row["rows_needed"] is None:
         assert row["verdict"] != "undecided" or row["value"] == pytest.approx(bound)
         return
@@ -111,39 +111,39 @@ def test_rows_needed_is_the_smallest_sufficient_number(
     if times > 1000:
         return
     requirement = f"{name} {sense} {bound!r}"
-    assert only(table(*cells, times=times), requirement)["verdict"] != "undecided"
-    assert only(table(*cells, times=times - 1), requirement)["verdict"] == "undecided"
+    assert check_one(table(*cells, times=times), requirement)["verdict"] != "undecided"
+    assert check_one(table(*cells, times=times - 1), requirement)["verdict"] == "undecided"
 
 
 @pytest.mark.quick(5)
 @pytest.mark.parametrize("prevalence", tiered([None, 0.05]))
 @pytest.mark.parametrize("name", USUAL)
-def test_rows_that_would_decide_do(name: str, prevalence: float | None) -> None:
+def test_rows_needed_decide(name: str, prevalence: float | None) -> None:
     given = columns(160)
 
-    def carried(times: int) -> Tallies:
-        read_ = tallied(repeated(given, times))
+    def reweighted_tallies(times: int) -> Tallies:
+        read_ = read_tallies(repeat_rows(given, times))
         return read_ if prevalence is None else shift.reweigh(read_, to=prevalence)
 
-    free = only(carried(1), f"{name} >= 0")
+    free = check_one(reweighted_tallies(1), f"{name} >= 0")
     # Of draws the root of the rows is an approximation, and they have chance of their own.
     slack = 0.3 if "samples" in free["how"] else 0.0
     for share in (0.25, 0.5):  # of the way from the value to the end of its interval
         for end, sense in (("low", ">="), ("high", "<="), ("low", "<="), ("high", ">=")):
             bound = free["value"] + share * (free[end] - free["value"])
-            row = only(carried(1), f"{name} {sense} {bound!r}")
+            row = check_one(reweighted_tallies(1), f"{name} {sense} {bound!r}")
             assert row["verdict"] == "undecided"
             enough = ceil(row["rows_needed"] / 160 * (1 + slack))
-            assert only(carried(enough), f"{name} {sense} {bound!r}")["verdict"] != "undecided"
+            assert check_one(reweighted_tallies(enough), f"{name} {sense} {bound!r}")["verdict"] != "undecided"
             few = int((row["rows_needed"] - 1) / 160 * (1 - slack))
-            assert few < 1 or only(carried(few), f"{name} {sense} {bound!r}")["verdict"] == "undecided"
+            assert few < 1 or check_one(reweighted_tallies(few), f"{name} {sense} {bound!r}")["verdict"] == "undecided"
 
 
 def test_no_number_of_rows_decides_a_value_at_the_bound() -> None:
-    row = only(table(90, 20, 10, 80), "sensitivity >= 0.9")
+    row = check_one(table(90, 20, 10, 80), "sensitivity >= 0.9")
     assert (row["verdict"], row["rows_needed"]) == ("undecided", None)
     assert "the bound itself" in row["why"]
-    row = only(table(90, 20, 10, 80), decide.Requirement(measure.sensitivity, ">=", 0.9 + 1e-9))
+    row = check_one(table(90, 20, 10, 80), decide.Requirement(measure.sensitivity, ">=", 0.9 + 1e-9))
     assert "no number of rows that can be counted" in row["why"]
 
 
@@ -154,11 +154,11 @@ def test_undefined_measures_do_not_hold() -> None:
     assert rows[0]["why"] == "nothing is flagged"
     assert (rows[0]["verdict"], rows[0]["margin"], rows[0]["rows_needed"]) == ("undecided", None, None)
     assert not result.data["holds"]
-    assert not only(table(0, 0, 3, 5), "precision >= 0", on="estimate")["holds"]
+    assert not check_one(table(0, 0, 3, 5), "precision >= 0", on="estimate")["holds"]
 
 
 def test_any_measure_may_be_required() -> None:
-    tallies = tallied(columns(400))
+    tallies = read_tallies(columns(400))
     wanted = [f"{name} >= 0" for name, each in MEASURES.items() if describe(each).best]
     result = decide.check(tallies, AT_HALF, wanted, on="estimate")
     read_results(result.to_json())
@@ -172,7 +172,7 @@ def test_any_measure_may_be_required() -> None:
 
 
 def test_each_group_is_checked() -> None:
-    tallies = tallied(columns(400), group=["sex", "site"])
+    tallies = read_tallies(columns(400), group=["sex", "site"])
     everybody = decide.check(tallies, BY_SEX, "sensitivity >= 0.5")
     assert [row["group"] for row in everybody.rows()] == [None]
     finest = decide.check(tallies, BY_SEX, "sensitivity >= 0.5, auc >= 0.5", each_group=True)
@@ -180,23 +180,23 @@ def test_each_group_is_checked() -> None:
     read_results(finest.to_json())
     by_site = decide.check(tallies, BY_SEX, "sensitivity >= 0.5, auc >= 0.5", each_group=["site"]).rows()
     assert [row["group"] for row in by_site] == [None, {"site": "north"}, {"site": "south"}] * 2
-    north = tallied(
+    north = read_tallies(
         {name: column[np.array(columns(400)["site"]) == "north"] for name, column in columns(400).items()}, group="sex"
     )
     for require, at in (("sensitivity >= 0.5", 1), ("auc >= 0.5", 4)):
-        alone = only(north, require, BY_SEX)
+        alone = check_one(north, require, BY_SEX)
         assert by_site[at] == alone | {"group": {"site": "north"}}
     assert finest.data["holds"] == all(row["holds"] for row in finest.rows())
     with pytest.raises(OptionError, match="read without groups"):
-        decide.check(tallied(columns(40)), AT_HALF, "auc >= 0.5", each_group=True)
+        decide.check(read_tallies(columns(40)), AT_HALF, "auc >= 0.5", each_group=True)
     with pytest.raises(OptionError, match="groups by age are needed"):
         decide.check(tallies, BY_SEX, "auc >= 0.5", each_group=["age"])
 
 
-def test_one_group_that_fails_is_enough() -> None:
+def test_one_failing_group_fails_the_check() -> None:
     given = columns(400)
     given["risk"] = np.where(given["sex"] == "f", 1 - given["risk"], given["risk"])
-    result = decide.check(tallied(given, group="sex"), AT_HALF, "auc >= 0.3", each_group=True)
+    result = decide.check(read_tallies(given, group="sex"), AT_HALF, "auc >= 0.3", each_group=True)
     assert {(row["group"] or {}).get("sex"): row["verdict"] for row in result.rows()} == {
         None: "holds",
         "f": "fails",
@@ -206,37 +206,39 @@ def test_one_group_that_fails_is_enough() -> None:
 
 
 def test_randomized_policies_are_checked_by_expected_counts() -> None:
-    tallies = tallied(columns(400))
-    lottery = RandomizedCut((Cut((0.3,)), Cut((0.7,))), (0.5, 0.5))
-    treatments: tuple[Cut | RandomizedCut, ...] = (lottery, *lottery.cuts)
-    lots, *apart = (
-        only(tallies, "sensitivity >= 0.5", Policy(by_group={(): each}, otherwise="refuse")) for each in treatments
+    tallies = read_tallies(columns(400))
+    randomized = RandomizedCut((Cut((0.3,)), Cut((0.7,))), (0.5, 0.5))
+    treatments: tuple[Cut | RandomizedCut, ...] = (randomized, *randomized.cuts)
+    expected, *single = (
+        check_one(tallies, "sensitivity >= 0.5", Policy(by_group={(): each}, otherwise="refuse")) for each in treatments
     )
-    assert lots["value"] == pytest.approx(np.mean([row["value"] for row in apart]))
+    assert expected["value"] == pytest.approx(np.mean([row["value"] for row in single]))
 
 
-def test_models_have_policies_of_their_own() -> None:
+def test_each_model_has_its_own_policy() -> None:
     given = columns(400) | {"old": columns(400)["risk"] ** 2}
-    tallies = tallied(given, score=["risk", "old"])
+    tallies = read_tallies(given, score=["risk", "old"])
     lower = Policy(by_group={(): Cut((0.25,))}, otherwise="refuse")
     rows = decide.check(tallies, {"old": lower, "risk": AT_HALF}, "sensitivity >= 0.5").rows()
     assert [row["model"] for row in rows] == ["risk", "old"]
     assert rows[0]["value"] == rows[1]["value"]
 
 
-def test_weights_scale_nothing() -> None:
+def test_scale_of_weights_does_not_matter() -> None:
     given = columns(400)
     weight = np.random.default_rng(1).random(400) + 0.1
-    one, ten = (only(tallied(given | {"w": weight * factor}, weight="w"), "sensitivity >= 0.75") for factor in (1, 10))
+    one, ten = (
+        check_one(read_tallies(given | {"w": weight * factor}, weight="w"), "sensitivity >= 0.75") for factor in (1, 10)
+    )
     for name in ("value", "low", "high", "margin"):
         assert one[name] == pytest.approx(ten[name])
     assert one["rows_needed"] == pytest.approx(ten["rows_needed"], abs=1)
-    thrice = only(tallied(repeated(given | {"w": weight}, 3), weight="w"), "sensitivity >= 0.75")
+    thrice = check_one(read_tallies(repeat_rows(given | {"w": weight}, 3), weight="w"), "sensitivity >= 0.75")
     assert (thrice["verdict"] == "undecided") == (one["rows_needed"] > 1200)
 
 
 def test_results_store_the_request_and_the_same_data_note() -> None:
-    tallies = tallied(columns(400))
+    tallies = read_tallies(columns(400))
     result = decide.check(
         tallies, decide.youden(Curve(tallies.tally)), "auc >= 0.5", interval=IntervalOptions(level=0.9)
     )
@@ -248,9 +250,9 @@ def test_results_store_the_request_and_the_same_data_note() -> None:
 
 
 def test_check_errors() -> None:
-    tallies = tallied(columns(40))
+    tallies = read_tallies(columns(40))
     bands = Policy(by_group={(): Cut((0.3, 0.6), ("low", "middle", "high"))}, otherwise="refuse")
-    assert only(tallies, "auc >= 0.5", bands)["value"] > 0.5
+    assert check_one(tallies, "auc >= 0.5", bands)["value"] > 0.5
     with pytest.raises(
         OptionError, match="a policy of low, middle, high has no confusion matrix, so sensitivity is undefined"
     ):
@@ -275,15 +277,15 @@ def test_type_one_error_at_the_bound(require: str) -> None:
     rng, held, times = np.random.default_rng(7), 0, 300
     for _ in range(times):
         cells = rng.multinomial(400, [0.32, 0.18, 0.08, 0.42])
-        held += only(table(*map(int, cells)), require)["holds"]
+        held += check_one(table(*map(int, cells)), require)["holds"]
     # A bound of 95 % intervals is beaten in 2.5 % of samples; 300 of them are off by chance, too.
     assert held <= times * 0.025 + 2.5 * np.sqrt(times * 0.025 * 0.975)
 
 
 def test_a_measure_with_options_may_be_required() -> None:
-    tallies = tallied(columns(400))
+    tallies = read_tallies(columns(400))
     wanted = decide.Requirement(partial(measure.f_beta, beta=2.0), ">=", 0.1)
-    assert only(tallies, wanted)["value"] == measure.f_beta(
+    assert check_one(tallies, wanted)["value"] == measure.f_beta(
         decide.decision_tables(tallies, AT_HALF)[None]["flag"], beta=2.0
     )
 
@@ -303,13 +305,13 @@ def test_an_assertion_passes_where_every_requirement_holds() -> None:
 
 
 def test_an_assertion_fails_for_undefined_measures() -> None:
-    result = decide.check(tallied({"sick": [0, 0, 1], "risk": [0.1, 0.2, 0.3]}), AT_HALF, "precision >= 0.1")
+    result = decide.check(read_tallies({"sick": [0, 0, 1], "risk": [0.1, 0.2, 0.3]}), AT_HALF, "precision >= 0.1")
     assert result.rows()[0]["value"] is None
     assert not result
 
 
 def test_an_assertion_fails_where_one_group_fails() -> None:
     rows = {"sick": [1, 1, 0, 0] * 100, "risk": [0.9, 0.1, 0.2, 0.1] * 100, "sex": ["f", "m", "f", "m"] * 100}
-    of_all = tallied(rows, group="sex")
+    of_all = read_tallies(rows, group="sex")
     assert decide.check(of_all, AT_HALF, "sensitivity >= 0.4")
     assert not decide.check(of_all, AT_HALF, "sensitivity >= 0.4", each_group=True)

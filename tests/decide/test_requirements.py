@@ -1,4 +1,4 @@
-"""Requirements are read as people write them, and a slip is shown where it is."""
+"""The parser of requirements: accepted spellings, and errors that point at a character."""
 
 import pytest
 from hypothesis import given, strategies as st
@@ -55,17 +55,17 @@ def test_errors_point_at_the_character(text: str, place: int, message: str) -> N
     assert caret == f"  {' ' * place}^"
 
 
-def test_unknown_measures_are_unknown_names() -> None:
+def test_unknown_measures_raise() -> None:
     with pytest.raises(UnknownNameError):
         decide.parse_requirements("wisdom >= 0.9")
 
 
-def test_a_number_is_no_requirement() -> None:
+def test_number_as_requirement_raises() -> None:
     with pytest.raises(OptionError, match="is no requirement; write it"):
         decide.parse_requirements(0.9)
 
 
-def test_requirements_may_be_made_by_hand() -> None:
+def test_requirement_constructor() -> None:
     strict = decide.Requirement(measure.specificity, ">=", 0.9)
     assert decide.parse_requirements([strict, "precision >= 0.3"])[0] is strict
     assert decide.parse_requirements(strict) == (strict,)

@@ -1,4 +1,4 @@
-"""Rules choose what no other threshold beats, and the strictest of equals."""
+"""Decision rules choose the best threshold, and the strictest of equals."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -38,12 +38,12 @@ prices = st.builds(Costs, fp=positive, fn=positive)
 both = rows().filter(lambda data: 0 < data.truth.sum() < len(data.truth))
 
 
-def of(data: Rows) -> Curve:
+def curve_of(data: Rows) -> Curve:
     return curve(tally(data.truth, data.score))
 
 
-def exact(c: Curve, value: Callable[..., Fraction]) -> float:
-    """Strictest threshold at which something made of whole counts is greatest."""
+def strictest_argmax(c: Curve, value: Callable[..., Fraction]) -> float:
+    """Return the strictest threshold where a function of whole counts is greatest."""
     counts = c.counts
     cells = zip(*(map(int, each) for each in (counts.tp, counts.fp, counts.fn, counts.tn)), strict=True)
     values = [value(*each) for each in cells]
@@ -52,50 +52,50 @@ def exact(c: Curve, value: Callable[..., Fraction]) -> float:
 
 @given(both)
 def test_youden_is_the_greatest_sum_of_both_rates(data: Rows) -> None:
-    c = of(data)
-    wanted = exact(c, lambda tp, fp, fn, tn: Fraction(tp, tp + fn) - Fraction(fp, fp + tn))
+    c = curve_of(data)
+    wanted = strictest_argmax(c, lambda tp, fp, fn, tn: Fraction(tp, tp + fn) - Fraction(fp, fp + tn))
     assert decide.youden(c).threshold == wanted
 
 
 @given(both)
 def test_closest_minimizes_the_distance_to_the_corner(data: Rows) -> None:
-    c = of(data)
-    wanted = exact(c, lambda tp, fp, fn, tn: -(Fraction(fn, tp + fn) ** 2) - Fraction(fp, fp + tn) ** 2)
+    c = curve_of(data)
+    wanted = strictest_argmax(c, lambda tp, fp, fn, tn: -(Fraction(fn, tp + fn) ** 2) - Fraction(fp, fp + tn) ** 2)
     assert decide.closest(c).threshold == wanted
 
 
 @given(both)
-def test_balanced_rates_are_as_near_as_they_get(data: Rows) -> None:
-    c = of(data)
-    wanted = exact(c, lambda tp, fp, fn, tn: -abs(Fraction(tp, tp + fn) - Fraction(tn, fp + tn)))
+def test_balanced_minimizes_the_difference_of_rates(data: Rows) -> None:
+    c = curve_of(data)
+    wanted = strictest_argmax(c, lambda tp, fp, fn, tn: -abs(Fraction(tp, tp + fn) - Fraction(tn, fp + tn)))
     assert decide.balanced(c).threshold == wanted
 
 
 @given(rows().filter(lambda data: data.truth.any()))
-def test_break_even_is_where_precision_and_recall_meet(data: Rows) -> None:
-    c = of(data)
+def test_break_even_minimizes_the_difference_of_precision_and_recall(data: Rows) -> None:
+    c = curve_of(data)
 
-    def apart(tp: int, fp: int, fn: int, _tn: int) -> Fraction:
+    def negative_gap(tp: int, fp: int, fn: int, _tn: int) -> Fraction:
         return -abs(Fraction(tp, tp + fp) - Fraction(tp, tp + fn)) if tp else Fraction(-2)
 
-    assert decide.break_even(c).threshold == exact(c, apart)
+    assert decide.break_even(c).threshold == strictest_argmax(c, negative_gap)
 
 
 @given(rows(), prices)
-def test_nothing_is_cheaper_than_the_rule_of_least_cost(data: Rows, costs: Costs) -> None:
-    c = of(data)
+def test_no_threshold_is_cheaper_than_that_of_cost(data: Rows, costs: Costs) -> None:
+    c = curve_of(data)
     result = decide.cost(c, costs)
-    wanted = exact(c, lambda tp, fp, fn, tn: -Fraction(fp * int(costs.fp) + fn * int(costs.fn), 1) + 0 * (tp + tn))
+    wanted = strictest_argmax(
+        c, lambda tp, fp, fn, tn: -Fraction(fp * int(costs.fp) + fn * int(costs.fn), 1) + 0 * (tp + tn)
+    )
     assert result.threshold == wanted
     least = costs.total(result.cut.counts(c))
     assert least <= min(costs.fn * c.positives, costs.fp * c.negatives)
 
 
 @given(both, prices, st.floats(0.01, 0.99))
-def test_the_least_cost_lies_on_the_hull_where_the_iso_cost_line_touches_it(
-    data: Rows, costs: Costs, prevalence: float
-) -> None:
-    c = of(data)
+def test_least_cost_is_the_tangent_point_of_the_hull(data: Rows, costs: Costs, prevalence: float) -> None:
+    c = curve_of(data)
     hull = c.hull()
     slopes = np.diff(hull.flagged_mass[0]) / c.positives, np.diff(hull.flagged_mass[1]) / c.negatives
     slope = costs.slope(prevalence)
@@ -106,14 +106,14 @@ def test_the_least_cost_lies_on_the_hull_where_the_iso_cost_line_touches_it(
 
 
 @given(both, prices, st.floats(0.01, 0.99))
-def test_a_stated_prevalence_is_that_of_reweighed_data(data: Rows, costs: Costs, prevalence: float) -> None:
-    c = of(data)
-    there = reweigh(c, to=prevalence)
-    here = decide.cost(c, costs, prevalence=prevalence)
-    carried = decide.cost(there, costs)
-    cheapest = measure.expected_cost(there.at(here.threshold), costs=costs)
-    assert measure.expected_cost(there.at(carried.threshold), costs=costs) == pytest.approx(cheapest, rel=1e-9)
-    assert carried.settings["prevalence"] == pytest.approx(prevalence)
+def test_stated_prevalence_equals_reweighted_data(data: Rows, costs: Costs, prevalence: float) -> None:
+    c = curve_of(data)
+    reweighted = reweigh(c, to=prevalence)
+    stated = decide.cost(c, costs, prevalence=prevalence)
+    chosen = decide.cost(reweighted, costs)
+    cheapest = measure.expected_cost(reweighted.at(stated.threshold), costs=costs)
+    assert measure.expected_cost(reweighted.at(chosen.threshold), costs=costs) == pytest.approx(cheapest, rel=1e-9)
+    assert chosen.settings["prevalence"] == pytest.approx(prevalence)
 
 
 JUDGING = ["f1", "mcc", "accuracy", "kappa", "npv", "precision", "fpr", "expected_cost", "lift"]
@@ -121,8 +121,8 @@ RATIOS = ["positive_likelihood_ratio", "negative_likelihood_ratio", "diagnostic_
 
 
 @given(both, st.sampled_from([*JUDGING, *RATIOS]))
-def test_best_is_the_best_of_any_measure(data: Rows, name: str) -> None:
-    c = of(data)
+def test_best_optimizes_any_measure(data: Rows, name: str) -> None:
+    c = curve_of(data)
     function = measure.find_measure(name)
     sign = 1 if measure.describe(function).best == "high" else -1
     worth = sign * np.asarray(function(c.counts))
@@ -137,10 +137,10 @@ def test_best_is_the_best_of_any_measure(data: Rows, name: str) -> None:
     stricter = worth[(c.threshold > result.threshold) & np.isfinite(worth)]
     assert not (stricter > reached - 1e-15 * abs(reached)).any()
     skipped = int((worth == inf).sum())
-    assert [note for note in result.notes if "infinite" in note] == _skipped(skipped, name)
+    assert [note for note in result.notes if "infinite" in note] == _skipped_note(skipped, name)
 
 
-def _skipped(many: int, name: str) -> list[str]:
+def _skipped_note(many: int, name: str) -> list[str]:
     places = "1 threshold" if many == 1 else f"{many} thresholds"
     were = "was" if many == 1 else "were"
     note = f"{places} with an infinite {name.replace('_', ' ')} {were} skipped: an infinity never wins a search."
@@ -160,29 +160,31 @@ def test_one_flagged_row_does_not_win_with_an_infinite_ratio() -> None:
         assert (kept.threshold, kept.notes) == (result.threshold, result.notes)
 
 
-def test_among_thresholds_that_keep_requirements_infinities_do_not_win_either() -> None:
+def test_infinities_do_not_win_under_requirements() -> None:
     c = curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))
     result = decide.require(c, "specificity >= 0.6", maximize="diagnostic_odds_ratio")
     assert result.threshold == 0.7
-    assert result.notes == tuple(_skipped(3, "diagnostic_odds_ratio"))  # at 0.9, 0.8 and 0.6; that at 0.4 is not kept
+    assert result.notes == tuple(
+        _skipped_note(3, "diagnostic_odds_ratio")
+    )  # at 0.9, 0.8 and 0.6; that at 0.4 is not kept
     with pytest.raises(FitError, match="diagnostic_odds_ratio is infinite at 2 of 3 thresholds and finite at none"):
         decide.require(c, "specificity >= 1", maximize="diagnostic_odds_ratio")
 
 
-def test_toward_low_minus_infinity_does_not_win() -> None:
+def test_minus_infinity_does_not_win_toward_low() -> None:
     @as_measure("Minus the positive likelihood ratio.", values=Values("low", (-inf, 0), needs=("flagged",)))
     def shortfall(c: Counts[Any]) -> Any:  # noqa: ANN401
         return -measure.positive_likelihood_ratio(c)
 
     c = curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))
     result = decide.best(c, shortfall)
-    assert (result.threshold, result.notes) == (0.6, tuple(_skipped(2, "shortfall")))
+    assert (result.threshold, result.notes) == (0.6, tuple(_skipped_note(2, "shortfall")))
     assert decide.require(c, "flag_rate >= 0", minimize=shortfall).notes == result.notes
 
 
 @given(both, st.floats(0, 1), st.sampled_from(["sensitivity", "precision", "npv", "specificity"]))
-def test_requirements_are_kept_and_nothing_that_keeps_them_is_better(data: Rows, bound: float, name: str) -> None:
-    c = of(data)
+def test_require_is_optimal_among_thresholds_that_satisfy_requirements(data: Rows, bound: float, name: str) -> None:
+    c = curve_of(data)
     kept = np.asarray(measure.find_measure(name)(c.counts)) >= bound - 1e-12
     if not kept.any():
         with pytest.raises(InfeasibleError, match=f"no threshold has {name} >= "):
@@ -194,44 +196,44 @@ def test_requirements_are_kept_and_nothing_that_keeps_them_is_better(data: Rows,
     assert reached == pytest.approx(np.asarray(measure.accuracy(c.counts))[kept].max())
 
 
-def test_infeasible_requirements_list_the_nearest_values(twenty: Curve) -> None:
+def test_infeasible_requirements_list_the_nearest_values(twenty_rows: Curve) -> None:
     with pytest.raises(ValueError, match=r"no threshold has precision >= 1.5: precision is 1 at most, at 1;"):
-        decide.require(twenty, "precision >= 1.5")
+        decide.require(twenty_rows, "precision >= 1.5")
     with pytest.raises(ValueError, match="no threshold has sensitivity") as error:
-        decide.require(twenty, "sensitivity >= 0.9, specificity >= 0.9")
+        decide.require(twenty_rows, "sensitivity >= 0.9, specificity >= 0.9")
     assert str(error.value) == (
         "no threshold has sensitivity >= 0.9 and specificity >= 0.9: with specificity >= 0.9, sensitivity is 0.666667 "
         "at most, at 0.8; with sensitivity >= 0.9, specificity is 0.571429 at most, at 0.45; relax one of "
         "them."
     )
     with pytest.raises(ValueError, match="fpr is 0 at least, at inf"):
-        decide.require(twenty, "fpr <= -0.1")
+        decide.require(twenty_rows, "fpr <= -0.1")
     with pytest.raises(ValueError, match="nor all but one of them"):
-        decide.require(twenty, "accuracy >= 0.8, flag rate <= 5%, flag rate >= 95%")
+        decide.require(twenty_rows, "accuracy >= 0.8, flag rate <= 5%, flag rate >= 95%")
 
 
 @pytest.fixture
-def twenty() -> Curve:
+def twenty_rows() -> Curve:
     truth = [1, 1, 1, 0, 1, 0, 0, 1, 0, 0, 0, 1, *[0] * 8]
     return curve(tally(truth, [round(1 - i / 20, 2) for i in range(20)]))
 
 
-def test_objectives_may_be_minimised(twenty: Curve) -> None:
+def test_objectives_can_be_minimized(twenty_rows: Curve) -> None:
     priced = partial(measure.expected_cost, costs=Costs(fp=1, fn=5))
-    result = decide.require(twenty, "specificity >= 0.9", minimize=priced)
-    kept = [t for t in twenty.threshold if measure.specificity(twenty.at(float(t))) >= 0.9]
-    assert result.threshold == min(kept, key=lambda t: (priced(twenty.at(float(t))), -t))
+    result = decide.require(twenty_rows, "specificity >= 0.9", minimize=priced)
+    kept = [t for t in twenty_rows.threshold if measure.specificity(twenty_rows.at(float(t))) >= 0.9]
+    assert result.threshold == min(kept, key=lambda t: (priced(twenty_rows.at(float(t))), -t))
     with pytest.raises(OptionError, match="give either maximize= or minimize="):
-        decide.require(twenty, "specificity >= 0.9", maximize="f1", minimize="fpr")
+        decide.require(twenty_rows, "specificity >= 0.9", maximize="f1", minimize="fpr")
     with pytest.raises(OptionError, match="there is no requirement"):
-        decide.require(twenty, [])
+        decide.require(twenty_rows, [])
     with pytest.raises(OptionError, match="auc does not depend on the threshold"):
-        decide.require(twenty, "specificity >= 0.9", maximize="auc")
+        decide.require(twenty_rows, "specificity >= 0.9", maximize="auc")
 
 
 @given(rows(), st.floats(0, 1))
-def test_capacity_is_never_exceeded_and_used_as_far_as_ties_let_it(data: Rows, share: float) -> None:
-    c = of(data)
+def test_capacity_is_used_up_to_ties(data: Rows, share: float) -> None:
+    c = curve_of(data)
     result = decide.capacity(c, share=share)
     flagged = c.counts.flagged
     within = flagged[flagged <= share * c.total * (1 + 1e-12)]
@@ -240,7 +242,7 @@ def test_capacity_is_never_exceeded_and_used_as_far_as_ties_let_it(data: Rows, s
     assert decide.capacity(c, at_most=many).cut.counts(c).flagged == flagged[flagged <= many].max()
 
 
-def test_capacity_says_when_ties_leave_some_of_it_over() -> None:
+def test_capacity_unused_by_ties_is_noted() -> None:
     c = curve(tally([1, 0, 1, 0, 1], [0.9, 0.5, 0.5, 0.5, 0.1]))
     result = decide.capacity(c, at_most=3)
     assert result.threshold == 0.9
@@ -255,9 +257,9 @@ def test_capacity_says_when_ties_leave_some_of_it_over() -> None:
 
 
 @given(rows(), st.lists(st.floats(0, 0.4), min_size=1, max_size=3))
-def test_bands_hold_no_more_than_their_share(data: Rows, shares: list[float]) -> None:
+def test_bands_contain_at_most_their_share(data: Rows, shares: list[float]) -> None:
     assume(sum(shares) <= 1)
-    c = of(data)
+    c = curve_of(data)
     cut = decide.bands(c, shares=shares).cut
     table = cut.stretches(c)
     held = dict(zip(cut.actions, table.flagged / c.total, strict=True))
@@ -270,19 +272,19 @@ def test_bands_hold_no_more_than_their_share(data: Rows, shares: list[float]) ->
 
 
 @given(rows(), st.lists(st.integers(1, 99), min_size=1, max_size=3, unique=True))
-def test_bands_by_risk_are_cut_where_flagging_begins_to_pay(data: Rows, percent: list[int]) -> None:
-    c, risks = of(data), [each / 100 for each in sorted(percent)]
+def test_bands_by_risk_begin_where_flagging_pays(data: Rows, percent: list[int]) -> None:
+    c, risks = curve_of(data), [each / 100 for each in sorted(percent)]
     cut = decide.bands(c, risks=risks).cut
     alone = [decide.cost(c, Costs(fp=risk, fn=1 - risk)).threshold for risk in risks]
     assert list(cut.thresholds) == sorted(set(alone))
     assert alone == sorted(alone)
 
 
-def test_bands_are_given_in_one_way(twenty: Curve) -> None:
-    named = decide.bands(twenty, thresholds=(0.2, 0.6), names=("green", "amber", "red"))
+def test_edges_of_bands(twenty_rows: Curve) -> None:
+    named = decide.bands(twenty_rows, thresholds=(0.2, 0.6), names=("green", "amber", "red"))
     assert named.cut == Cut((0.2, 0.6), ("green", "amber", "red"))
     assert named.chosen_on is None  # nobody looked at the data
-    thin = decide.bands(twenty, risks=(0.41, 0.42))
+    thin = decide.bands(twenty_rows, risks=(0.41, 0.42))
     assert thin.cut.actions == ("low", "high")
     assert thin.notes == ("2 edges make only 2 bands: others would be empty.",)
     for wrong in (
@@ -298,11 +300,11 @@ def test_bands_are_given_in_one_way(twenty: Curve) -> None:
         {"thresholds": (0.1,), "names": ("a", "a")},
     ):
         with pytest.raises(OptionError):
-            decide.bands(twenty, **wrong)
+            decide.bands(twenty_rows, **wrong)
 
 
-def cheapest(c: Curve, costs: dict[str, tuple[float, float]], actions: tuple[str, ...]) -> float:
-    """Least cost of any cut into these actions, in this order, some of which may hold nobody."""
+def least_cost_by_enumeration(c: Curve, costs: dict[str, tuple[float, float]], actions: tuple[str, ...]) -> float:
+    """Compute the least cost of any cut into these actions in order; ranges may be empty."""
     best, size = inf, len(c.threshold)
     flagged = c.flagged_mass
     total = flagged[:, -1]
@@ -323,7 +325,7 @@ def cheapest(c: Curve, costs: dict[str, tuple[float, float]], actions: tuple[str
 
 @given(rows(max_size=12), st.tuples(*[st.integers(0, 12)] * 6))
 def test_no_cut_into_actions_is_cheaper(data: Rows, given: tuple[int, ...]) -> None:
-    c = of(data)
+    c = curve_of(data)
     wait, test, treat = ((float(a), float(b)) for a, b in zip(given[::2], given[1::2], strict=True))
     costs = {"wait": wait, "test": test, "treat": treat}
     cut = decide.actions(c, costs).cut
@@ -335,23 +337,23 @@ def test_no_cut_into_actions_is_cheaper(data: Rows, given: tuple[int, ...]) -> N
     orders = [("wait", "test", "treat"), ("wait", "treat"), ("test", "treat"), ("wait", "test")]
     orders += [("wait",), ("test",), ("treat",)]
     sensible = [order for order in orders if all(costs[b][1] <= costs[a][1] for a, b in pairwise(order))]
-    assert paid <= min(cheapest(c, costs, order) for order in sensible) + 1e-9
+    assert paid <= min(least_cost_by_enumeration(c, costs, order) for order in sensible) + 1e-9
 
 
-def test_an_action_that_never_pays_is_named(twenty: Curve) -> None:
-    result = decide.actions(twenty, {"pass": (0, 1), "refer": (0.6, 0.6), "flag": (1, 0)})
+def test_unused_actions_are_noted(twenty_rows: Curve) -> None:
+    result = decide.actions(twenty_rows, {"pass": (0, 1), "refer": (0.6, 0.6), "flag": (1, 0)})
     assert result.cut.actions == ("pass", "flag")
     assert result.notes == ("refer is the cheapest action at no score.",)
     for wrong in ({"pass": (0, 1)}, {"a": (0, 1), "b": (0, inf)}):
         with pytest.raises(OptionError):
-            decide.actions(twenty, wrong)
+            decide.actions(twenty_rows, wrong)
     with pytest.raises(ValueError, match="two numbers"):
-        decide.actions(twenty, {"a": (0, 1), "b": (0,)})  # type: ignore[dict-item]
+        decide.actions(twenty_rows, {"a": (0, 1), "b": (0,)})  # type: ignore[dict-item]
 
 
 @given(rows(max_size=14), st.integers(1, 9), st.integers(1, 9), st.integers(0, 8))
 def test_chows_rule_is_the_cheapest(data: Rows, fp: int, fn: int, refer: int) -> None:
-    c, costs = of(data), Costs(fp=fp, fn=fn)
+    c, costs = curve_of(data), Costs(fp=fp, fn=fn)
     policy = decide.abstain(c, costs, refer=refer)
     cut = policy.cut
     table = cut.stretches(c)
@@ -360,12 +362,12 @@ def test_chows_rule_is_the_cheapest(data: Rows, fp: int, fn: int, refer: int) ->
     for action, tp, fp_mass in zip(cut.actions, table.tp, table.fp, strict=True):
         paid += {"pass": fn * tp, "flag": fp * fp_mass, "refer": 0.0}[action]
     lines = {"pass": (0.0, float(fn)), "refer": (float(refer),) * 2, "flag": (float(fp), 0.0)}
-    assert paid <= cheapest(c, lines, ("pass", "refer", "flag")) + 1e-9
+    assert paid <= least_cost_by_enumeration(c, lines, ("pass", "refer", "flag")) + 1e-9
 
 
 @given(rows(max_size=14), st.floats(0.05, 1), st.integers(1, 4), st.integers(1, 4))
-def test_no_band_of_that_coverage_costs_less_for_a_decided_case(data: Rows, coverage: float, fp: int, fn: int) -> None:
-    c, costs = of(data), Costs(fp=fp, fn=fn)
+def test_no_cut_with_the_coverage_is_cheaper(data: Rows, coverage: float, fp: int, fn: int) -> None:
+    c, costs = curve_of(data), Costs(fp=fp, fn=fn)
     cut = decide.abstain(c, costs, coverage=coverage).cut
     result = cut.counts(c)
     flagged = c.counts
@@ -380,38 +382,38 @@ def test_no_band_of_that_coverage_costs_less_for_a_decided_case(data: Rows, cove
     assert costs.total(result) / result.total == pytest.approx(best, abs=1e-12)
 
 
-def test_abstention_takes_one_option(twenty: Curve) -> None:
+def test_options_of_abstention(twenty_rows: Curve) -> None:
     for wrong in ({}, {"refer": 0.1, "coverage": 0.5}, {"coverage": 0}, {"coverage": 1.5}, {"refer": inf}):
         with pytest.raises(OptionError):
-            decide.abstain(twenty, **wrong)
-    dear = decide.abstain(twenty, refer=5)
+            decide.abstain(twenty_rows, **wrong)
+    dear = decide.abstain(twenty_rows, refer=5)
     assert dear.cut.actions == ("pass", "flag")
     assert dear.notes == ("no case is referred at a cost of 5: a decision is cheaper at every score.",)
-    assert decide.abstain(twenty, coverage=1).cut == decide.best(twenty, "accuracy").cut
+    assert decide.abstain(twenty_rows, coverage=1).cut == decide.best(twenty_rows, "accuracy").cut
 
 
-def test_abstention_at_another_prevalence_is_that_of_reweighed_data(twenty: Curve) -> None:
+def test_abstention_at_another_prevalence_is_that_of_reweighed_data(twenty_rows: Curve) -> None:
     for options in ({"refer": 0.2}, {"coverage": 0.7}):
-        stated = decide.abstain(twenty, Costs(fp=1, fn=3), prevalence=0.1, **options)
-        carried = decide.abstain(reweigh(twenty, to=0.1), Costs(fp=1, fn=3), **options)
-        assert stated.cut == carried.cut
+        stated = decide.abstain(twenty_rows, Costs(fp=1, fn=3), prevalence=0.1, **options)
+        reweighted = decide.abstain(reweigh(twenty_rows, to=0.1), Costs(fp=1, fn=3), **options)
+        assert stated.cut == reweighted.cut
 
 
-def test_constant_decisions_and_odd_costs_are_noted(twenty: Curve) -> None:
-    assert decide.cost(twenty, Costs(fp=1, fn=1000)).notes == ()
+def test_constant_decisions_and_odd_costs_are_noted(twenty_rows: Curve) -> None:
+    assert decide.cost(twenty_rows, Costs(fp=1, fn=1000)).notes == ()
     none = decide.cost(curve(tally([0, 1], [0.9, 0.1])), Costs(fp=10, fn=1))
     assert none.threshold == inf
     assert none.notes == ("flagging nobody is cheapest, so the scores are not used.",)
     everybody = decide.cost(curve(tally([0, 1], [0.9, 0.1])), Costs(fp=1, fn=10))
     assert everybody.notes == ("flagging everybody is cheapest, so the scores are not used.",)
-    assert "check the costs" in decide.cost(twenty, Costs(tp=5, fn=5)).notes[0]
-    assert "flagging everybody is free" in decide.cost(twenty, Costs(fp=0, tn=0)).notes[0]
+    assert "check the costs" in decide.cost(twenty_rows, Costs(tp=5, fn=5)).notes[0]
+    assert "flagging everybody is free" in decide.cost(twenty_rows, Costs(fp=0, tn=0)).notes[0]
     assert decide.best(curve(tally([0, 0, 1], [0.9, 0.5, 0.1])), "accuracy").notes == (
         "flagging nobody is best, so the scores are not used.",
     )
 
 
-def test_data_of_one_class_or_none_are_refused() -> None:
+def test_data_without_both_classes_raise() -> None:
     single = curve(tally([1, 1], [0.2, 0.4]))
     for choose in (decide.youden, decide.closest, decide.balanced):
         with pytest.raises(FitError, match="there are no negatives"):
@@ -435,25 +437,25 @@ def test_data_of_one_class_or_none_are_refused() -> None:
         decide.cost(single, {"fp": 1})  # type: ignore[arg-type]
 
 
-def test_best_takes_measures_of_tables_alone(twenty: Curve) -> None:
+def test_best_rejects_other_measures(twenty_rows: Curve) -> None:
     with pytest.raises(OptionError, match="auc does not depend on the threshold"):
-        decide.best(twenty, "auc")
+        decide.best(twenty_rows, "auc")
     with pytest.raises(OptionError, match="neither end of flag_rate is better"):
-        decide.best(twenty, "flag_rate")
+        decide.best(twenty_rows, "flag_rate")
     with pytest.raises(OptionError, match="toward is 'up'"):
-        decide.best(twenty, "f1", toward="up")  # type: ignore[arg-type]
-    assert decide.best(twenty, "flag_rate", toward="low").threshold == inf
-    assert decide.best(twenty, "f_beta", beta=2).settings == {"measure": "f_beta", "beta": 2}
+        decide.best(twenty_rows, "f1", toward="up")  # type: ignore[arg-type]
+    assert decide.best(twenty_rows, "flag_rate", toward="low").threshold == inf
+    assert decide.best(twenty_rows, "f_beta", beta=2).settings == {"measure": "f_beta", "beta": 2}
 
 
-def test_a_policy_stores_its_rule_and_settings(twenty: Curve) -> None:
-    result = decide.cost(twenty, Costs(fp=1, fn=3), prevalence=0.2)
+def test_a_policy_stores_its_rule_and_settings(twenty_rows: Curve) -> None:
+    result = decide.cost(twenty_rows, Costs(fp=1, fn=3), prevalence=0.2)
     assert isinstance(result, Policy)
     assert (result.rule, result.otherwise, result.needs_group) == ("cost", "refuse", False)
     assert result.settings == {"costs": Costs(fp=1, fn=3), "prevalence": 0.2}
-    assert result.chosen_on == twenty.tally.digest
-    assert decide.fixed(twenty, 0.3).chosen_on is None
-    assert decide.break_even(twenty).rule == "break-even"
+    assert result.chosen_on == twenty_rows.tally.digest
+    assert decide.fixed(twenty_rows, 0.3).chosen_on is None
+    assert decide.break_even(twenty_rows).rule == "break-even"
 
 
 def test_rules_have_names() -> None:
@@ -506,9 +508,9 @@ def test_registry_of_rules() -> None:
 
 
 @given(both)
-def test_swapping_equals_changes_nothing(data: Rows) -> None:
-    """Where weights are the same for all, sums in another unit give the same cut-off."""
-    c = of(data)
+def test_unit_of_weights_does_not_matter(data: Rows) -> None:
+    """Equal weights in another unit do not change the threshold."""
+    c = curve_of(data)
     third = curve(tally(data.truth, data.score, weight=np.full(len(data.truth), 1 / 3)))
     for choose in (decide.youden, decide.closest, decide.balanced, partial(decide.best, measure="f1")):
         assert choose(c).threshold == choose(third).threshold

@@ -1,4 +1,4 @@
-"""Everything of a choice as tidy rows."""
+"""The summary of a rule's choice as tidy rows."""
 
 import json
 from dataclasses import replace
@@ -25,7 +25,7 @@ def people() -> Tallies:
     return read.tallies(columns, truth="sick", score=["risk", "guess"], group="sex")
 
 
-def test_cut_off_table_measures_and_other_rules(people: Tallies) -> None:
+def test_threshold_cells_measures_and_other_rules(people: Tallies) -> None:
     result = decide.summary(people, partial(decide.cost, costs=COSTS), costs=COSTS, validation=50)
     rows = [row for row in result.rows() if row["model"] == "risk" and row["group"] is None]
     curve = Curve(people.pooled("risk"))
@@ -61,9 +61,9 @@ def test_groups_are_evaluated_at_the_common_threshold(people: Tallies) -> None:
             assert row["optimism"] is None
 
 
-def test_at_another_prevalence(people: Tallies) -> None:
-    there = reweigh(people, to=0.02)
-    result = decide.summary(there, partial(decide.cost, costs=COSTS), costs=COSTS, validation=20)
+def test_summary_at_another_prevalence(people: Tallies) -> None:
+    reweighted = reweigh(people, to=0.02)
+    result = decide.summary(reweighted, partial(decide.cost, costs=COSTS), costs=COSTS, validation=20)
     stated = decide.cost(Curve(people.pooled("risk")), COSTS, prevalence=0.02)
     [at] = [
         row["value"]
@@ -74,7 +74,7 @@ def test_at_another_prevalence(people: Tallies) -> None:
     assert result.data["policies"]["risk"]["settings"]["prevalence"] == pytest.approx(0.02)
 
 
-def test_referrals_are_counted_and_paid_for(people: Tallies) -> None:
+def test_referrals_are_counted_with_their_cost(people: Tallies) -> None:
     rule = partial(decide.abstain, costs=COSTS, refer=0.3)
     result = decide.evaluate_policy(people, {m: rule(Curve(people.pooled(m))) for m in people.models}, costs=COSTS)
     rows = {r["measure"]: r for r in result.rows() if (r["model"], r["group"]) == ("risk", None) and not r["action"]}
@@ -103,7 +103,7 @@ def test_bands_have_shares_and_risks(people: Tallies) -> None:
     )
 
 
-def test_other_rows_are_not_marked(people: Tallies) -> None:
+def test_evaluation_on_other_rows_is_not_marked(people: Tallies) -> None:
     truth, score = population.binormal(means=(0, 1.5), prevalence=0.3).draw(300, 6)
     fresh = read.tallies({"sick": truth, "risk": 1 / (1 + np.exp(-score))}, truth="sick", score="risk")
     policy = decide.youden(Curve(people.pooled("risk")))
@@ -113,7 +113,7 @@ def test_other_rows_are_not_marked(people: Tallies) -> None:
     assert decide.evaluate_policy(people, {"risk": policy, "guess": policy}).data["same"] == ["risk"]
 
 
-def test_measures_are_of_tables(people: Tallies) -> None:
+def test_rank_measures_raise(people: Tallies) -> None:
     with pytest.raises(OptionError, match="auc does not depend on the threshold"):
         decide.summary(people, decide.youden, measures=["auc"])
 
@@ -173,12 +173,12 @@ def test_folds_add_cross_validated_columns(people: Tallies) -> None:
         (decide.youden, {"n_bootstrap": -1}, "n_bootstrap is -1; expected 0 for none, or a whole number from 1"),
     ],
 )
-def test_checks_without_use_are_refused(people: Tallies, rule: Rule, check: dict[str, int], message: str) -> None:
+def test_invalid_validation_raises(people: Tallies, rule: Rule, check: dict[str, int], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         decide.summary(people, rule, validation=decide.Validation(**check))
 
 
-def test_a_method_without_use_is_refused(people: Tallies) -> None:
+def test_inapplicable_method_raises(people: Tallies) -> None:
     with pytest.raises(OptionError, match="method='delong' makes no interval of f1"):
         decide.summary(people, decide.youden, measures=["f1"], interval=infer.IntervalOptions(method="delong"))
 
@@ -200,7 +200,7 @@ def test_reversed_scores_are_noted_and_kept(people: Tallies) -> None:
 
 
 def test_cost_with_referrals_has_an_interval(people: Tallies) -> None:
-    """About as wide as that of the mean over rows, each with what it was paid."""
+    """The interval is about as wide as that of the mean cost over rows."""
     for tallies in (people, reweigh(people, to=0.1)):
         curve = Curve(tallies.pooled("risk"))
         policy = decide.abstain(curve, COSTS, refer=0.3)

@@ -1,4 +1,4 @@
-"""How sure a cut-off is: draws that repeat a rule, and folds that did not choose."""
+"""The bootstrap of a rule, cross-validation, and the correction of optimism."""
 
 from functools import partial
 from math import isnan
@@ -20,8 +20,8 @@ def simulate(rows: int, seed: int = 0, distance: float = 1.0) -> Tally:
     return tally(*population.binormal(means=(0, distance), prevalence=0.4).draw(rows, seed))
 
 
-def plain(rule: Rule) -> Rule:
-    """The same rule, without anything that the draws could know of it."""
+def without_internals(rule: Rule) -> Rule:
+    """Wrap a rule, so that the bootstrap cannot use its internals."""
 
     def choose(c: Curve) -> Policy:
         return rule(c)
@@ -33,7 +33,7 @@ def plain(rule: Rule) -> Rule:
 def test_fast_resampling_equals_the_rule_itself(rule: Rule) -> None:
     t = simulate(150)
     quick = decide.bootstrap_threshold(Curve(t), rule, n_bootstrap=40, seed=3)
-    slow = decide.bootstrap_threshold(Curve(t), plain(rule), n_bootstrap=40, seed=3)
+    slow = decide.bootstrap_threshold(Curve(t), without_internals(rule), n_bootstrap=40, seed=3)
     np.testing.assert_array_equal(quick.thresholds, slow.thresholds)
     for name, result in quick.performance.items():
         assert result.optimism == pytest.approx(slow.performance[name].optimism, abs=1e-12)
@@ -44,7 +44,8 @@ def test_ties_and_weights_are_resampled() -> None:
     weighted = tally([1, 0, 1, 0, 1], [0.9, 0.8, 0.6, 0.4, 0.2], weight=[1, 2, 0.5, 1, 1])
     for each in (Curve(t), Curve(weighted), reweigh(Curve(t), to=0.1)):
         quick, slow = (
-            decide.bootstrap_threshold(each, rule, n_bootstrap=30) for rule in (decide.youden, plain(decide.youden))
+            decide.bootstrap_threshold(each, rule, n_bootstrap=30)
+            for rule in (decide.youden, without_internals(decide.youden))
         )
         np.testing.assert_array_equal(quick.thresholds, slow.thresholds)
         assert quick.intervals[0].low <= quick.intervals[0].value <= quick.intervals[0].high
@@ -64,7 +65,7 @@ def test_bootstrap_depends_only_on_the_seed() -> None:
 
 @pytest.mark.slow
 def test_optimism_equals_the_loss_on_new_rows() -> None:
-    """Averaged over many samples, what is left after correction is nearer to the truth than what was seen."""
+    """On average the corrected value is nearer to the performance on new rows than the apparent one."""
     whole = population.binormal(means=(0, 0.5))
     observed, left, true = [], [], []
     for seed in range(60):
@@ -93,7 +94,7 @@ def test_samples_without_a_choice_are_counted() -> None:
     assert decide.bootstrap_threshold(rare, decide.youden, n_bootstrap=100).failed > 20
 
 
-def test_bands_have_cut_offs_and_no_table() -> None:
+def test_bands_have_thresholds_and_no_performance() -> None:
     result = decide.bootstrap_threshold(Curve(simulate(200)), partial(decide.bands, shares=(0.1, 0.3)), n_bootstrap=50)
     assert len(result.intervals) == 2
     assert result.performance == {}
@@ -147,19 +148,19 @@ def test_folds_are_evaluated_at_thresholds_chosen_without_them(folds: int) -> No
     assert result.performance["f1"].value == pytest.approx(measure.f1(result.counts), abs=0.02)
 
 
-def test_crossvalidated_performance_is_that_at_the_chosen_threshold() -> None:
-    """Of a sum such as accuracy: what all rows give there, less their mean lead over the folds at the folds' cuts."""
+def test_cross_validated_performance_is_that_at_the_chosen_threshold() -> None:
+    """For a linear measure: the apparent value less its mean excess over folds at their thresholds."""
     t = simulate(60, 3)
     result = decide.cross_validate_rule(t, decide.youden, folds=4, measures=["accuracy"])
     everybody = Curve(t)
     lead = np.mean([measure.accuracy(cut.counts(everybody)) for cut in result.cuts]) - measure.accuracy(result.counts)
-    tables = _fold_tables(everybody, result.cuts, _held(t, result.cuts))
+    tables = _fold_tables(everybody, result.cuts, _fold_counts(t, result.cuts))
     assert tables.optimism(measure.accuracy) == pytest.approx([lead * 0.75 ** (-1 / 3)])
     assert result.performance["accuracy"].low < result.performance["accuracy"].value
     assert "repeated cross-validation" in (result.performance["accuracy"].how or "")
 
 
-def _held(t: Tally, cuts: tuple[Cut, ...]) -> list[Counts[float]]:
+def _fold_counts(t: Tally, cuts: tuple[Cut, ...]) -> list[Counts[float]]:
     parts = assign_folds(t, folds=len(cuts), seed=0)
     return [cut.counts(Curve(part[()])) for cut, part in zip(cuts, parts, strict=True)]
 
@@ -176,16 +177,16 @@ def test_a_fixed_threshold_has_no_optimism_in_folds() -> None:
 
 
 @pytest.mark.slow
-def test_intervals_of_crossvalidation_hold_what_the_chosen_threshold_gives() -> None:
-    """Folds choose other thresholds than all rows do: their pooled table alone covers 46 % for sensitivity."""
+def test_cross_validation_intervals_cover_the_performance() -> None:
+    """The pooled table of folds alone covers 46 % for sensitivity, since folds choose other thresholds."""
     whole = population.binormal(means=(0, 0.5))
     rule, names = partial(decide.best, measure="mcc"), ["mcc", "sensitivity"]
     hits = []
     for seed in range(60):
         result = decide.cross_validate_rule(tally(*whole.draw(1000, seed)), rule, measures=names)
-        there = whole.at(result.policy.threshold)
+        counts = whole.at(result.policy.threshold)
         hits.append(
-            [result.performance[n].low <= measure.find_measure(n)(there) <= result.performance[n].high for n in names]
+            [result.performance[n].low <= measure.find_measure(n)(counts) <= result.performance[n].high for n in names]
         )
     assert np.mean(hits, axis=0).min() >= 0.88
 
@@ -201,7 +202,7 @@ def test_cross_validation_is_less_optimistic_on_average() -> None:
     assert np.mean(honest) < np.mean(apparent) - 0.05
 
 
-def test_clusters_stay_together() -> None:
+def test_clusters_are_not_split_between_folds() -> None:
     truth, score = population.binormal().draw(40, 2)
     # Every row twice: if twins were parted, each fold would have been seen by the others.
     rows = Rows(np.repeat(truth, 2), {"p": np.repeat(score, 2)}, cluster=np.repeat(np.arange(40), 2))
@@ -215,12 +216,12 @@ def test_folds_with_weights_and_at_another_prevalence() -> None:
     weight = np.random.default_rng(1).uniform(0.5, 2, 120)
     t = tally(truth, score, weight=weight)
     assert decide.cross_validate_rule(t, F1, measures=["f1"]).counts.total == pytest.approx(weight.sum())
-    carried = decide.cross_validate_rule(reweigh(t, to=0.05), F1, measures=["precision"])
-    assert carried.counts.reweighed
-    assert measure.prevalence(carried.counts) == pytest.approx(0.05)
+    reweighted = decide.cross_validate_rule(reweigh(t, to=0.05), F1, measures=["precision"])
+    assert reweighted.counts.reweighed
+    assert measure.prevalence(reweighted.counts) == pytest.approx(0.05)
 
 
-def test_bands_are_not_crossvalidated() -> None:
+def test_cross_validating_bands_raises() -> None:
     with pytest.raises(OptionError, match="no confusion matrix"):
         decide.cross_validate_rule(simulate(50), partial(decide.bands, shares=(0.5,)))
 
@@ -246,7 +247,7 @@ def test_rounding_of_masses_stays_non_negative() -> None:
     assert not isnan(result.performance["npv"].corrected.value)
 
 
-def test_actions_of_other_names_have_cut_offs_and_no_table() -> None:
+def test_actions_of_other_names_have_thresholds_and_no_performance() -> None:
     c = Curve(simulate(200))
     rule = partial(decide.actions, costs={"pass": (0, 10), "test": (2, 3), "flag": (6, 0)})
     result = decide.bootstrap_threshold(c, rule, n_bootstrap=30)

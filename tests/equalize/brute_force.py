@@ -1,4 +1,4 @@
-"""The same problems by brute force: a linear program over the chance of every threshold of every group."""
+"""Optima by brute force: a linear program over the probability of every threshold of every group."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +14,7 @@ Floats = npt.NDArray[np.float64]
 def least_cost(
     curves: Sequence[Curve], tolerances: Mapping[str, float], costs: Costs, *, reversal: bool = False
 ) -> float:
-    """Least expected cost of a case under bounds on the differences of rates, from nothing but the masses."""
+    """Compute the least expected cost per person under bounds on differences of rates, from masses alone."""
     everybody = sum(curve.total for curve in curves)
     objective: list[Floats] = []
     rates: dict[str, list[Floats]] = {rate: [] for rate in tolerances}
@@ -30,10 +30,12 @@ def least_cost(
         }
         for rate in tolerances:
             rates[rate].append(each[rate])
-    return fixed + _solved(objective, rates, tolerances)
+    return fixed + _solve_program(objective, rates, tolerances)
 
 
-def _solved(objective: list[Floats], rates: Mapping[str, list[Floats]], tolerances: Mapping[str, float]) -> float:
+def _solve_program(
+    objective: list[Floats], rates: Mapping[str, list[Floats]], tolerances: Mapping[str, float]
+) -> float:
     sizes = [len(each) for each in objective]
     starts = np.cumsum([0, *sizes])
     width = starts[-1] + len(tolerances)

@@ -26,7 +26,7 @@ Decision = Callable[[str, Person], bool]
 
 @st.composite
 def samples(draw: st.DrawFn, least: int = 2, most: int = 4) -> Sample:
-    """Groups in which both classes are there."""
+    """Groups with both classes."""
 
     def person(positive: st.SearchStrategy[bool]) -> st.SearchStrategy[Person]:
         return st.builds(Person, positive, st.sampled_from(GRID), st.integers(1, 3))
@@ -42,7 +42,7 @@ def samples(draw: st.DrawFn, least: int = 2, most: int = 4) -> Sample:
 
 
 def curves(sample: Sample) -> dict[str, Curve]:
-    """Each group as a curve."""
+    """Return the curve of each group."""
     return {
         name: baserate.curve(
             baserate.tally(
@@ -56,12 +56,12 @@ def curves(sample: Sample) -> dict[str, Curve]:
 
 
 def thresholds(sample: Sample) -> list[float]:
-    """Every score that was seen, and inf."""
+    """List all observed scores, and inf."""
     return [inf, *sorted({person.score for people in sample.values() for person in people}, reverse=True)]
 
 
 def cells(people: Iterable[tuple[Person, bool]]) -> dict[str, int]:
-    """The 2×2 table of people and whether each is flagged."""
+    """Count the confusion matrix of people and whether each is flagged."""
     result = dict.fromkeys(("tp", "fp", "fn", "tn"), 0)
     for person, flagged in people:
         result[("t" if person.positive == flagged else "f") + ("p" if flagged else "n")] += person.weight
@@ -69,24 +69,24 @@ def cells(people: Iterable[tuple[Person, bool]]) -> dict[str, int]:
 
 
 def tables(sample: Sample, decide: Decision) -> dict[str, dict[str, int]]:
-    """The 2×2 table of each group."""
+    """Count the confusion matrix of each group."""
     return {name: cells((person, decide(name, person)) for person in people) for name, people in sample.items()}
 
 
-def together(result: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
-    """The table of everybody."""
+def pooled_table(result: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+    """Add up the confusion matrices of all groups."""
     return {cell: sum(each[cell] for each in result.values()) for cell in ("tp", "fp", "fn", "tn")}
 
 
 def cost(result: Mapping[str, Mapping[str, int]], costs: Costs) -> float:
-    """What a case costs."""
-    whole = together(result)
+    """Compute the expected cost per person."""
+    whole = pooled_table(result)
     paid = sum(getattr(costs, cell) * many for cell, many in whole.items())
     return float(paid / sum(whole.values()))
 
 
 def gap(result: Mapping[str, Mapping[str, int]], rate: str) -> float:
-    """Greatest difference of a rate between two groups."""
+    """Return the greatest difference of a rate between two groups."""
     values = [_rate(each, rate) for each in result.values()]
     return max(values) - min(values)
 
@@ -101,8 +101,8 @@ def _rate(each: Mapping[str, int], rate: str) -> float:
     return many / (many + sum(each[cell] for cell in others))
 
 
-def keeps(result: Mapping[str, Mapping[str, int]], tolerances: Mapping[str, float]) -> bool:
-    """Whether no rate differs by more than it may."""
+def satisfies(result: Mapping[str, Mapping[str, int]], tolerances: Mapping[str, float]) -> bool:
+    """Return whether all rates agree within their tolerances."""
     return all(gap(result, rate) <= bound + 1e-9 for rate, bound in tolerances.items())
 
 

@@ -1,4 +1,4 @@
-"""Groups for laws: few rows and many, tied and not, good scores and bad ones, with weights and without."""
+"""Random groups and goals: few or many rows, with or without ties and weights."""
 
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ price = st.sampled_from([0.0, 0.3, 1.0, 2.0, 10.0])
 
 
 class Problem(NamedTuple):
-    """Groups, and what is wanted of them."""
+    """Groups and a goal."""
 
     curves: dict[tuple[str], Curve]
     goal: Goal

@@ -1,4 +1,4 @@
-"""One threshold for everybody: the best there is, beside a loop over all rows."""
+"""The best common threshold, compared with a loop over all rows."""
 
 import re
 from math import inf
@@ -18,22 +18,22 @@ from tests.equalize.random_groups import (
     cost,
     curves,
     goals,
-    keeps,
     samples,
+    satisfies,
     tables,
     thresholds,
 )
 
 
-def above(threshold: float) -> Decision:
+def flag_above(threshold: float) -> Decision:
     return lambda _, person: person.score >= threshold
 
 
 @given(samples(), goals)
 def test_the_threshold_is_the_best_and_the_strictest_of_equals(sample: Sample, goal: Goal) -> None:
-    result = {at: tables(sample, above(at)) for at in thresholds(sample)}
+    result = {at: tables(sample, flag_above(at)) for at in thresholds(sample)}
     paid = {at: cost(each, goal.costs) for at, each in result.items()}
-    kept = {at: each for at, each in paid.items() if keeps(result[at], goal.tolerances)}
+    kept = {at: each for at, each in paid.items() if satisfies(result[at], goal.tolerances)}
     best = min(kept, key=lambda at: (kept[at], -at))
     policy = equalize.common_threshold(curves(sample), goal)
     assert policy.threshold == best
@@ -73,7 +73,7 @@ def test_the_order_of_groups_does_not_matter(sample: Sample, goal: Goal, random:
 
 
 def test_the_policy_needs_no_group_and_survives_its_file() -> None:
-    groups = {"f": _curve([3, 1, 0], [0, 1, 4]), "m": _curve([2, 0, 1], [1, 1, 3])}
+    groups = {"f": _curve_of_counts([3, 1, 0], [0, 1, 4]), "m": _curve_of_counts([2, 0, 1], [1, 1, 3])}
     policy = equalize.common_threshold(groups, Goal("demographic-parity", within=0.2))
     assert policy.rule == "group-blind"
     assert not policy.needs_group
@@ -84,23 +84,23 @@ def test_the_policy_needs_no_group_and_survives_its_file() -> None:
 
 
 def test_a_note_warns_if_only_trivial_thresholds_satisfy_the_parity() -> None:
-    groups = {"f": _curve([3, 1, 0], [0, 1, 4]), "m": _curve([2, 0, 1], [1, 1, 3])}
-    [note] = _notes(groups, within=0.0)
+    groups = {"f": _curve_of_counts([3, 1, 0], [0, 1, 4]), "m": _curve_of_counts([2, 0, 1], [1, 1, 3])}
+    [note] = _parity_notes(groups, within=0.0)
     assert note == (
         "only flagging nobody or everybody keeps equal-opportunity within 0.0 by a single threshold; allow a greater "
         "difference, or group-specific thresholds."
     )
     # Sensitivities at 0.9 are 3/4 and 2/3.
-    assert not _notes(groups, within=0.1)
+    assert not _parity_notes(groups, within=0.1)
 
 
-def _notes(groups: dict[str, Curve], within: float) -> list[str]:
+def _parity_notes(groups: dict[str, Curve], within: float) -> list[str]:
     notes = equalize.common_threshold(groups, Goal("equal-opportunity", within=within)).notes
     return [note for note in notes if "has only" not in note]
 
 
-def test_a_group_without_a_class_is_refused_or_plays_no_part() -> None:
-    both, one = _curve([3, 1, 0], [0, 1, 4]), _curve([0, 0, 0], [9, 9, 9])
+def test_group_without_a_class_raises_or_is_excluded() -> None:
+    both, one = _curve_of_counts([3, 1, 0], [0, 1, 4]), _curve_of_counts([0, 0, 0], [9, 9, 9])
     goal = Goal("equal-opportunity", costs=Costs(fp=1, fn=2))
     with pytest.raises(FitError, match="group = m has no positives"):
         equalize.common_threshold({"f": both, "m": one}, goal)
@@ -115,7 +115,7 @@ def test_a_group_without_a_class_is_refused_or_plays_no_part() -> None:
 
 def test_costs_are_those_at_the_stated_prevalence() -> None:
     # At 0.5 it misses 0 of 4 and 2 of 5 positives, and alarms at 1 of 6 and 1 of 5 negatives.
-    groups = {"f": _curve([3, 1, 0], [0, 1, 5]), "m": _curve([2, 1, 2], [1, 0, 4])}
+    groups = {"f": _curve_of_counts([3, 1, 0], [0, 1, 5]), "m": _curve_of_counts([2, 1, 2], [1, 0, 4])}
     goal = Goal("equal-opportunity", within=0.4, prevalence=0.8)
     policy = equalize.common_threshold(groups, goal)
     assert policy.threshold == 0.1
@@ -127,7 +127,7 @@ def test_costs_are_those_at_the_stated_prevalence() -> None:
     assert stricter.settings["prevalence"] == 0.3
 
 
-def _curve(positives: list[int], negatives: list[int]) -> Curve:
+def _curve_of_counts(positives: list[int], negatives: list[int]) -> Curve:
     return Curve(Tally.from_counts([0.9, 0.5, 0.1], np.array([positives, negatives])))
 
 

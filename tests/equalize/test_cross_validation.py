@@ -1,4 +1,4 @@
-"""Whether a parity carries over to rows that it was not made on."""
+"""Cross-validation of a parity: gaps on held-out folds."""
 
 from collections.abc import Callable
 from functools import partial
@@ -35,12 +35,12 @@ from baserate.infer import IntervalOptions
 near = partial(pytest.approx, rel=0, abs=1e-9)
 ODDS = Goal("equalized-odds")
 CELLS = ("tp", "fp", "fn", "tn")
-APART: dict[Group, Treatment] = {("f",): Cut((0.5,)), ("m",): RandomizedCut((Cut((0.0,)), Cut((1.0,))), (0.25, 0.75))}
+BY_SEX: dict[Group, Treatment] = {("f",): Cut((0.5,)), ("m",): RandomizedCut((Cut((0.0,)), Cut((1.0,))), (0.25, 0.75))}
 Choose = Callable[[Tallies, Goal], Policy]
 
 
 def people(rows: int = 400, seed: int = 0) -> dict[str, Any]:
-    """Two groups for which the scores are not equally good."""
+    """Simulate two groups with scores of different quality."""
     (sick, risk), (also, less) = (
         population.binormal(means=(0, mean), prevalence=share).draw(rows // 2, seed + at)
         for at, (mean, share) in enumerate([(1.5, 0.4), (0.8, 0.5)])
@@ -49,7 +49,7 @@ def people(rows: int = 400, seed: int = 0) -> dict[str, Any]:
     return {"sick": np.append(sick, also), "risk": np.append(risk, less).round(1), "sex": sex}
 
 
-def tallied(columns: dict[str, Any], **more: Any) -> Tallies:  # noqa: ANN401
+def read_tallies(columns: dict[str, Any], **more: Any) -> Tallies:  # noqa: ANN401
     return read.tallies(columns, truth="sick", score="risk", group="sex", **more)
 
 
@@ -57,16 +57,16 @@ def curve_of(tallies: Tallies, group: Group) -> Curve:
     return Curve(tallies.models["risk"][group])
 
 
-def fixed(_tallies: Tallies, _goal: Goal) -> Policy:
-    return Policy(by_group=APART, otherwise="refuse", attributes=("sex",))
+def fixed_policy(_tallies: Tallies, _goal: Goal) -> Policy:
+    return Policy(by_group=BY_SEX, otherwise="refuse", attributes=("sex",))
 
 
 def cells(table: Counts[float]) -> list[float]:
     return [getattr(table, cell) for cell in CELLS]
 
 
-def recorded(observed: list[Tallies]) -> Choose:
-    """Choose as usual, and keep what was seen: all rows first, then those without each fold."""
+def recording_rule(observed: list[Tallies]) -> Choose:
+    """Return the optimal policy, and record the data: all rows first, then those without each fold."""
 
     def choose(tallies: Tallies, goal: Goal) -> Policy:
         observed.append(tallies)
@@ -75,25 +75,25 @@ def recorded(observed: list[Tallies]) -> Choose:
     return choose
 
 
-def test_a_policy_that_ignores_the_data_does_the_same_everywhere() -> None:
-    t = tallied(people())
+def test_fixed_policy_is_the_same_in_all_folds() -> None:
+    t = read_tallies(people())
     costs = Costs(fp=1, fn=4)
-    result = equalize.cross_validate(t, Goal("equalized-odds", costs=costs), choose=fixed, folds=Folds(folds=4))
-    for group, treatment in APART.items():
+    result = equalize.cross_validate(t, Goal("equalized-odds", costs=costs), choose=fixed_policy, folds=Folds(folds=4))
+    for group, treatment in BY_SEX.items():
         curve = curve_of(t, group)
         assert cells(result.tables[group]) == near(cells(treatment.counts(curve)))
     assert result.cost.value == near(result.cost_apparent)
-    whole = sum(costs.total(treatment.counts(curve_of(t, group))) for group, treatment in APART.items())
+    whole = sum(costs.total(treatment.counts(curve_of(t, group))) for group, treatment in BY_SEX.items())
     assert result.cost_apparent == near(whole / 400)
-    assert result.policy == fixed(t, ODDS)
+    assert result.policy == fixed_policy(t, ODDS)
 
 
 @settings(max_examples=settings().max_examples // 4)
 @given(seed=st.integers(0, 10**6), folds=st.integers(2, 6), repeats=st.integers(1, 3))
 def test_every_row_is_held_out_once_and_never_fitted_to(seed: int, folds: int, repeats: int) -> None:
-    t, observed = tallied(people(120, seed)), list[Tallies]()
+    t, observed = read_tallies(people(120, seed)), list[Tallies]()
     result = equalize.cross_validate(
-        t, ODDS, choose=recorded(observed), folds=Folds(folds=folds, repeats=repeats, seed=seed)
+        t, ODDS, choose=recording_rule(observed), folds=Folds(folds=folds, repeats=repeats, seed=seed)
     )
     assert len(result.greatest_gaps) == len(observed) - 1 == folds * repeats
     for group, tally in t.models["risk"].items():
@@ -109,9 +109,9 @@ def test_every_row_is_held_out_once_and_never_fitted_to(seed: int, folds: int, r
 
 
 def test_each_fold_is_evaluated_by_the_policy_fitted_without_it() -> None:
-    """With two folds, what was seen without one is the other: so both can be judged by hand."""
-    t, observed = tallied(people()), list[Tallies]()
-    result = equalize.cross_validate(t, ODDS, choose=recorded(observed), folds=Folds(folds=2))
+    """With two folds, the data without one are the other fold."""
+    t, observed = read_tallies(people()), list[Tallies]()
+    result = equalize.cross_validate(t, ODDS, choose=recording_rule(observed), folds=Folds(folds=2))
     _, one, other = observed
     tables = [
         {group: policy.by_group[group].counts(curve_of(half, group)) for group in t.groups}
@@ -130,7 +130,7 @@ def test_each_fold_is_evaluated_by_the_policy_fitted_without_it() -> None:
 
 
 def test_a_parity_fitted_to_many_rows_generalizes() -> None:
-    few = tallied(people(2000))
+    few = read_tallies(people(2000))
     many = {
         group: Tally.from_counts(tally.score, tally.rows.astype(np.int64) * 10**6) for group, tally in groups_of(few)
     }
@@ -149,7 +149,7 @@ def groups_of(tallies: Tallies) -> list[tuple[Group, Tally]]:
 def test_intervals_are_those_of_the_tables() -> None:
     interval = IntervalOptions(level=0.9, method="jeffreys")
     result = equalize.cross_validate(
-        tallied(people()), Goal(["equalized-odds", "demographic-parity"]), interval=interval
+        read_tallies(people()), Goal(["equalized-odds", "demographic-parity"]), interval=interval
     )
     assert [*result.rates] == ["sensitivity", "fpr", "flag_rate"]
     for rate, groups in result.rates.items():
@@ -159,10 +159,10 @@ def test_intervals_are_those_of_the_tables() -> None:
     assert result.cost.level == 0.9
 
 
-def test_weights_count_as_much_as_they_weigh() -> None:
+def test_scale_of_weights_does_not_matter() -> None:
     columns = people()
     weight = np.random.default_rng(0).uniform(0.5, 2, 400)
-    one, tenfold = (tallied(columns | {"w": weight * by}, weight="w") for by in (1, 10))
+    one, tenfold = (read_tallies(columns | {"w": weight * by}, weight="w") for by in (1, 10))
     result, scaled = (equalize.cross_validate(each, ODDS, folds=Folds(folds=3)) for each in (one, tenfold))
     assert result.greatest_gaps == near(scaled.greatest_gaps)
     assert result.cost.value == near(scaled.cost.value)
@@ -174,14 +174,14 @@ def test_weights_count_as_much_as_they_weigh() -> None:
         assert low == near(high)
 
 
-def test_rows_of_a_cluster_stay_together() -> None:
+def test_clusters_are_not_split_between_folds() -> None:
     columns = people()
     # Every cluster has a score of its own, by which it is known again.
     columns["risk"] = np.arange(400) // 8 / 50 + columns["risk"].round() / 1000
     columns["home"] = np.arange(400) // 8
     rows = read.rows(columns, truth="sick", score="risk", group="sex", cluster="home")
     observed = list[Tallies]()
-    result = equalize.cross_validate(rows, ODDS, choose=recorded(observed), folds=Folds(folds=5))
+    result = equalize.cross_validate(rows, ODDS, choose=recording_rule(observed), folds=Folds(folds=5))
     whole, *parts = observed
     for part in parts:
         homes = [np.floor(each.pooled("risk").score * 50 + 0.25).astype(int) for each in (part, whole)]
@@ -190,7 +190,7 @@ def test_rows_of_a_cluster_stay_together() -> None:
         assert sum(int(tally.rows.sum()) for _, tally in groups_of(part)) == 320
     assert sum(table.total for table in result.tables.values()) == near(400)
     assert any("cluster" in note for note in result.data["notes"])
-    assert not any("cluster" in note for note in equalize.cross_validate(tallied(people()), ODDS).data["notes"])
+    assert not any("cluster" in note for note in equalize.cross_validate(read_tallies(people()), ODDS).data["notes"])
 
 
 def test_neither_the_order_of_rows_nor_the_names_of_groups_matter() -> None:
@@ -199,7 +199,8 @@ def test_neither_the_order_of_rows_nor_the_names_of_groups_matter() -> None:
     shuffled = {name: values[order] for name, values in columns.items()}
     renamed = columns | {"sex": np.where(columns["sex"] == "f", "z", "a")}
     one, *others = (
-        equalize.cross_validate(tallied(each), ODDS, folds=Folds(repeats=3)) for each in (columns, shuffled, renamed)
+        equalize.cross_validate(read_tallies(each), ODDS, folds=Folds(repeats=3))
+        for each in (columns, shuffled, renamed)
     )
     for other in others:
         assert one.greatest_gaps == near(other.greatest_gaps)
@@ -209,7 +210,7 @@ def test_neither_the_order_of_rows_nor_the_names_of_groups_matter() -> None:
 
 
 def test_folds_depend_on_the_seed_and_the_first_partition_is_stable() -> None:
-    t = tallied(people())
+    t = read_tallies(people())
     once, often, again = (
         equalize.cross_validate(t, ODDS, folds=Folds(repeats=each, seed=seed))
         for each, seed in ((1, 0), (4, 0), (1, 1))
@@ -223,23 +224,25 @@ def test_folds_depend_on_the_seed_and_the_first_partition_is_stable() -> None:
 def test_watch_receives_every_fold() -> None:
     output = list[tuple[int, int]]()
     deal = Folds(folds=3, repeats=2)
-    equalize.cross_validate(tallied(people()), ODDS, folds=deal, watch=lambda done, every: output.append((done, every)))
+    equalize.cross_validate(
+        read_tallies(people()), ODDS, folds=deal, watch=lambda done, every: output.append((done, every))
+    )
     assert output == [(at, 6) for at in range(1, 7)]
 
 
-def with_few(positives: int) -> Tallies:
-    """A third group, with few positives."""
+def with_small_group(positives: int) -> Tallies:
+    """Add a third group with few positives."""
     columns = people()
     more: dict[str, Any] = {
         "sick": [1] * positives + [0] * 10,
         "risk": [0.5] * (positives + 10),
         "sex": ["x"] * (positives + 10),
     }
-    return tallied({name: np.append(values, more[name]) for name, values in columns.items()})
+    return read_tallies({name: np.append(values, more[name]) for name, values in columns.items()})
 
 
 def test_a_group_that_lacks_a_class_without_a_fold_needs_an_action() -> None:
-    t = with_few(1)
+    t = with_small_group(1)
     with pytest.raises(FitError, match=r"without fold \d of 5: sex = x has no positives.*otherwise= an action.*folds"):
         equalize.cross_validate(t, ODDS)
     result = equalize.cross_validate(t, ODDS, otherwise="flag")
@@ -250,10 +253,10 @@ def test_a_group_that_lacks_a_class_without_a_fold_needs_an_action() -> None:
     assert any("is left out" in note for note in notes(result))
 
 
-def test_a_group_that_lacks_a_class_altogether_takes_no_part() -> None:
+def test_group_without_a_class_is_excluded() -> None:
     with pytest.raises(FitError, match="sex = x has no positives"):
-        equalize.cross_validate(with_few(0), ODDS)
-    result = equalize.cross_validate(with_few(0), ODDS, otherwise="refer")
+        equalize.cross_validate(with_small_group(0), ODDS)
+    result = equalize.cross_validate(with_small_group(0), ODDS, otherwise="refer")
     assert [*result.tables] == [("f",), ("m",)]
     assert result.cost_apparent == near(result.policy.settings["cost"])
 
@@ -264,17 +267,17 @@ def notes(result: ParityValidation) -> list[str]:
 
 
 def test_an_undefined_gap_is_not_0() -> None:
-    """A fold in which only one group has positives says nothing of their sensitivity."""
+    """A fold where only one group has positives has no gap in sensitivity."""
     t = Tallies(
         {"risk": {("f",): Tally.from_counts([0.9, 0.1], [[20, 20], [9, 9]]), ("m",): two_positives()}}, ("sex",)
     )
-    result = equalize.cross_validate(t, Goal("equal-opportunity"), choose=fixed, folds=Folds(folds=4))
+    result = equalize.cross_validate(t, Goal("equal-opportunity"), choose=fixed_policy, folds=Folds(folds=4))
     assert 1 <= np.isnan(result.greatest_gaps).sum() < 4
     assert result.mean_gap == near(np.nanmean(result.greatest_gaps))
     alone = equalize.cross_validate(
         Tallies({"risk": {("f",): Tally.from_counts([0.9, 0.1], [[20, 20], [9, 9]])}}, ("sex",)),
         Goal("equal-opportunity"),
-        choose=fixed,
+        choose=fixed_policy,
     )
     assert isnan(alone.mean_gap)
     assert isnan(alone.quantile())
@@ -284,14 +287,14 @@ def test_an_undefined_gap_is_not_0() -> None:
 
 
 def test_the_null_gap_is_that_of_equal_groups() -> None:
-    """Groups that are cut alike and are alike differ in single folds by about as much as the floor says."""
+    """The mean gap of equal groups at equal thresholds is about the null gap."""
     truth, score = population.binormal(means=(0, 1)).draw(3000, 4)
     t = read.tallies({"y": truth, "s": score, "g": ["f", "m", "x"] * 1000}, truth="y", score="s", group="g")
 
-    def alike(tallies: Tallies, _goal: Goal) -> Policy:
+    def same_threshold(tallies: Tallies, _goal: Goal) -> Policy:
         return Policy(by_group=dict.fromkeys(tallies.groups, Cut((0.5,))), otherwise="refuse", attributes=("g",))
 
-    result = equalize.cross_validate(t, ODDS, choose=alike, folds=Folds(folds=10, repeats=10))
+    result = equalize.cross_validate(t, ODDS, choose=same_threshold, folds=Folds(folds=10, repeats=10))
     assert result.mean_gap == pytest.approx(result.null_gaps["sensitivity, fpr"], rel=0.15)
     assert result.null_gaps["sensitivity, fpr"] > max(result.null_gaps["sensitivity"], result.null_gaps["fpr"]) > 0.03
 
@@ -302,23 +305,23 @@ def two_positives() -> Tally:
 
 @pytest.mark.parametrize("prevalence", [0.1, {"f": 0.05, "m": 0.3}])
 def test_tables_are_adjusted_to_the_deployment_prevalence(prevalence: Any) -> None:  # noqa: ANN401
-    t, costs = tallied(people()), Costs(fp=1, fn=5)
-    here = equalize.cross_validate(t, Goal("equalized-odds", costs=costs), choose=fixed)
+    t, costs = read_tallies(people()), Costs(fp=1, fn=5)
+    original = equalize.cross_validate(t, Goal("equalized-odds", costs=costs), choose=fixed_policy)
     goal = Goal(["equalized-odds", "demographic-parity"], costs=costs, prevalence=prevalence)
-    there = equalize.cross_validate(t, goal, choose=fixed)
-    assert there.cost.value == near(there.cost_apparent)
-    assert there.cost.value != near(here.cost.value)
+    adjusted = equalize.cross_validate(t, goal, choose=fixed_policy)
+    assert adjusted.cost.value == near(adjusted.cost_apparent)
+    assert adjusted.cost.value != near(original.cost.value)
     for rate in ("sensitivity", "fpr"):
-        assert there.gaps[rate] == near(here.gaps[rate])
+        assert adjusted.gaps[rate] == near(original.gaps[rate])
     if isinstance(prevalence, dict):
-        for (sex,), table in there.tables.items():
+        for (sex,), table in adjusted.tables.items():
             assert measure.prevalence(table) == near(prevalence[sex])
     chosen = equalize.cross_validate(t, Goal("equalized-odds", costs=costs, prevalence=prevalence))
     assert chosen.cost_apparent == near(chosen.policy.settings["cost"])
 
 
 def test_results_name_the_kind_of_every_number() -> None:
-    t = tallied(people())
+    t = read_tallies(people())
     result = equalize.cross_validate(t, ODDS, folds=Folds(folds=3, repeats=2, seed=5))
     rows = result.results().rows()
     output = {(row["measure"], row["kind"], row["rate"], *(row["group"] or {}).values()): row["value"] for row in rows}
@@ -344,7 +347,7 @@ def test_one_model_of_several_must_be_selected() -> None:
     t = read.tallies(columns, truth="sick", score=["risk", "other"], group="sex")
     with pytest.raises(OptionError, match="model="):
         equalize.cross_validate(t, ODDS)
-    alone = equalize.cross_validate(tallied(columns), ODDS)
+    alone = equalize.cross_validate(read_tallies(columns), ODDS)
     assert equalize.cross_validate(t, ODDS, model="risk").greatest_gaps == near(alone.greatest_gaps)
     rows = read.rows(
         columns | {"home": np.arange(400)}, truth="sick", score=["risk", "other"], group="sex", cluster="home"
@@ -356,29 +359,29 @@ def test_invalid_requests_raise() -> None:
     with pytest.raises(OptionError, match="repeats is 0"):
         Folds(repeats=0)
     with pytest.raises(OptionError, match="folds is 1"):
-        equalize.cross_validate(tallied(people()), ODDS, folds=Folds(folds=1))
+        equalize.cross_validate(read_tallies(people()), ODDS, folds=Folds(folds=1))
     with pytest.raises(UnknownNameError, match="no model 'nobody'"):
-        equalize.cross_validate(tallied(people()), ODDS, model="nobody")
+        equalize.cross_validate(read_tallies(people()), ODDS, model="nobody")
 
 
-def test_a_share_of_folds_is_a_share() -> None:
-    result = equalize.cross_validate(tallied(people()), ODDS)
+def test_invalid_quantiles_raise() -> None:
+    result = equalize.cross_validate(read_tallies(people()), ODDS)
     assert all(one <= other for one, other in pairwise(result.quantile(share / 4) for share in range(5)))
     with pytest.raises(OptionError, match="from 0 to 1"):
         result.quantile(95)
 
 
-def test_a_policy_that_neither_passes_nor_flags_has_no_rates() -> None:
+def test_policy_of_bands_raises() -> None:
     def bands(_tallies: Tallies, _goal: Goal) -> Policy:
         return Policy(by_group={(): Cut((0.3,), ("low", "high"))}, otherwise="refuse")
 
     with pytest.raises(OptionError, match="the action 'high'"):
-        equalize.cross_validate(tallied(people()), ODDS, choose=bands)
+        equalize.cross_validate(read_tallies(people()), ODDS, choose=bands)
 
 
 def test_a_policy_without_groups_is_evaluated_by_group() -> None:
     result = equalize.cross_validate(
-        tallied(people()), Goal("equalized-odds", within=0.3), choose=equalize.common_threshold
+        read_tallies(people()), Goal("equalized-odds", within=0.3), choose=equalize.common_threshold
     )
     assert not result.policy.needs_group
     assert [row["group"] for row in result.results().rows()][:2] == [{"sex": "f"}, {"sex": "m"}]

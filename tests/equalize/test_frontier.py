@@ -1,4 +1,4 @@
-"""What a parity costs at each tolerance."""
+"""The price of a parity at each tolerance."""
 
 from functools import partial
 from math import inf
@@ -27,7 +27,7 @@ def column(result: Results, name: str) -> list[float]:
 @pytest.mark.slow
 @settings(max_examples=settings().max_examples * 2 // 5)
 @given(groups=curves(most=4), name=st.sampled_from(NAMES), costs=st.sampled_from(COSTS))
-def test_the_price_falls_ever_more_slowly_and_no_gap_is_too_wide(
+def test_price_is_convex_and_gaps_are_within_tolerances(
     groups: dict[tuple[str], Curve], name: str, costs: Costs
 ) -> None:
     result = equalize.frontier(groups, Goal(name, costs=costs), within=EVENLY)
@@ -56,7 +56,7 @@ def test_each_cost_is_the_optimum_and_that_of_brute_force(
 @pytest.mark.slow
 @settings(max_examples=settings().max_examples // 5)
 @given(groups=curves(most=4), name=st.sampled_from(NAMES))
-def test_tolerances_go_from_parity_to_where_it_is_free(groups: dict[tuple[str], Curve], name: str) -> None:
+def test_default_tolerances_end_where_parity_is_free(groups: dict[tuple[str], Curve], name: str) -> None:
     result = equalize.frontier(groups, Goal(name))
     within, price = column(result, "within"), column(result, "price")
     assert within[0] == 0
@@ -81,7 +81,7 @@ def test_the_order_of_groups_does_not_matter(groups: dict[tuple[str], Curve], na
         assert column(one, each) == near(column(other, each))
 
 
-def test_by_hand() -> None:
+def test_frontier_by_hand() -> None:
     """A predictor that is perfect for one group is randomized down to the performance for the other."""
     perfect = Curve(Tally.from_counts([0.9, 0.1], [[10, 0], [0, 10]]))
     poor = Curve(Tally.from_counts([0.8, 0.2], [[6, 4], [2, 8]]))
@@ -109,7 +109,7 @@ def test_a_parity_of_scores_that_are_not_used_is_free(costs: Costs, who: str) ->
     assert [who in note and "not used" in note for note in result.data["notes"]][-1]
 
 
-def test_groups_without_a_class_are_left_out_if_there_is_something_to_do_with_them() -> None:
+def test_groups_without_a_class_are_excluded_if_they_have_an_action() -> None:
     people = {
         "sick": [1, 0, 1, 0, 1, 0, 1, 0, 0, 0],
         "risk": [0.9, 0.3, 0.6, 0.7, 0.8, 0.6, 0.4, 0.5, 0.9, 0.2],
@@ -126,7 +126,7 @@ def test_groups_without_a_class_are_left_out_if_there_is_something_to_do_with_th
     assert result.data["digest"] == tallies.digest
 
 
-def test_costs_are_those_at_the_prevalence_that_is_stated() -> None:
+def test_costs_are_those_at_the_stated_prevalence() -> None:
     people = {
         "sick": [1, 0, 1, 0, 1, 0, 1, 0],
         "risk": [0.9, 0.3, 0.6, 0.7, 0.8, 0.6, 0.4, 0.5],

@@ -1,4 +1,4 @@
-"""Groups side by side: their numbers, what differs between two, and how far all of them lie apart."""
+"""Comparison of groups: measures of each, differences from a reference, and gaps."""
 
 from collections.abc import Mapping
 from itertools import combinations
@@ -38,7 +38,7 @@ QUICK: dict[str, Any] = {"n_permutations": 200}
 
 
 def tallies(tables: Mapping[Any, Cells]) -> Tallies:
-    """Groups whose decisions are these, with scores of 1 and 0."""
+    """Make tallies of groups with these confusion matrices; scores are 1 and 0."""
     result = {
         key if isinstance(key, tuple) else (key,): Tally.from_counts([1.0, 0.0], [[tp, fn], [fp, tn]])
         for key, (tp, fp, fn, tn) in tables.items()
@@ -47,8 +47,8 @@ def tallies(tables: Mapping[Any, Cells]) -> Tallies:
     return Tallies({"m": result}, ("g",) if wide == 1 else tuple(f"g{at}" for at in range(wide)))
 
 
-def weighted(weight: Any, cell: Any) -> Counts[float]:  # noqa: ANN401  (arrays)
-    """Table of weighted rows, each in cell 0 (TP), 1 (FP), 2 (FN) or 3 (TN)."""
+def weighted_counts(weight: Any, cell: Any) -> Counts[float]:  # noqa: ANN401  (arrays)
+    """Count weighted rows, each in cell 0 (TP), 1 (FP), 2 (FN) or 3 (TN)."""
     mass, squares, times = (Counts(*np.bincount(cell, weight**power, minlength=4).tolist()) for power in (1, 2, 0))
     return Counts(mass.tp, mass.fp, mass.fn, mass.tn, moments=(squares, times))
 
@@ -62,7 +62,7 @@ cell = st.integers(0, 30)
 several = st.lists(st.tuples(cell, cell, cell, cell), min_size=2, max_size=5).map(lambda each: dict(enumerate(each)))
 
 
-def rows(result: Results, **wanted: object) -> list[dict[str, Any]]:
+def select_rows(result: Results, **wanted: object) -> list[dict[str, Any]]:
     return [row for row in result.rows() if all(row[name] == value for name, value in wanted.items())]
 
 
@@ -79,35 +79,35 @@ def people(size: int = 600, seed: int = 0) -> dict[str, Any]:
 
 
 class TestTable:
-    def test_numbers_are_those_of_each_group_alone(self) -> None:
+    def test_numbers_equal_those_of_each_group(self) -> None:
         result = equalize.group_table(tallies(THREE), measures=["sensitivity", "mcc"])
         whole = tuple(sum(each) for each in zip(*THREE.values(), strict=True))
         tables: list[tuple[str | None, tuple[int, ...]]] = [(None, whole), *THREE.items()]
         for name in ("sensitivity", "mcc"):
             for group, cells in tables:
-                (row,) = rows(result, measure=name, group=group and {"g": group})
+                (row,) = select_rows(result, measure=name, group=group and {"g": group})
                 wanted = infer.estimate(name, Counts(*cells))
                 assert (row["value"], row["low"], row["high"]) == (wanted.value, wanted.low, wanted.high)
                 tp, fp, fn, tn = cells
                 assert (row["rows"], row["positives"], row["negatives"]) == (sum(cells), tp + fn, fp + tn)
                 assert row["prevalence"] == (tp + fn) / sum(cells)
 
-    def test_trials_are_the_rows_that_a_number_rests_on(self) -> None:
+    def test_trials_count_the_rows_of_a_measure(self) -> None:
         names = ["flag_rate", "sensitivity", "fpr", "precision", "accuracy", "f1", "auc"]
         result = equalize.group_table(tallies(THREE), measures=names)
-        output = {row["measure"]: row["trials"] for row in rows(result, group={"g": "a"})}
+        output = {row["measure"]: row["trials"] for row in select_rows(result, group={"g": "a"})}
         wanted = {"flag_rate": 100, "sensitivity": 60, "fpr": 40, "precision": 50, "accuracy": 100, "f1": 100}
         assert output == {**wanted, "auc": 100}
 
-    def test_a_group_without_positives_has_no_sensitivity_and_is_not_said_to_have_0(self) -> None:
+    def test_sensitivity_without_positives_is_undefined(self) -> None:
         truth, said, group = [1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 1, 0], ["a", "a", "a", "a", "b", "b"]
         read_ = read.tallies({"y": truth, "p": said, "g": group}, truth="y", predicted="p", group="g", positive=1)
-        (row,) = rows(equalize.group_table(read_, measures=["sensitivity"]), group={"g": "b"})
+        (row,) = select_rows(equalize.group_table(read_, measures=["sensitivity"]), group={"g": "b"})
         assert (row["value"], row["why"], row["trials"]) == (None, "there are no positives", 0)
         frame = MetricFrame(metrics=true_positive_rate, y_true=truth, y_pred=said, sensitive_features=group)
         assert frame.by_group["b"] == 0  # as if all of its positives were missed
         gaps = equalize.group_gaps(read_, measures=["sensitivity"], **QUICK, min_size=1)
-        assert rows(gaps, kind="max_difference")[0]["why"] == "fewer than two groups have a value"
+        assert select_rows(gaps, kind="max_difference")[0]["why"] == "fewer than two groups have a value"
         (note,) = gaps.data["notes"]
         assert "fewer than the minimum of 1: g = b (0 positives)" in note
 
@@ -122,7 +122,7 @@ class TestTable:
             assert row["value"] == pytest.approx(theirs[row["measure"]], abs=1e-12)
 
     def test_the_detectable_difference_has_80_percent_power(self) -> None:
-        (row,) = rows(
+        (row,) = select_rows(
             equalize.group_table(tallies({"a": (40, 0, 60, 0), "b": (120, 0, 180, 0)}), measures=["sensitivity"]),
             group={"g": "a"},
         )
@@ -139,9 +139,9 @@ class TestTable:
         z = (few / 100 - many / 300) / np.sqrt(pooled * (1 - pooled) * (1 / 100 + 1 / 300))
         assert np.mean(np.abs(z) > 1.96) == pytest.approx(0.8, abs=0.03)
 
-    def test_small_groups_are_marked_by_what_they_can_support(self) -> None:
+    def test_small_groups_are_marked(self) -> None:
         tables = {"tiny": (10, 0, 10, 0), "coarse": (22, 0, 22, 0), "large": (300, 0, 300, 0)}
-        result = rows(equalize.group_table(tallies(tables), measures=["sensitivity", "auc", "f1"]))
+        result = select_rows(equalize.group_table(tallies(tables), measures=["sensitivity", "auc", "f1"]))
         marked = {row["group"]["g"]: row["small"] for row in result if row["measure"] == "sensitivity" and row["group"]}
         assert marked == {"tiny": True, "coarse": True, "large": False}
         (coarse,) = [row for row in result if row["measure"] == "sensitivity" and row["group"] == {"g": "coarse"}]
@@ -162,7 +162,7 @@ class TestTable:
         assert same["detects"] == pytest.approx(plain["detects"], rel=1e-9)
         assert uneven["detects"] > 1.05 * plain["detects"]
 
-    def test_some_attributes_alone_are_as_if_nothing_else_had_been_read(self) -> None:
+    def test_grouping_by_some_attributes_ignores_the_others(self) -> None:
         both = read.tallies(people(), truth="sick", score="risk", group=["sex", "site"])
         alone = read.tallies(people(), truth="sick", score="risk", group="site")
         assert (
@@ -190,14 +190,16 @@ class TestDecisions:
 
     def test_randomized_policies_are_evaluated_in_expectation(self) -> None:
         t = read.tallies(people(), truth="sick", score="risk", group="sex")
-        lottery = Policy(by_group={(): RandomizedCut((Cut((0.3,)), Cut((0.6,))), (0.3, 0.7))}, otherwise="refuse")
-        result = equalize.compare_groups(t, policy=lottery, measures=["sensitivity"], **QUICK)
+        randomized = Policy(by_group={(): RandomizedCut((Cut((0.3,)), Cut((0.6,))), (0.3, 0.7))}, otherwise="refuse")
+        result = equalize.compare_groups(t, policy=randomized, measures=["sensitivity"], **QUICK)
         lax, strict = (
-            rows(equalize.group_table(t, policy=at, measures=["sensitivity"]), group={"sex": "f"})[0]["value"]
+            select_rows(equalize.group_table(t, policy=at, measures=["sensitivity"]), group={"sex": "f"})[0]["value"]
             for at in (0.3, 0.6)
         )
-        assert rows(result, table="group", group={"sex": "f"})[0]["value"] == pytest.approx(0.3 * lax + 0.7 * strict)
-        assert rows(result, kind="max_difference")[0]["how"] == NORMAL_NULL
+        assert select_rows(result, table="group", group={"sex": "f"})[0]["value"] == pytest.approx(
+            0.3 * lax + 0.7 * strict
+        )
+        assert select_rows(result, kind="max_difference")[0]["how"] == NORMAL_NULL
 
     def test_a_policy_fitted_to_the_same_rows_is_noted(self) -> None:
         t = read.tallies(people(), truth="sick", score="risk", group="sex")
@@ -205,17 +207,17 @@ class TestDecisions:
         result = equalize.compare_groups(t, policy=policy, measures=["sensitivity"], **QUICK)
         assert result.data["same"] == ["risk"]
         assert any("chosen on these rows" in note for note in result.data["notes"])
-        assert rows(result, kind="max_difference")[0]["value"] == pytest.approx(0, abs=1e-12)
+        assert select_rows(result, kind="max_difference")[0]["value"] == pytest.approx(0, abs=1e-12)
 
-    def test_several_models_and_labels_stand_beside_each_other(self) -> None:
+    def test_models_of_scores_and_of_labels(self) -> None:
         data = people()
         data["said"] = (data["risk"] >= 0.5).astype(int)
         t = read.tallies(data, truth="sick", score="risk", predicted="said", group="sex", positive=1)
         result = equalize.compare_groups(t, measures=["fpr", "auc"], **QUICK)
-        risk, said = (rows(result, model=name, measure="fpr") for name in ("risk", "said"))
+        risk, said = (select_rows(result, model=name, measure="fpr") for name in ("risk", "said"))
         assert [{**row, "model": None} for row in risk] == [{**row, "model": None} for row in said]
-        assert not rows(result, model="said", measure="auc")
-        assert len(rows(result, model="risk", measure="auc", table="group")) == 3
+        assert not select_rows(result, model="said", measure="auc")
+        assert len(select_rows(result, model="risk", measure="auc", table="group")) == 3
 
 
 class TestDifferences:
@@ -227,7 +229,7 @@ class TestDifferences:
         names = ["fpr", "f1", "auc", "brier"]
         result = equalize.group_differences(t, measures=names)
         for name in names:
-            alike = rows(result, measure=name)
+            alike = select_rows(result, measure=name)
             assert [row["group"]["site"] for row in alike] == [site for site in sites if site != largest]
             for row in alike:
                 groups = t.models["risk"]
@@ -251,7 +253,7 @@ class TestDifferences:
         result = equalize.group_differences(tallies(tables), measures=["fpr", "auc"])
         for at, cells in tables.items():
             if at != largest:
-                (row,) = rows(result, measure="fpr", group={"g": at})
+                (row,) = select_rows(result, measure="fpr", group={"g": at})
                 one, other = (infer.estimate("fpr", Counts(*each)).value for each in (cells, tables[largest]))
                 assert row["other"] == {"g": largest}
                 assert row["value"] == pytest.approx(one - other, abs=1e-15)
@@ -264,8 +266,8 @@ class TestDifferences:
         assert (row["value"], row["p"], row["why"]) == (None, None, "g = b: there are no positives")
 
 
-def brute(values: list[float], kind: str) -> float:
-    """The definitions, word by word."""
+def gap_by_definition(values: list[float], kind: str) -> float:
+    """Compute a gap by its definition."""
     pairs = [abs(one - other) for one, other in combinations(values, 2)]
     if kind == "ratio":
         return min(values) / max(values) if max(values) else nan
@@ -287,19 +289,19 @@ class TestGaps:
             for name in ("sensitivity", "fpr", "accuracy")
         }
         for name, each in values.items():
-            output = {row["kind"]: row for row in rows(result, measure=name)}
+            output = {row["kind"]: row for row in select_rows(result, measure=name)}
             if len(each) < 2:
                 assert {row["value"] for row in output.values()} == {None}
                 continue
             for kind in ("max_difference", "ratio", "mean_absolute"):
-                wanted = brute(each, kind)
+                wanted = gap_by_definition(each, kind)
                 got = output[kind]["value"]
                 assert (got is None and isnan(wanted)) or got == pytest.approx(wanted, abs=1e-12)
             assert output["worst_group"]["value"] == (max if name == "fpr" else min)(each)
         if min(len(values[name]) for name in ("sensitivity", "fpr")) > 1:
-            output = {row["kind"]: row["value"] for row in rows(result, parity="equalized-odds")}
+            output = {row["kind"]: row["value"] for row in select_rows(result, parity="equalized-odds")}
             odds = [
-                [brute(values[name], kind) for name in ("sensitivity", "fpr")]
+                [gap_by_definition(values[name], kind) for name in ("sensitivity", "fpr")]
                 for kind in ("max_difference", "mean_absolute")
             ]
             assert output["max_difference"] == pytest.approx(max(odds[0]), abs=1e-12)
@@ -340,10 +342,10 @@ class TestGaps:
 
 
 class TestNullGaps:
-    def test_six_groups_of_a_hundred_that_are_alike_lie_an_eighth_apart(self) -> None:
+    def test_null_gap_of_six_equal_groups(self) -> None:
         for hits in (30, 40, 50):
             t = tallies(dict.fromkeys(range(6), (hits, 0, 100 - hits, 0)))
-            row = rows(equalize.group_gaps(t, measures=["sensitivity"]), kind="max_difference")[0]
+            row = select_rows(equalize.group_gaps(t, measures=["sensitivity"]), kind="max_difference")[0]
             assert row["value"] == 0
             assert row["floor"] == pytest.approx(0.12, abs=0.01)
             assert row["floor_high"] > 0.17
@@ -355,7 +357,7 @@ class TestNullGaps:
         chance = [comb(3, k) * comb(4, hits - k) / comb(7, hits) for k in range(4)]
         apart = [abs(k / trials[0] - (hits - k) / trials[1]) for k in range(4)]
         exact = sum(each for each, gap in zip(chance, apart, strict=True) if gap >= observed - 1e-12)
-        (row,) = rows(
+        (row,) = select_rows(
             equalize.group_gaps(tallies({"a": (3, 0, 0, 5), "b": (1, 5, 3, 0)}), measures=["sensitivity"], min_size=1),
             kind="max_difference",
         )
@@ -365,7 +367,7 @@ class TestNullGaps:
     def test_equalized_odds_permute_within_classes(self) -> None:
         tables = {"a": (30, 20, 20, 30), "b": (25, 25, 25, 25), "c": (20, 30, 30, 20)}
         result = equalize.group_gaps(tallies(tables), measures=["sensitivity", "fpr"])
-        output = {row["measure"]: row for row in rows(result, kind="max_difference")}
+        output = {row["measure"]: row for row in select_rows(result, kind="max_difference")}
         rng = np.random.default_rng(5)
         permutations = rng.multivariate_hypergeometric([50, 50, 50], 75, size=(20_000, 2)) / 50
         worst = np.ptp(permutations, axis=2).max(axis=1)
@@ -376,7 +378,7 @@ class TestNullGaps:
 
     @pytest.mark.slow
     @pytest.mark.parametrize("weighted", [False, True])
-    def test_false_alarms_occur_in_one_sample_of_twenty(self, *, weighted: bool) -> None:
+    def test_type_one_error_is_the_level(self, *, weighted: bool) -> None:
         rng = np.random.default_rng(3)
         alarms = 0
         for _ in range(400):
@@ -389,7 +391,9 @@ class TestNullGaps:
                     for group, each in groups.items()
                 }
                 t = Tallies({"m": result}, ("g",))
-            row = rows(equalize.group_gaps(t, measures=["sensitivity"], n_permutations=400), kind="max_difference")[0]
+            row = select_rows(
+                equalize.group_gaps(t, measures=["sensitivity"], n_permutations=400), kind="max_difference"
+            )[0]
             assert row["how"] == (WEIGHTED_NULL if weighted else PERMUTATION_NULL)
             alarms += row["p"] <= 0.05
         assert 8 <= alarms <= 34  # 20 expected, and a standard error of 4.4
@@ -397,7 +401,7 @@ class TestNullGaps:
     def test_weighted_groups_vary_as_their_effective_sizes(self) -> None:
         rng = np.random.default_rng(4)
         drawn = [(np.exp(0.5 * rng.normal(size=n)), rng.random(n) < 0.4) for n in (300, 300)]
-        nouns = [weighted(weight, np.where(hit, 0, 2)) for weight, hit in drawn]
+        nouns = [weighted_counts(weight, np.where(hit, 0, 2)) for weight, hit in drawn]
         gaps = simulate_null_gaps(MEASURES["sensitivity"], nouns, [], n_simulations=20_000, rng=rng).gaps
         unit = [weight / weight.mean() for weight, _ in drawn]
         every, hits = np.concatenate(unit), np.concatenate([hit for _, hit in drawn])
@@ -416,7 +420,7 @@ class TestNullGaps:
         for _ in range(runs):
             sizes, spreads = (60, 200, 200, 200, 200), (1.2, 0.3, 0.3, 0.3, 0.3)
             nouns = [
-                weighted(np.exp(spread * rng.normal(size=n)), rng.choice(4, n, p=[0.22, 0.12, 0.08, 0.58]))
+                weighted_counts(np.exp(spread * rng.normal(size=n)), rng.choice(4, n, p=[0.22, 0.12, 0.08, 0.58]))
                 for n, spread in zip(sizes, spreads, strict=True)
             ]
             chance = simulate_null_gaps(measure, nouns, [], n_simulations=400, rng=rng)
@@ -432,12 +436,12 @@ class TestNullGaps:
         result = equalize.group_gaps(
             Tallies({"m": actual}, ("g",)), policy=0.5, measures=["positive_likelihood_ratio", "mcc"], **QUICK
         )
-        output = {row["measure"]: row["how"] for row in rows(result, kind="max_difference")}
+        output = {row["measure"]: row["how"] for row in select_rows(result, kind="max_difference")}
         assert output == {"positive_likelihood_ratio": NORMAL_NULL, "mcc": WEIGHTED_NULL}
 
     @settings(max_examples=settings().max_examples * 3 // 10)
     @given(several, st.permutations(range(5)))
-    def test_it_does_not_matter_in_which_order_groups_come(self, tables: dict[int, Cells], order: list[int]) -> None:
+    def test_order_of_groups_does_not_matter(self, tables: dict[int, Cells], order: list[int]) -> None:
         if not all(map(sum, tables.values())):
             return
         shuffled = {at: tables[at] for at in order if at in tables}
@@ -447,12 +451,12 @@ class TestNullGaps:
         )
         assert one.rows() == other.rows()
 
-    def test_the_seed_decides_and_the_order_of_measures_does_not(self) -> None:
+    def test_results_depend_on_the_seed_and_not_on_the_order_of_measures(self) -> None:
         def chance(measures: list[str], seed: int) -> dict[str, float]:
             result = equalize.group_gaps(
                 tallies(THREE), measures=measures, interval=infer.IntervalOptions(seed=seed), **QUICK
             )
-            return {row["measure"]: row["floor"] for row in rows(result, kind="max_difference") if row["parity"]}
+            return {row["measure"]: row["floor"] for row in select_rows(result, kind="max_difference") if row["parity"]}
 
         first, again, other = (chance(["fpr", "sensitivity"], seed) for seed in (1, 1, 2))
         assert first == again == chance(["sensitivity", "fpr"], 1)
@@ -462,7 +466,7 @@ class TestNullGaps:
     def test_rank_measures_use_their_standard_errors(self) -> None:
         t = read.tallies(people(2000), truth="sick", score="risk", group="site")
         result = equalize.group_gaps(t, measures=["auc"])
-        (row,) = rows(result, kind="max_difference")
+        (row,) = select_rows(result, kind="max_difference")
         errors = [
             (each["high"] - each["low"]) / 2 / 1.959964
             for each in equalize.group_table(t, measures=["auc"]).rows()
@@ -472,12 +476,12 @@ class TestNullGaps:
         assert row["floor"] == pytest.approx(np.ptp(drawn, axis=1).mean(), rel=0.03)
         assert row["how"] == NORMAL_NULL
 
-    def test_where_the_prevalence_is_known_chance_is_within_classes(self) -> None:
+    def test_known_prevalence_uses_normal_deviates(self) -> None:
         t = shift.reweigh(read.tallies(people(), truth="sick", score="risk", group="sex"), to=0.1)
         result = equalize.compare_groups(t, measures=["precision"], **QUICK)
-        assert rows(result, kind="max_difference")[0]["how"] == NORMAL_NULL
-        assert {row["detects"] for row in rows(result, table="group")} == {None}
-        assert rows(result, table="group", group=None)[0]["prevalence"] == pytest.approx(0.1)
+        assert select_rows(result, kind="max_difference")[0]["how"] == NORMAL_NULL
+        assert {row["detects"] for row in select_rows(result, table="group")} == {None}
+        assert select_rows(result, table="group", group=None)[0]["prevalence"] == pytest.approx(0.1)
 
 
 class TestErrors:
@@ -515,7 +519,7 @@ class TestErrors:
     def test_one_group_has_no_gap(self) -> None:
         result = equalize.compare_groups(tallies({"a": (3, 1, 1, 3)}), measures=["fpr"], **QUICK, min_size=1)
         assert [row["table"] for row in result.rows()] == ["group", "group", "gap", "gap"]
-        assert {row["why"] for row in rows(result, table="gap")} == {"fewer than two groups have a value"}
+        assert {row["why"] for row in select_rows(result, table="gap")} == {"fewer than two groups have a value"}
 
 
 def test_combined_tables_equal_the_single_ones() -> None:
@@ -527,11 +531,11 @@ def test_combined_tables_equal_the_single_ones() -> None:
         "gap": equalize.group_gaps(t, **QUICK),
     }
     for name, result in alone.items():
-        kept = [{key: row[key] for key in result.columns} for row in rows(together, table=name)]
+        kept = [{key: row[key] for key in result.columns} for row in select_rows(together, table=name)]
         assert kept == result.rows()
 
 
-def test_groups_and_others_have_columns_of_their_own_in_files() -> None:
+def test_both_groups_of_a_gap_have_columns_in_files() -> None:
     t = read.tallies(people(), truth="sick", score="risk", group=["sex", "site"])
     head = equalize.group_differences(t, measures=["fpr"]).to_csv().splitlines()[0]
     assert head.startswith("measure,model,group.sex,group.site,other.sex,other.site,value")
@@ -542,7 +546,7 @@ def test_rank_and_probability_measures_equal_those_of_each_group() -> None:
     result = equalize.group_table(t, measures=["auc", "observed_expected"])
     for group, tally in t.models["risk"].items():
         for name, noun in (("auc", Curve(tally)), ("observed_expected", tally)):
-            (row,) = rows(result, measure=name, group={"sex": group[0]})
+            (row,) = select_rows(result, measure=name, group={"sex": group[0]})
             assert row["value"] == MEASURES[name](noun)
 
 

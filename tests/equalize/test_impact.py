@@ -51,8 +51,8 @@ def problems(draw: st.DrawFn) -> Problem:
     return groups, Goal(draw(st.sampled_from(PARITIES)), within=within, costs=costs)
 
 
-def numbers(result: Results) -> dict[tuple[Any, ...], dict[str, Any]]:
-    """Rows by set, group, measure and the rate of a gap; thresholds left out."""
+def rows_by_subject(result: Results) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """Return rows by set, group, measure and rate, without thresholds."""
     return {
         (row["set"], None if row["group"] is None else tuple(row["group"].values()), row["measure"], row["rate"]): row
         for row in result.rows()
@@ -61,7 +61,7 @@ def numbers(result: Results) -> dict[tuple[Any, ...], dict[str, Any]]:
 
 
 def values(result: Results, measure: str, which: str = "with parity") -> dict[str, float]:
-    """Group -> the value of a measure."""
+    """Return the values of a measure by group."""
     return {
         row["group"]["group"]: row["value"]
         for row in result.rows()
@@ -86,7 +86,7 @@ def test_costs_are_those_of_brute_force(problem: Problem) -> None:
 def test_laws_of_the_rows(problem: Problem) -> None:
     groups, goal = problem
     result = equalize.impact(groups, goal, interval=None)
-    rows = numbers(result)
+    rows = rows_by_subject(result)
     for which in ("without parity", "with parity"):
         for cell in ("tp", "fp", "fn", "tn"):
             parts = [rows[which, (name,), cell, None]["value"] for name in groups]
@@ -115,13 +115,16 @@ def test_randomization_and_forgone_sensitivity_equal_brute_force(problem: Proble
         treatment = policy.by_group[name,]
         drawn = [isinstance(treatment, RandomizedCut) and max(treatment.chances_at(at).values()) < 1 for at in scores]
         assert values(result, "lottery")[name] == pytest.approx(mass[drawn].sum() / mass.sum())
-        best = highest(each, rates["fpr"][name])
+        best = highest_sensitivity(each, rates["fpr"][name])
         assert forgone[name] == pytest.approx(best - rates["sensitivity"][name], abs=2e-9)
 
 
-def highest(each: Curve, at: float) -> float:
-    """Greatest sensitivity of a mixture of two thresholds at a false positive rate."""
-    points = [(float(MEASURES["fpr"](counts)), float(MEASURES["sensitivity"](counts))) for counts in cuts(each)]
+def highest_sensitivity(each: Curve, at: float) -> float:
+    """Compute the greatest sensitivity of any mixture of two thresholds at a false positive rate."""
+    points = [
+        (float(MEASURES["fpr"](counts)), float(MEASURES["sensitivity"](counts)))
+        for counts in counts_at_thresholds(each)
+    ]
     result = 0.0
     for (x0, y0), (x1, y1) in combinations_with_replacement(sorted(points), 2):
         if x0 - 1e-12 <= at <= x1 + 1e-12:
@@ -131,7 +134,7 @@ def highest(each: Curve, at: float) -> float:
     return result
 
 
-def cuts(each: Curve) -> list[Counts[float]]:
+def counts_at_thresholds(each: Curve) -> list[Counts[float]]:
     return [each.at(float(threshold)) for threshold in each.threshold]
 
 
@@ -141,20 +144,20 @@ def test_the_order_of_groups_changes_nothing(problem: Problem) -> None:
     groups, goal = problem
     one = equalize.impact(groups, goal, interval=None)
     other = equalize.impact(dict(reversed(groups.items())), goal, interval=None)
-    there = numbers(other)
-    for key, row in numbers(one).items():
-        assert there[key]["value"] == pytest.approx(row["value"], abs=1e-9)
+    other_rows = rows_by_subject(other)
+    for key, row in rows_by_subject(one).items():
+        assert other_rows[key]["value"] == pytest.approx(row["value"], abs=1e-9)
     assert one.data["price"] == pytest.approx(other.data["price"], abs=1e-12)
 
 
 @given(problems())
-def test_better_scores_help_where_a_group_binds_and_nowhere_else(problem: Problem) -> None:
+def test_better_scores_help_only_binding_groups(problem: Problem) -> None:
     groups, goal = problem
     goal = Goal("equalized-odds", costs=goal.costs)
     result = equalize.impact(groups, goal, interval=None).data
     binding = {group["group"] for group in result["binds"]}
     for name, each in groups.items():
-        better = equalize.optimal_policy(groups | {name: without_mistakes(each)}, goal).settings["cost"]
+        better = equalize.optimal_policy(groups | {name: perfect_scores(each)}, goal).settings["cost"]
         assert better <= result["cost"] + 1e-12
         if name not in binding and binding:
             assert better == pytest.approx(result["cost"], abs=1e-9)
@@ -162,17 +165,17 @@ def test_better_scores_help_where_a_group_binds_and_nowhere_else(problem: Proble
             assert better < result["cost"]
 
 
-def without_mistakes(each: Curve) -> Curve:
-    """The same people, all of whose scores are right."""
+def perfect_scores(each: Curve) -> Curve:
+    """Return the curve of the same people with scores that separate the classes."""
     positives, negatives = int(each.positives), int(each.negatives)
     return curve(tally([1] * positives + [0] * negatives, [1.0] * positives + [0.0] * negatives))
 
 
-def test_a_table_by_hand() -> None:
+def test_impact_by_hand() -> None:
     # Alone, f passes two thirds of its positives without a mistake or finds all with one, both at 1 of 6; m costs 2 of
     # 6. Together they can have what is on both hulls: of least cost is (0, 1/3), where f throws a third away.
     result = equalize.impact({"f": F, "m": M}, Goal("equalized-odds", costs=EVEN), interval=None)
-    rows = numbers(result)
+    rows = rows_by_subject(result)
     assert values(result, "sensitivity", "without parity") == {"f": 2 / 3, "m": 1 / 3}
     assert values(result, "sensitivity") == pytest.approx({"f": 1 / 3, "m": 1 / 3})
     assert values(result, "forgone") == pytest.approx({"f": 1 / 3, "m": 0})
@@ -191,7 +194,7 @@ def test_a_table_by_hand() -> None:
 def test_numbers_have_the_intervals_of_the_library() -> None:
     interval = IntervalOptions(level=0.9)
     goal = Goal("equal-opportunity", within=0.1, costs=Costs(fp=2, fn=1))
-    rows = numbers(equalize.impact({"f": F, "m": M}, goal, interval=interval))
+    rows = rows_by_subject(equalize.impact({"f": F, "m": M}, goal, interval=interval))
     of = [rows["with parity", ("f",), cell, None]["value"] for cell in ("tp", "fp", "fn", "tn")]
     for name in ("flag_rate", "sensitivity", "fpr"):
         wanted = interval.of(MEASURES[name], Counts(*of))
@@ -226,7 +229,7 @@ def test_impact_takes_any_policy_that_passes_or_flags() -> None:
     goal = Goal("equalized-odds", costs=EVEN)
     blind = Policy(by_group={(): Cut((0.6,))}, otherwise="refuse")
     result = equalize.impact(people(), goal, blind)
-    rows = numbers(result)
+    rows = rows_by_subject(result)
     assert (result.data["needs_group"], result.data["legal"], result.data["same"]) == (False, None, [])
     assert result.data["binds"] == []  # better scores say nothing of a policy that is given
     assert rows["with parity", ("f",), "sensitivity", None]["value"] == 1
@@ -252,12 +255,12 @@ def test_evaluation_on_the_same_rows_is_noted_at_any_prevalence() -> None:
 
 def test_prevalences_of_groups_are_their_base_rates() -> None:
     goal = Goal("equalized-odds", prevalence={"f": 0.2, "m": 0.4})
-    rows = numbers(equalize.impact(people(), goal))
+    rows = rows_by_subject(equalize.impact(people(), goal))
     each = {group: rows["with parity", group, "base_rate", None]["value"] for group in [("f",), ("m",), None]}
     assert each == pytest.approx({("f",): 0.2, ("m",): 0.4, None: 0.3})
 
 
-def test_a_policy_survives_its_file() -> None:
+def test_saved_policy_has_the_same_impact() -> None:
     within = {"sensitivity": 0.1, "fpr": 0.2}
     for prevalence in (None, 0.1, {"f": 0.2, "m": 0.4}, {("f",): 0.2}):
         policy = equalize.optimal_policy(people(), Goal("equalized-odds", within=within, prevalence=prevalence))
@@ -269,7 +272,7 @@ def test_groups_without_a_required_class_are_excluded() -> None:
     result = equalize.impact(people(sex=sex), Goal("equalized-odds"), otherwise="refer", interval=None)
     assert result.data["left"] == [{"sex": "x"}]
     assert {row["group"]["sex"] for row in result.rows() if row["group"]} == {"f", "m"}
-    everybody = [numbers(result)["with parity", None, cell, None]["value"] for cell in ("tp", "fp", "fn", "tn")]
+    everybody = [rows_by_subject(result)["with parity", None, cell, None]["value"] for cell in ("tp", "fp", "fn", "tn")]
     assert math.fsum(everybody) == pytest.approx(11)
     assert not {row["measure"] for row in result.rows()} & {"coverage", "referred_positives"}
     assert any(note.startswith("sex = x has no positives") for note in result.data["notes"])
@@ -278,19 +281,21 @@ def test_groups_without_a_required_class_are_excluded() -> None:
 def test_a_group_without_positives_is_noted() -> None:
     sex = ["f"] * 5 + ["x"] + ["m"] * 6
     result = equalize.impact(people(sex=sex), Goal("demographic-parity", costs=Costs(fp=1, fn=5)), interval=None)
-    rate = numbers(result)["with parity", ("x",), "flag_rate", None]["value"]
+    rate = rows_by_subject(result)["with parity", ("x",), "flag_rate", None]["value"]
     assert rate > 0
     assert _impact.no_positives_notes({"sex = x": rate})[0] in result.data["notes"]
-    lost = numbers(result)["with parity", ("x",), "forgone", None]
+    lost = rows_by_subject(result)["with parity", ("x",), "forgone", None]
     assert (lost["value"], lost["why"]) == (None, "a class is missing")
     assert {"sex": "x"} not in result.data["binds"]
-    undefined = numbers(result)["with parity", ("x",), "sensitivity", None]
+    undefined = rows_by_subject(result)["with parity", ("x",), "sensitivity", None]
     assert (undefined["value"], undefined["why"]) == (None, "there are no positives")
 
 
 def test_a_rate_of_a_single_group_has_no_gap() -> None:
     nobody = Policy(by_group={("f",): Cut((0.5,)), ("m",): Cut((math.inf,))}, otherwise="refuse", attributes=("sex",))
-    row = numbers(equalize.impact(people(), Goal("equalized-odds"), nobody))["with parity", None, "gap", "precision"]
+    row = rows_by_subject(equalize.impact(people(), Goal("equalized-odds"), nobody))[
+        "with parity", None, "gap", "precision"
+    ]
     assert (row["value"], row["why"]) == (None, "precision is defined in fewer than two groups")
 
 

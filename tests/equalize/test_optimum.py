@@ -1,4 +1,4 @@
-"""The cheapest policy that keeps a parity, against brute force and against what must hold for all groups."""
+"""The optimal policy under a parity, compared with brute force, and its laws."""
 
 from dataclasses import replace
 from functools import partial
@@ -43,8 +43,8 @@ EXACT = 1e-9
 CLEARLY = 1e-6
 
 
-def reached(groups: dict[Any, Curve], policy: Policy, goal: Goal) -> tuple[float, dict[str, float]]:
-    """Cost of a case and gaps that a policy really has, from its tables."""
+def cost_and_gaps(groups: dict[Any, Curve], policy: Policy, goal: Goal) -> tuple[float, dict[str, float]]:
+    """Compute the cost per person and the gaps of a policy from its confusion matrices."""
     tables = group_tables(as_tallies(groups), policy, "score")
     cost = sum(goal.costs.total(each) for each in tables.values()) / sum(each.total for each in tables.values())
     return cost, rate_gaps(tables, goal.rates)
@@ -56,7 +56,7 @@ def test_nothing_is_cheaper_and_the_parity_holds(*, problem: Problem, reversal: 
     groups, goal = problem
     policy = equalize.optimal_policy(groups, goal, reversal=reversal)
     least = least_cost(list(groups.values()), goal.tolerances, goal.costs, reversal=reversal)
-    cost, apart = reached(groups, policy, goal)
+    cost, apart = cost_and_gaps(groups, policy, goal)
     assert policy.settings["cost"] == pytest.approx(least, abs=EXACT)
     assert cost == pytest.approx(least, abs=EXACT)
     assert all(apart[rate] <= bound + EXACT for rate, bound in goal.tolerances.items())
@@ -75,9 +75,7 @@ def test_without_a_bound_each_group_has_its_own_best_cut(groups: dict[Any, Curve
 
 
 @given(groups=curves(), parity=st.sampled_from(sorted(equalize.PARITIES)), bounds=st.lists(st.floats(0, 1), min_size=2))
-def test_what_is_paid_never_rises_with_the_tolerance(
-    groups: dict[Any, Curve], parity: str, bounds: list[float]
-) -> None:
+def test_cost_never_rises_with_the_tolerance(groups: dict[Any, Curve], parity: str, bounds: list[float]) -> None:
     if not equalize.PARITIES[parity].enforceable:
         with pytest.raises(OptionError, match="but not enforced"):
             Goal(parity)
@@ -97,7 +95,7 @@ def test_names_of_groups_change_nothing(problem: Problem, seed: Random) -> None:
 
 
 @given(problem=problems(most=3))
-def test_groups_that_are_alike_may_as_well_be_one(problem: Problem) -> None:
+def test_equal_groups_are_treated_as_one(problem: Problem) -> None:
     groups, goal = problem
     (name, first), *rest = groups.items()
     doubled = {**dict(rest), name: Curve(first.tally + first.tally)}
@@ -126,7 +124,7 @@ def test_labels_are_scores_of_two_values_which_may_be_reversed(groups: dict[Any,
     assert result.settings["cost"] == pytest.approx(least, abs=1e-7)  # the tolerance of that solver
 
 
-def test_labels_that_were_read_as_such_are_reversed_where_that_helps() -> None:
+def test_predicted_labels_are_reversed_where_cheaper() -> None:
     people = {
         "sick": ["yes", "no"] * 6,
         "said": ["yes", "no"] * 3 + ["no", "yes", "no", "yes", "yes", "no"],
@@ -158,17 +156,17 @@ def test_any_point_below_the_hull_is_reached_with_least_randomization(
         narrowest = min(
             result.flag_rate[last] - result.flag_rate[first]
             for first, middle, last in combinations(range(len(result.fpr)), 3)
-            if _within(result.fpr[[first, middle, last]], result.tpr[[first, middle, last]], false, true)
+            if _is_in_triangle(result.fpr[[first, middle, last]], result.tpr[[first, middle, last]], false, true)
         )
-        assert _lots(treatment, curve) == pytest.approx(narrowest, abs=EXACT)
+        assert _randomized_share(treatment, curve) == pytest.approx(narrowest, abs=EXACT)
 
 
-def _within(x: Floats, y: Floats, false: float, true: float) -> bool:
+def _is_in_triangle(x: Floats, y: Floats, false: float, true: float) -> bool:
     matrix = np.array([x, y, np.ones(3)])
     return bool(abs(np.linalg.det(matrix)) > 1e-12 and (np.linalg.solve(matrix, [false, true, 1.0]) >= -1e-9).all())
 
 
-def _lots(treatment: Cut | RandomizedCut, curve: Curve) -> float:
+def _randomized_share(treatment: Cut | RandomizedCut, curve: Curve) -> float:
     if isinstance(treatment, Cut):
         return 0.0
     flagged: list[float] = [cut.counts(curve).flagged for cut in treatment.cuts]
@@ -184,7 +182,7 @@ def test_of_equally_cheap_choices_the_strictest_wins(parity: str, within: float)
     assert {*policy.by_group.values()} == {Cut((0.9,))}
 
 
-def test_thresholds_on_an_edge_leave_fewer_people_to_a_lot() -> None:
+def test_thresholds_on_an_edge_randomize_fewer_people() -> None:
     # No positives, so that the hull is one edge, and every threshold lies on it.
     nobody = Curve(Tally.from_counts([0.9, 0.7, 0.5, 0.3], [[0, 0, 0, 0], [1, 1, 1, 1]]))
     some = baserate.curve(baserate.tally([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]))
@@ -192,11 +190,11 @@ def test_thresholds_on_an_edge_leave_fewer_people_to_a_lot() -> None:
     assert policy.by_group["some",] == Cut((0.4,))
     flagged = policy.by_group["none",].counts(nobody)
     assert flagged.flagged == pytest.approx(3)
-    assert _lots(policy.by_group["none",], nobody) == 0
+    assert _randomized_share(policy.by_group["none",], nobody) == 0
 
 
 @given(groups=curves(most=3), within=st.floats(0, 0.5))
-def test_a_group_of_one_class_is_held_to_the_rates_that_it_has(groups: dict[Any, Curve], within: float) -> None:
+def test_group_of_one_class_satisfies_its_defined_rates(groups: dict[Any, Curve], within: float) -> None:
     healthy = Curve(Tally.from_counts([0.9, 0.7, 0.5, 0.3], [[0, 0, 0, 0], [1, 0, 3, 2]]))
     goal = Goal(["demographic-parity", "predictive-equality"], within=within, costs=Costs(fn=3))
     policy = equalize.optimal_policy({**groups, ("healthy",): healthy}, goal)
@@ -204,21 +202,21 @@ def test_a_group_of_one_class_is_held_to_the_rates_that_it_has(groups: dict[Any,
     assert policy.settings["cost"] == pytest.approx(least, abs=EXACT)
 
 
-def test_a_group_is_judged_where_it_will_be_used() -> None:
+def test_rates_are_those_at_the_deployment_prevalence() -> None:
     groups = {
         "f": baserate.curve(baserate.tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])),
         "m": baserate.curve(baserate.tally([1, 0, 1, 0, 0, 1], [0.9, 0.8, 0.6, 0.5, 0.3, 0.1])),
     }
     goal = Goal("demographic-parity", costs=Costs(fp=1, fn=3), prevalence={"f": 0.1, "m": 0.4})
     policy = equalize.optimal_policy(groups, goal)
-    there = {name: shift.reweigh(groups[name], to=share) for name, share in (("f", 0.1), ("m", 0.4))}
-    assert policy.settings["cost"] == pytest.approx(least_cost(list(there.values()), goal.tolerances, goal.costs))
+    reweighted = {name: shift.reweigh(groups[name], to=share) for name, share in (("f", 0.1), ("m", 0.4))}
+    assert policy.settings["cost"] == pytest.approx(least_cost(list(reweighted.values()), goal.tolerances, goal.costs))
     assert policy.settings["prevalences"] == (
         {"group": ("f",), "prevalence": 0.1},
         {"group": ("m",), "prevalence": 0.4},
     )
     assert policy.prevalence == pytest.approx(0.25)
-    tables = group_tables(as_tallies(there), policy, "score")
+    tables = group_tables(as_tallies(reweighted), policy, "score")
     assert rate_gaps(tables, ["flag_rate"])["flag_rate"] == pytest.approx(0, abs=EXACT)
     everybody = equalize.optimal_policy(groups, replace(goal, prevalence=0.1))
     assert everybody.prevalence == pytest.approx(0.1)
@@ -233,7 +231,7 @@ def people(rows: int = 4000, seed: int = 3) -> dict[str, Any]:
     return {"sick": sick, "risk": risk, "sex": sex, "id": np.arange(rows)}
 
 
-def test_a_policy_survives_its_file_and_does_what_it_promised() -> None:
+def test_saved_policy_has_the_promised_cost_and_rates() -> None:
     rows = people()
     t = read.tallies(rows, truth="sick", score="risk", group="sex")
     goal = Goal("equalized-odds", costs=Costs(fp=2, fn=1))
@@ -248,9 +246,9 @@ def test_a_policy_survives_its_file_and_does_what_it_promised() -> None:
     flagged = apply.actions(policy, rows["risk"], group=rows["sex"], id=rows["id"]).is_flagged
     for sex in "fm":
         for sick, rate in ((True, "sensitivity"), (False, "fpr")):
-            there = (rows["sex"] == sex) & (rows["sick"] == sick)
-            wanted = float(equalize_rate(t, policy, sex, rate))
-            assert flagged[there].mean() == pytest.approx(wanted, abs=4 * 0.5 / np.sqrt(there.sum()))
+            in_class = (rows["sex"] == sex) & (rows["sick"] == sick)
+            wanted = float(group_rate(t, policy, sex, rate))
+            assert flagged[in_class].mean() == pytest.approx(wanted, abs=4 * 0.5 / np.sqrt(in_class.sum()))
 
 
 @pytest.mark.parametrize(
@@ -271,19 +269,19 @@ def test_a_policy_survives_its_file_and_does_what_it_promised() -> None:
         Goal(["equal-opportunity", "tnr-parity"], within=0.2, prevalence=0.2),
     ],
 )
-def test_every_way_makes_a_policy_that_survives_its_file(choose: Any, goal: Goal) -> None:  # noqa: ANN401
+def test_policies_of_all_methods_survive_saving(choose: Any, goal: Goal) -> None:  # noqa: ANN401
     rng = np.random.default_rng(0)
     rows = people(600) | {"old": rng.integers(0, 2, 600), "site": rng.choice(["x", "y"], 600)}
     policy = choose(read.tallies(rows, truth="sick", score="risk", group=["old", "site"]), goal)
     assert Policy.from_json(policy.to_json()) == policy
 
 
-def equalize_rate(t: Tallies, policy: Policy, sex: str, rate: str) -> float:
+def group_rate(t: Tallies, policy: Policy, sex: str, rate: str) -> float:
     result: float = MEASURES[rate](group_tables(t, policy, "risk")[sex,])
     return result
 
 
-def test_a_group_without_a_class_is_an_error_unless_somebody_says_what_to_do() -> None:
+def test_group_without_a_class_needs_an_action() -> None:
     mixed = baserate.curve(baserate.tally([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]))
     healthy = Curve(Tally.from_counts([0.9, 0.3], [[0, 0], [5, 2]]))
     groups = {("f", 1): mixed, ("m", 1): healthy}
@@ -301,13 +299,13 @@ def test_a_group_without_a_class_is_an_error_unless_somebody_says_what_to_do() -
     with pytest.raises(FitError, match="group = h has no positives and group = s has no negatives, which"):
         equalize.optimal_policy({"f": mixed, "h": healthy, "s": sick}, Goal())
     # Where a prevalence is stated for some, others keep theirs, be it 0.
-    there = Goal("demographic-parity", prevalence={"f": 0.2}, costs=Costs(fn=9))
-    policy = equalize.optimal_policy({"f": mixed, "h": healthy}, there)
-    least = least_cost([shift.reweigh(mixed, to=0.2), healthy], there.tolerances, there.costs)
+    target = Goal("demographic-parity", prevalence={"f": 0.2}, costs=Costs(fn=9))
+    policy = equalize.optimal_policy({"f": mixed, "h": healthy}, target)
+    least = least_cost([shift.reweigh(mixed, to=0.2), healthy], target.tolerances, target.costs)
     assert policy.settings["cost"] == pytest.approx(least, abs=EXACT)
 
 
-def test_groups_that_nobody_saw_are_refused_when_the_policy_is_applied() -> None:
+def test_unknown_groups_raise_when_a_policy_is_applied() -> None:
     t = read.tallies(people(), truth="sick", score="risk", group="sex")
     policy = equalize.optimal_policy(t, Goal("demographic-parity", within=1))
     with pytest.raises(UnknownLabelError, match="sex = 'x'"):
@@ -317,7 +315,7 @@ def test_groups_that_nobody_saw_are_refused_when_the_policy_is_applied() -> None
     assert equalize.optimal_policy(t, Goal(), otherwise="pass").action(0.5, ["x"], id=1) == "pass"
 
 
-def test_scores_and_groups_that_are_missing_are_an_error_at_once() -> None:
+def test_missing_scores_and_groups_raise() -> None:
     rows = people(20)
     with pytest.raises(MissingValuesError, match="NaN"):
         read.tallies({**rows, "risk": np.full(20, np.nan)}, truth="sick", score="risk", group="sex")
@@ -347,7 +345,7 @@ def test_invalid_goals_raise_with_a_remedy() -> None:
         equalize.optimal_policy({"f": 3}, Goal())  # type: ignore[dict-item]
 
 
-def test_one_group_is_its_own_parity_and_few_rows_are_told() -> None:
+def test_one_group_needs_no_parity_and_few_rows_are_noted() -> None:
     alone = {"f": baserate.curve(baserate.tally([1, 1, 0, 0], [0.9, 0.8, 0.3, 0.1]))}
     policy = equalize.optimal_policy(alone, Goal())
     assert policy.by_group["f",] == Cut((0.8,))
@@ -355,7 +353,7 @@ def test_one_group_is_its_own_parity_and_few_rows_are_told() -> None:
 
 
 @pytest.mark.parametrize("names", [*permutations(["fnr-parity", "tnr-parity"])])
-def test_misses_and_passes_are_equal_when_finds_and_false_alarms_are(names: tuple[str, str]) -> None:
+def test_fnr_and_tnr_parity_equal_tpr_and_fpr_parity(names: tuple[str, str]) -> None:
     t = read.tallies(people(), truth="sick", score="risk", group="sex")
     one, other = (equalize.optimal_policy(t, Goal(parity)) for parity in (names, "equalized-odds"))
     assert one.by_group == other.by_group

@@ -1,4 +1,4 @@
-"""Groups against a reference group: a tiny group hides no difference, and alike groups raise no alarm."""
+"""Differences from a reference group, minimum sizes, and type I error."""
 
 from collections.abc import Mapping
 from math import isnan, sqrt
@@ -25,7 +25,7 @@ MASKED: dict[str, Cells] = {
 
 
 def tallies(tables: Mapping[Any, Cells], attributes: tuple[str, ...] = ("g",)) -> Tallies:
-    """Groups whose decisions are these, with scores of 1 and 0."""
+    """Make tallies of groups with these confusion matrices; scores are 1 and 0."""
     result = {
         key if isinstance(key, tuple) else (key,): Tally.from_counts([1.0, 0.0], [[tp, fn], [fp, tn]])
         for key, (tp, fp, fn, tn) in tables.items()
@@ -33,40 +33,40 @@ def tallies(tables: Mapping[Any, Cells], attributes: tuple[str, ...] = ("g",)) -
     return Tallies({"m": result}, attributes)
 
 
-def rows(result: Results, **wanted: object) -> list[dict[str, Any]]:
+def select_rows(result: Results, **wanted: object) -> list[dict[str, Any]]:
     return [row for row in result.rows() if all(row[name] == value for name, value in wanted.items())]
 
 
 class TestMasking:
-    def test_two_large_groups_are_told_apart_beside_a_tiny_one(self) -> None:
+    def test_large_groups_differ_beside_a_tiny_one(self) -> None:
         result = equalize.compare_groups(tallies(MASKED), measures=["fpr"])
-        (pair,) = rows(result, table="difference", group={"g": "other"})
+        (pair,) = select_rows(result, table="difference", group={"g": "other"})
         assert pair["other"] == {"g": "large"}
         assert pair["value"] == pytest.approx(0.25 - 0.45)
         low, high = confint_proportions_2indep(200, 800, 450, 1000, method="newcomb")
         assert (pair["low"], pair["high"]) == pytest.approx((low, high), abs=1e-9)
         assert pair["p_adjusted"] < 1e-10
-        (gap,) = rows(result, kind="max_difference")
+        (gap,) = select_rows(result, kind="max_difference")
         assert gap["value"] == pytest.approx(0.2)
         assert gap["p"] < 0.001
 
     def test_a_tiny_group_in_the_gap_would_hide_them(self) -> None:
-        """What every group together would give: the reason for the minimum size."""
+        """Without a minimum size, the test over all groups detects nothing."""
         result = equalize.group_gaps(tallies(MASKED), measures=["fpr"], min_size=1)
-        (gap,) = rows(result, kind="max_difference")
+        (gap,) = select_rows(result, kind="max_difference")
         assert gap["group"] == {"g": "tiny"}
         assert gap["p"] > 0.05
 
     def test_a_tiny_group_is_listed_without_a_test(self) -> None:
         result = equalize.compare_groups(tallies(MASKED), measures=["fpr"])
-        (tiny,) = rows(result, table="difference", group={"g": "tiny"})
+        (tiny,) = select_rows(result, table="difference", group={"g": "tiny"})
         assert tiny["value"] == pytest.approx(3 / 5 - 0.45)
         assert tiny["low"] < tiny["value"] < tiny["high"]
         assert (tiny["p"], tiny["p_adjusted"], tiny["p_is_bound"], tiny["trials"]) == (None, None, None, 5)
         assert tiny["why"] == "not tested: g = tiny has 5 negatives, fewer than the minimum of 30"
-        (group,) = rows(result, table="group", group={"g": "tiny"})
+        (group,) = select_rows(result, table="group", group={"g": "tiny"})
         assert (group["trials"], group["small"]) == (5, True)
-        (all_groups,) = rows(result, kind="max_difference_all")
+        (all_groups,) = select_rows(result, kind="max_difference_all")
         assert all_groups["value"] == pytest.approx(3 / 5 - 0.25)
         assert (all_groups["p"], all_groups["floor"]) == (None, None)
         wanted = "fpr: excluded from tests and gaps, with fewer than the minimum of 30: g = tiny (5 negatives)."
@@ -77,7 +77,7 @@ class TestMasking:
         tables = {**MASKED, "third": (100, 90, 100, 110), "fourth": (100, 80, 100, 120)}
         result = equalize.group_differences(tallies(tables), measures=["fpr", "sensitivity"])
         for name in ("fpr", "sensitivity"):
-            tested = [row for row in rows(result, measure=name) if row["p"] is not None]
+            tested = [row for row in select_rows(result, measure=name) if row["p"] is not None]
             assert len(tested) == 3
             wanted = multipletests([row["p"] for row in tested], method="holm")[1]
             assert [row["p_adjusted"] for row in tested] == pytest.approx(wanted.tolist(), rel=1e-12)
@@ -98,21 +98,21 @@ class TestMasking:
         }
 
     @pytest.mark.parametrize(("least", "tested"), [(100, True), (101, False)])
-    def test_the_minimum_itself_is_enough(self, least: int, *, tested: bool) -> None:
+    def test_groups_of_the_minimum_size_are_tested(self, least: int, *, tested: bool) -> None:
         tables = {"a": (70, 50, 40, 50), "b": (50, 40, 50, 60)}
         (row,) = equalize.group_differences(tallies(tables), measures=["sensitivity"], min_size=least).rows()
         assert row["trials"] == 100
         assert (row["p"] is not None) == tested
 
-    def test_one_number_says_what_is_few(self) -> None:
+    def test_default_minimum_is_the_size_of_small_groups(self) -> None:
         assert MIN_SIZE == SMALL_GROUP == 30
 
-    def test_groups_that_are_all_small_are_not_tested_and_it_is_said(self) -> None:
+    def test_small_groups_alone_are_not_tested(self) -> None:
         result = equalize.compare_groups(tallies({"a": (5, 5, 5, 5), "b": (6, 2, 4, 3)}), measures=["fpr"])
-        (row,) = rows(result, table="difference")
+        (row,) = select_rows(result, table="difference")
         assert row["p"] is None
         assert row["why"].startswith("not tested: g = ")
-        (gap,) = rows(result, kind="max_difference")
+        (gap,) = select_rows(result, kind="max_difference")
         assert (gap["value"], gap["p"]) == (None, None)
         assert gap["why"] == "fewer than two groups meet the minimum size of 30"
         assert any(note.startswith("fpr: no group is tested") for note in result.data["notes"])
@@ -133,14 +133,16 @@ class TestMasking:
 class TestReference:
     def test_the_sign_follows_the_reference(self) -> None:
         one, other = (
-            rows(equalize.group_differences(tallies(MASKED), measures=["fpr"], reference=name), group={"g": group})[0]
+            select_rows(
+                equalize.group_differences(tallies(MASKED), measures=["fpr"], reference=name), group={"g": group}
+            )[0]
             for name, group in (("large", "other"), ("other", "large"))
         )
         assert one["value"] == pytest.approx(-other["value"])
         assert (one["low"], one["high"]) == pytest.approx((-other["high"], -other["low"]))
         assert one["p"] == pytest.approx(other["p"])
 
-    def test_it_is_named_by_its_label_a_tuple_or_its_attributes(self) -> None:
+    def test_reference_by_label_tuple_or_attributes(self) -> None:
         tables = {("f", 1): (50, 50, 50, 50), ("f", 2): (70, 50, 50, 50), ("m", 1): (40, 50, 50, 50)}
         t = tallies(tables, ("sex", "site"))
         for name in [("m", 1), ("m", "1"), {"site": 1, "sex": "m"}]:
@@ -154,15 +156,15 @@ class TestReference:
     def test_the_default_is_the_largest_group_that_meets_the_minimum(self) -> None:
         tables = {"many": (5, 500, 5, 500), "few": (60, 50, 60, 50), "fewer": (50, 40, 50, 40)}
         result = equalize.group_differences(tallies(tables), measures=["sensitivity", "fpr"])
-        assert {row["other"]["g"] for row in rows(result, measure="fpr")} == {"many"}
-        assert {row["other"]["g"] for row in rows(result, measure="sensitivity")} == {"few"}
+        assert {row["other"]["g"] for row in select_rows(result, measure="fpr")} == {"many"}
+        assert {row["other"]["g"] for row in select_rows(result, measure="sensitivity")} == {"few"}
 
-    def test_a_reference_that_is_small_leaves_nothing_to_test(self) -> None:
+    def test_small_reference_prevents_tests(self) -> None:
         result = equalize.group_differences(tallies(MASKED), measures=["fpr"], reference="tiny")
         assert [row["p"] for row in result.rows()] == [None, None]
         assert all("g = tiny has 5 negatives" in row["why"] for row in result.rows())
 
-    def test_what_cannot_be_is_refused(self) -> None:
+    def test_invalid_options_raise(self) -> None:
         t = tallies(MASKED)
         with pytest.raises(
             UnknownNameError, match=r"reference is 'larges'; expected one of: .*Did you mean g = large\?"
@@ -176,7 +178,7 @@ class TestReference:
             with pytest.raises(OptionError, match=r"min_size is .*; expected a whole number of 1 or more"):
                 equalize.group_gaps(t, min_size=wrong)  # type: ignore[arg-type]
 
-    def test_at_another_prevalence_precision_is_compared_there(self) -> None:
+    def test_precision_at_another_prevalence(self) -> None:
         t = shift.reweigh(tallies({name: MASKED[name] for name in ("large", "other")}), to=0.05)
         (row,) = equalize.group_differences(t, measures=["precision"]).rows()
         odds = [0.05 / 0.95 * tpr / fpr for tpr, fpr in ((0.6, 0.25), (0.6, 0.45))]
@@ -187,7 +189,7 @@ class TestReference:
 class TestCalibration:
     @pytest.mark.slow
     def test_equal_groups_raise_no_more_false_alarms_than_the_level(self) -> None:
-        """Any Holm-adjusted p below 0.05 among four groups and four measures, in samples of alike groups."""
+        """Any Holm-adjusted p below 0.05 among four groups and four measures, in samples of equal groups."""
         rng = np.random.default_rng(11)
         alarms, many = 0, 60
         for _ in range(many):

@@ -1,4 +1,4 @@
-"""The reject option: the best of all bands, beside a loop over bands and rows."""
+"""The reject option, compared with a loop over all bands and rows."""
 
 import tracemalloc
 from collections.abc import Iterable
@@ -32,19 +32,19 @@ from tests.equalize.random_groups import (
     cost,
     curves,
     goals,
-    keeps,
+    pooled_table,
     samples,
+    satisfies,
     tables,
     thresholds,
-    together,
 )
 
 Band = tuple[float, float]
 actions = st.sampled_from(["pass", "flag"])
 
 
-def with_band(band: Band, favoured: Iterable[str], favourable: str) -> Decision:
-    """Decide row by row: who is favoured gets the favourable action inside the band."""
+def band_decision(band: Band, favoured: Iterable[str], favourable: str) -> Decision:
+    """Decide row by row: favored groups get the favorable action inside the band."""
     low, high = band
 
     def flagged(name: str, person: tuple[bool, float, int]) -> bool:
@@ -60,16 +60,16 @@ def all_bands(sample: Sample) -> list[Band]:
     return [(low, high) for low in observed for high in observed if low <= high]
 
 
-def width(band: Band) -> float:
+def band_width(band: Band) -> float:
     return 0.0 if band[0] == band[1] else band[1] - band[0]
 
 
 @given(samples(), goals, actions, st.integers(1, 3))
-def test_it_is_the_best_of_all_bands(sample: Sample, goal: Goal, favourable: str, many: int) -> None:
+def test_band_is_the_cheapest_of_all(sample: Sample, goal: Goal, favourable: str, many: int) -> None:
     favoured = [*sample][: min(many, len(sample) - 1)]
-    result = {band: tables(sample, with_band(band, favoured, favourable)) for band in all_bands(sample)}
-    paid = {band: cost(each, goal.costs) for band, each in result.items() if keeps(each, goal.tolerances)}
-    best = min(paid, key=lambda band: (paid[band], width(band), -band[0]))
+    result = {band: tables(sample, band_decision(band, favoured, favourable)) for band in all_bands(sample)}
+    paid = {band: cost(each, goal.costs) for band, each in result.items() if satisfies(each, goal.tolerances)}
+    best = min(paid, key=lambda band: (paid[band], band_width(band), -band[0]))
     policy = equalize.reject_option(curves(sample), goal, favor=favoured, favorable=favourable)  # type: ignore[arg-type]
     assert policy.settings["band"] == best
     assert policy.settings["cost"] == pytest.approx(paid[best], abs=1e-12)
@@ -80,30 +80,30 @@ def test_it_is_the_best_of_all_bands(sample: Sample, goal: Goal, favourable: str
 
 
 @given(samples(), goals, actions, st.sampled_from(["balanced_accuracy", "f1", "precision", "fdr"]))
-def test_with_an_objective_it_is_the_best_by_that(sample: Sample, goal: Goal, favourable: str, name: str) -> None:
-    result = [tables(sample, with_band(band, "a", favourable)) for band in all_bands(sample)]
-    values = [_value(name, each) for each in result if keeps(each, goal.tolerances)]
-    there = [value for value in values if not isnan(value)]
+def test_band_optimizes_an_objective(sample: Sample, goal: Goal, favourable: str, name: str) -> None:
+    result = [tables(sample, band_decision(band, "a", favourable)) for band in all_bands(sample)]
+    values = [_measure_value(name, each) for each in result if satisfies(each, goal.tolerances)]
+    defined = [value for value in values if not isnan(value)]
     policy = equalize.reject_option(curves(sample), goal, favor="a", favorable=favourable, objective=name)  # type: ignore[arg-type]
-    chosen = tables(sample, with_band(policy.settings["band"], "a", favourable))
-    assert keeps(chosen, goal.tolerances)
-    assert _value(name, chosen) == pytest.approx(min(there) if name == "fdr" else max(there), abs=1e-12)
+    chosen = tables(sample, band_decision(policy.settings["band"], "a", favourable))
+    assert satisfies(chosen, goal.tolerances)
+    assert _measure_value(name, chosen) == pytest.approx(min(defined) if name == "fdr" else max(defined), abs=1e-12)
     assert policy.settings["cost"] == pytest.approx(cost(chosen, goal.costs), abs=1e-12)
     assert policy.settings["objective"] == name
 
 
-def _value(name: str, result: dict[str, dict[str, int]]) -> float:
-    return float(baserate.measure.find_measure(name)(Counts(*together(result).values())))
+def _measure_value(name: str, result: dict[str, dict[str, int]]) -> float:
+    return float(baserate.measure.find_measure(name)(Counts(*pooled_table(result).values())))
 
 
 @given(samples(), goals, actions, st.sampled_from([*GRID, *(at + 1 / 16 for at in GRID)]))
-def test_around_a_threshold_it_is_the_best_of_all_symmetric_bands(
+def test_band_around_a_threshold_is_the_best_symmetric_one(
     sample: Sample, goal: Goal, favourable: str, around: float
 ) -> None:
     # Scores are eighths and the middle is a sixteenth, so that bands in steps of 1/32 hold all sets that there are.
     bands = [(around - step / 32, around + step / 32) for step in range(33)]
-    result = [tables(sample, with_band(band, "a", favourable)) for band in bands]
-    paid = [cost(each, goal.costs) if keeps(each, goal.tolerances) else inf for each in result]
+    result = [tables(sample, band_decision(band, "a", favourable)) for band in bands]
+    paid = [cost(each, goal.costs) if satisfies(each, goal.tolerances) else inf for each in result]
     groups = curves(sample)
     if min(paid) == inf:
         with pytest.raises(InfeasibleError, match=f"no band around {around:g} keeps"):
@@ -113,13 +113,13 @@ def test_around_a_threshold_it_is_the_best_of_all_symmetric_bands(
     low, high = policy.settings["band"]
     assert policy.settings["cost"] == pytest.approx(min(paid), abs=1e-12)
     # Of equals it is the narrowest, so the first.
-    assert tables(sample, with_band((low, high), "a", favourable)) == result[paid.index(min(paid))]
+    assert tables(sample, band_decision((low, high), "a", favourable)) == result[paid.index(min(paid))]
     assert policy.settings["around"] == around
     assert policy.settings["margin"] == around - low == high - around
 
 
 @given(samples(least=1, most=1), goals, actions)
-def test_groups_that_are_alike_need_no_band(sample: Sample, goal: Goal, favourable: str) -> None:
+def test_equal_groups_need_no_band(sample: Sample, goal: Goal, favourable: str) -> None:
     groups = curves(dict.fromkeys("abc", sample["a"]))
     policy = equalize.reject_option(groups, goal, favor=["b", "c"], favorable=favourable)  # type: ignore[arg-type]
     alike = equalize.common_threshold(groups, goal)
@@ -129,9 +129,7 @@ def test_groups_that_are_alike_need_no_band(sample: Sample, goal: Goal, favourab
 
 
 @given(samples(), goals, actions)
-def test_it_costs_no_more_than_one_threshold_and_no_less_than_the_optimum(
-    sample: Sample, goal: Goal, favourable: str
-) -> None:
+def test_cost_lies_between_optimum_and_common_threshold(sample: Sample, goal: Goal, favourable: str) -> None:
     groups = curves(sample)
     policy = equalize.reject_option(groups, goal, favor="b", favorable=favourable)  # type: ignore[arg-type]
     alike = equalize.common_threshold(groups, goal).settings
@@ -151,9 +149,9 @@ def test_the_order_of_rows_and_groups_does_not_matter(sample: Sample, goal: Goal
 
 
 @pytest.mark.parametrize("to", [0.2, {"f": 0.1, "m": 0.6}])
-def test_rates_and_costs_are_those_at_the_prevalence_that_was_stated(to: object) -> None:
+def test_rates_and_costs_are_those_at_the_stated_prevalence(to: object) -> None:
     draw = np.random.default_rng(3)
-    groups = {"f": _drawn(draw, 0.2, digits=2), "m": _drawn(draw, 0.5, digits=2)}
+    groups = {"f": _random_curve(draw, 0.2, digits=2), "m": _random_curve(draw, 0.5, digits=2)}
     goal = Goal("demographic-parity", within=0.05, prevalence=to)  # type: ignore[arg-type]
     policy = equalize.reject_option(groups, goal, favor="f", favorable="flag")
     people = select_participants(groups, goal)
@@ -167,14 +165,14 @@ def test_rates_and_costs_are_those_at_the_prevalence_that_was_stated(to: object)
     assert free.settings["cost"] < policy.settings["cost"]
 
 
-def _drawn(draw: np.random.Generator, shift: float, *, digits: int) -> Curve:
+def _random_curve(draw: np.random.Generator, shift: float, *, digits: int) -> Curve:
     truth = draw.random(4000) < shift
     return baserate.curve(baserate.tally(truth, np.round(draw.normal(truth * 1.0 + shift), digits)))
 
 
-def test_a_band_that_ends_nowhere_is_kept_by_a_file() -> None:
+def test_band_without_upper_end_survives_saving() -> None:
     # All of f are flagged from 0.9 on, and nobody of m, whose rows say that a high score is no sign.
-    groups = {"f": _curve([3, 1], [0, 4]), "m": _curve([0, 3], [4, 0])}
+    groups = {"f": _curve_of_counts([3, 1], [0, 4]), "m": _curve_of_counts([0, 3], [4, 0])}
     policy = equalize.reject_option(groups, Goal(within=1.0), favor="f", favorable="flag")
     assert policy.settings["band"] == (0.9, inf)
     assert "around" not in policy.settings
@@ -186,7 +184,7 @@ def test_a_band_that_ends_nowhere_is_kept_by_a_file() -> None:
     assert again.key == policy.key
 
 
-def test_the_nearest_band_is_told_where_none_around_a_threshold_keeps_the_parity() -> None:
+def test_error_gives_the_nearest_band() -> None:
     # Of f nobody is at 0.4 or above, so nobody is flagged; of m half of the positives are, or from 0.3 on all.
     groups = {
         "f": Curve(Tally.from_counts([0.2, 0.1], [[2, 0], [0, 2]])),
@@ -206,21 +204,21 @@ def test_the_nearest_band_is_told_where_none_around_a_threshold_keeps_the_parity
     assert allowed.settings["band"] == (0.4, 0.4)
 
 
-def test_an_objective_that_is_undefined_wherever_the_parity_holds_is_told() -> None:
-    groups = {"f": _curve([3, 1], [0, 4]), "m": _curve([2, 1], [1, 4])}
+def test_undefined_objective_raises() -> None:
+    groups = {"f": _curve_of_counts([3, 1], [0, 4]), "m": _curve_of_counts([2, 1], [1, 4])}
     with pytest.raises(InfeasibleError, match="precision is undefined at every band that keeps equal-opportunity"):
         equalize.reject_option(
             groups, Goal("equal-opportunity"), favor="m", favorable="flag", around=1e9, objective="precision"
         )
 
 
-def _curve(positives: list[int], negatives: list[int]) -> Curve:
+def _curve_of_counts(positives: list[int], negatives: list[int]) -> Curve:
     return Curve(Tally.from_counts([0.9, 0.1], np.array([positives, negatives])))
 
 
-def test_many_distinct_scores_are_thinned_evenly_and_that_is_told() -> None:
+def test_many_distinct_scores_are_thinned_with_a_note() -> None:
     draw = np.random.default_rng(5)
-    groups = {"f": _drawn(draw, 0.3, digits=12), "m": _drawn(draw, 0.5, digits=12)}
+    groups = {"f": _random_curve(draw, 0.3, digits=12), "m": _random_curve(draw, 0.5, digits=12)}
     goal = Goal("demographic-parity", within=0.01)
     tracemalloc.start()
     policy = equalize.reject_option(groups, goal, favor="f", favorable="flag")
@@ -247,7 +245,7 @@ PEOPLE = {
 
 
 @pytest.mark.parametrize("favour", ["f", ("f",), ["f"], [("f",)], {"f"}, (("f",),)])
-def test_one_group_is_favoured_however_it_is_named(favour: object) -> None:
+def test_spellings_of_the_favored_group(favour: object) -> None:
     groups = read.tallies(PEOPLE, truth="sick", score="risk", group="sex")
     policy = equalize.reject_option(groups, Goal(within=inf), favor=favour, favorable="pass")
     assert policy.settings["favour"] == (("f",),)
@@ -256,14 +254,14 @@ def test_one_group_is_favoured_however_it_is_named(favour: object) -> None:
 
 
 @pytest.mark.parametrize("favour", [("f", 1), ("f", "1"), [("f", 1.0)], [["f", "1"]]])
-def test_a_group_by_several_attributes_is_known_by_how_it_is_written(favour: object) -> None:
+def test_favored_group_of_several_attributes(favour: object) -> None:
     groups = read.tallies(PEOPLE, truth="sick", score="risk", group=["sex", "old"])
     policy = equalize.reject_option(groups, Goal(within=inf), favor=favour, favorable="pass")
     assert policy.settings["favour"] == (("f", 1),)
 
 
-def test_labels_of_numpy_are_told_as_a_file_holds_them() -> None:
-    groups = {(np.int64(1),): _curve([3, 1], [0, 4]), (np.int64(2),): _curve([0, 3], [4, 0])}
+def test_labels_of_numpy_are_stored_as_plain_values() -> None:
+    groups = {(np.int64(1),): _curve_of_counts([3, 1], [0, 4]), (np.int64(2),): _curve_of_counts([0, 3], [4, 0])}
     policy = equalize.reject_option(groups, Goal(within=inf), favor=2, favorable="pass")
     assert Policy.from_json(policy.to_json()).settings["favour"] == ((2,),)
 
@@ -282,15 +280,19 @@ def test_labels_of_numpy_are_told_as_a_file_holds_them() -> None:
         ({"objective": len}, OptionError, "is no measure"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(options: dict[str, object], error: type[Exception], message: str) -> None:
-    groups = {"f": _curve([3, 1], [0, 4]), "m": _curve([0, 3], [4, 0])}
+def test_invalid_options_raise(options: dict[str, object], error: type[Exception], message: str) -> None:
+    groups = {"f": _curve_of_counts([3, 1], [0, 4]), "m": _curve_of_counts([0, 3], [4, 0])}
     given: dict[str, object] = {"favor": "f", "favorable": "flag"} | options
     with pytest.raises(error, match=message):
         equalize.reject_option(groups, Goal(), **given)  # type: ignore[arg-type]
 
 
-def test_a_left_group_gets_what_is_done_otherwise() -> None:
-    groups = {"f": _curve([3, 1], [0, 4]), "m": _curve([1, 3], [2, 2]), "x": _curve([0, 0], [2, 2])}
+def test_excluded_group_gets_its_action() -> None:
+    groups = {
+        "f": _curve_of_counts([3, 1], [0, 4]),
+        "m": _curve_of_counts([1, 3], [2, 2]),
+        "x": _curve_of_counts([0, 0], [2, 2]),
+    }
     policy = equalize.reject_option(groups, Goal(), favor="m", favorable="flag", otherwise="refer")
     assert {*policy.by_group} == {("f",), ("m",)}
     assert policy.action(0.9, ["x"]) == "refer"
@@ -299,7 +301,7 @@ def test_a_left_group_gets_what_is_done_otherwise() -> None:
 
 
 def test_infinities_never_win() -> None:
-    groups = {"f": _curve([3, 1], [0, 4]), "m": _curve([2, 1], [1, 4])}
+    groups = {"f": _curve_of_counts([3, 1], [0, 4]), "m": _curve_of_counts([2, 1], [1, 4])}
     query = {"favor": "f", "favorable": "flag"}
     goal = Goal("demographic-parity", within=1.0)
     policy = equalize.reject_option(groups, goal, **query, objective="positive_likelihood_ratio")  # type: ignore[arg-type]

@@ -17,8 +17,8 @@ from baserate.equalize._group_counts import as_tallies, group_tables, rate_gaps
 Steps = list[tuple[int, int]]
 
 
-def stepped(steps: Steps) -> Curve:
-    """Curve through steps of so many positives and negatives, at scores of 0.9 and below."""
+def curve_of_steps(steps: Steps) -> Curve:
+    """Make a curve from numbers of positives and negatives at descending scores."""
     return curve(Tally.from_counts(0.9 - 0.1 * np.arange(len(steps)), np.array(steps).T))
 
 
@@ -46,23 +46,23 @@ UP_FIRST = [(5, 0), (0, 5), (5, 0), (0, 5)]
     ],
 )
 def test_crossings_of_simple_curves(second: Steps, points: list[tuple[float, float]]) -> None:
-    first, other = stepped(UP_FIRST), stepped(second)
+    first, other = curve_of_steps(UP_FIRST), curve_of_steps(second)
     for result in (roc_crossings(first, other), roc_crossings(other, first)):
         assert [(each.fpr, each.tpr) for each in result] == [pytest.approx(point, abs=1e-12) for point in points]
 
 
 def test_thresholds_at_a_crossing() -> None:
-    (result,) = roc_crossings(stepped(UP_FIRST), stepped([(3, 0), (0, 3), (7, 0), (0, 7)]))
+    (result,) = roc_crossings(curve_of_steps(UP_FIRST), curve_of_steps([(3, 0), (0, 3), (7, 0), (0, 7)]))
     assert list_values(result.first) == pytest.approx([0.9, 0.8, 0.6])
     assert list_values(result.second) == pytest.approx([0.8, 0.7, 2 / 7])
     assert result.thresholds == pytest.approx((0.84, 0.8 - 0.1 * 2 / 7))
     h = result.scale
     assert h([0.6, result.thresholds[1], 0.9]).tolist() == pytest.approx([0.6, 0.84, 0.9])
-    assert rises(h)
+    assert is_increasing(h)
 
 
-def rises(h: ScoreScale) -> bool:
-    """Whether a higher score is higher on the other scale, too, beyond its ends as well."""
+def is_increasing(h: ScoreScale) -> bool:
+    """Return whether the scale is strictly increasing, also beyond its ends."""
     return bool((np.diff(h(np.linspace(h.x[0] - 1, h.x[-1] + 1, 1001))) > 0).all())
 
 
@@ -71,17 +71,19 @@ def list_values(mixture: Mixture[float]) -> list[float]:
 
 
 def test_a_crossing_above_the_greatest_score_is_at_it() -> None:
-    (result,) = roc_crossings(stepped([(4, 4), (6, 0), (0, 6)]), stepped([(1, 0), (0, 4), (9, 1), (0, 5)]))
+    (result,) = roc_crossings(
+        curve_of_steps([(4, 4), (6, 0), (0, 6)]), curve_of_steps([(1, 0), (0, 4), (9, 1), (0, 5)])
+    )
     assert list_values(result.first) == pytest.approx([inf, 0.9, 0.25])
     assert result.thresholds == pytest.approx((0.9, 0.9 - 0.1 / 4))
     # From there up scores of the second group stay as far away.
     assert result.scale([0.6, 0.875, 0.89, 0.9]).tolist() == pytest.approx([0.7, 0.9, 0.915, 0.925])
-    back = roc_crossings(stepped([(1, 0), (0, 4), (9, 1), (0, 5)]), stepped([(4, 4), (6, 0), (0, 6)]))[0]
+    back = roc_crossings(curve_of_steps([(1, 0), (0, 4), (9, 1), (0, 5)]), curve_of_steps([(4, 4), (6, 0), (0, 6)]))[0]
     assert back.scale([0.7, 0.9]).tolist() == pytest.approx([0.6, 0.875])
 
 
 def test_a_crossing_at_a_threshold_is_deterministic() -> None:
-    (result,) = roc_crossings(stepped([(5, 5), (5, 5)]), stepped([(3, 5), (4, 0), (3, 5)]))
+    (result,) = roc_crossings(curve_of_steps([(5, 5), (5, 5)]), curve_of_steps([(3, 5), (4, 0), (3, 5)]))
     assert (result.fpr, result.tpr) == (0.5, 0.5)
     assert list_values(result.first) == [inf, 0.9, 1.0]
     assert list_values(result.second) == pytest.approx([0.9, 0.8, 0.5])
@@ -91,23 +93,23 @@ steps = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, ma
 
 
 @st.composite
-def stairs(draw: st.DrawFn) -> Curve:
+def step_curves(draw: st.DrawFn) -> Curve:
     result = draw(steps)
     assume(all(sum(each) for each in zip(*result, strict=True)))
-    return stepped(result)
+    return curve_of_steps(result)
 
 
-@given(stairs(), stairs())
-def test_exact_arithmetic_finds_the_same(first: Curve, second: Curve) -> None:
+@given(step_curves(), step_curves())
+def test_crossings_equal_those_of_exact_arithmetic(first: Curve, second: Curve) -> None:
     result = [(each.fpr, each.tpr) for each in roc_crossings(first, second)]
-    assert result == [pytest.approx(point, abs=1e-9) for point in exactly(first, second)]
+    assert result == [pytest.approx(point, abs=1e-9) for point in exact_crossings(first, second)]
 
 
-def exactly(first: Curve, second: Curve) -> list[tuple[float, float]]:
-    """Where the paths change sides, in fractions, by what is left and right of each piece between their corners."""
+def exact_crossings(first: Curve, second: Curve) -> list[tuple[float, float]]:
+    """Find in fractions where two paths change sides."""
     paths = [_corners(each) for each in (first, second)]
     sums = sorted({x + y for path in paths for x, y in path})
-    pairs = [tuple(_reached(path, total) for path in paths) for total in sums]
+    pairs = [tuple(_point_on_path(path, total) for path in paths) for total in sums]
     apart = [one[0] - other[0] for one, other in pairs]
     points, side, touched = [], Fraction(0), None
     for (before, after), gap, was in zip(pairwise(pairs), apart[1:], apart, strict=False):
@@ -131,7 +133,7 @@ def _corners(curve: Curve) -> list[tuple[Fraction, Fraction]]:
     ]
 
 
-def _reached(path: list[tuple[Fraction, Fraction]], total: Fraction) -> tuple[Fraction, Fraction]:
+def _point_on_path(path: list[tuple[Fraction, Fraction]], total: Fraction) -> tuple[Fraction, Fraction]:
     for (x0, y0), (x1, y1) in pairwise(path):
         if x0 + y0 < x1 + y1 and x0 + y0 <= total <= x1 + y1:
             part = (total - x0 - y0) / (x1 + y1 - x0 - y0)
@@ -139,7 +141,7 @@ def _reached(path: list[tuple[Fraction, Fraction]], total: Fraction) -> tuple[Fr
     raise AssertionError(total)
 
 
-@given(stairs(), stairs(), st.booleans())
+@given(step_curves(), step_curves(), st.booleans())
 def test_both_groups_reach_the_point(first: Curve, second: Curve, hull: bool) -> None:  # noqa: FBT001
     for each in roc_crossings(first, second, hull=hull):
         assert 0 < each.fpr + each.tpr < 2
@@ -147,12 +149,12 @@ def test_both_groups_reach_the_point(first: Curve, second: Curve, hull: bool) ->
             for rate, value in ((measure.fpr, each.fpr), (measure.sensitivity, each.tpr)):
                 strict, lax = (rate(group.at(at)) for at in (mixture.strict, mixture.lax))
                 assert (1 - mixture.chance) * strict + mixture.chance * lax == pytest.approx(value, abs=1e-9)
-        assert rises(each.scale)
+        assert is_increasing(each.scale)
         assert each.scale(each.thresholds[1]) == pytest.approx(each.thresholds[0], abs=1e-12)
 
 
 def people(seed: int, size: int = 4000) -> tuple[Curve, Curve]:
-    """Two groups with scores between 0 and 1 that are all different, and whose curves cross in the middle."""
+    """Simulate two groups with distinct scores in (0, 1) whose curves cross."""
     random = np.random.default_rng(seed)
     result = []
     for apart, spread in ((1.3, 1.0), (1.5, 2.0)):
@@ -173,7 +175,7 @@ def test_on_the_common_scale_one_threshold_serves_both(seed: int) -> None:
         for rate, classes in ((measure.sensitivity, "positives"), (measure.fpr, "negatives")):
             two_rows = sum(2 / getattr(group, classes) for group in (first, second))
             assert abs(rate(one) - rate(other)) <= two_rows
-        assert rises(each.scale)
+        assert is_increasing(each.scale)
         assert [*each.scale([second.tally.score[-1], second.tally.score[0]])] == [*each.ends[0]]
 
 
@@ -187,7 +189,7 @@ def test_scores_of_any_scale_have_a_common_one() -> None:
 
 def test_a_curve_of_one_class_raises() -> None:
     with pytest.raises(FitError, match="give rows of both"):
-        roc_crossings(stepped([(3, 0), (2, 0)]), stepped(UP_FIRST))
+        roc_crossings(curve_of_steps([(3, 0), (2, 0)]), curve_of_steps(UP_FIRST))
 
 
 @pytest.mark.parametrize("costs", [Costs(), Costs(fp=1, fn=3)])
@@ -227,7 +229,7 @@ def test_the_order_of_groups_does_not_matter() -> None:
 
 
 def test_curves_without_a_crossing_raise() -> None:
-    above, below = stepped([(10, 0), (0, 10)]), stepped([(10, 10)])
+    above, below = curve_of_steps([(10, 0), (0, 10)]), curve_of_steps([(10, 10)])
     with pytest.raises(InfeasibleError, match=r"use equalize\.optimal_policy"):
         choose_roc_crossing({"f": above, "m": below}, Goal())
     with pytest.raises(OptionError, match="3 groups take part"):

@@ -32,7 +32,7 @@ costs = st.builds(Costs, fp=st.integers(0, 5), fn=st.integers(0, 5))
 
 @st.composite
 def tallies(draw: st.DrawFn) -> Tally:
-    """Few scores of whole rows, of both classes."""
+    """Tallies of few scores with both classes."""
     several = draw(st.integers(1, 4))
     rows = np.array([draw(st.lists(masses, min_size=several, max_size=several)) for _ in range(2)])
     rows[:, draw(st.integers(0, several - 1))] += 1
@@ -40,21 +40,21 @@ def tallies(draw: st.DrawFn) -> Tally:
 
 
 groups_of_few = st.lists(tallies(), min_size=2, max_size=4)
-Found = tuple[Fraction, set[tuple[int, ...]]]
+Optima = tuple[Fraction, set[tuple[int, ...]]]
 
 
-def brute(several: Sequence[Tally], goal: Goal, allowed: Sequence[Fraction]) -> Found:
+def optima_by_enumeration(several: Sequence[Tally], goal: Goal, allowed: Sequence[Fraction]) -> Optima:
     """Return the least cost of a case, and all combinations of thresholds that have it, in fractions."""
     mass = [[[Fraction(float(each)) for each in row] for row in one.mass] for one in several]
     whole = sum(sum(map(sum, one), Fraction(0)) for one in mass)
     points = [[_table(one, at) for at in range(len(one[0]) + 1)] for one in mass]
     result: dict[Fraction, set[tuple[int, ...]]] = {}
     for places in product(*(range(len(one)) for one in points)):
-        here = [one[at] for one, at in zip(points, places, strict=True)]
-        apart = [max(each[rate] for each in here) - min(each[rate] for each in here) for rate in goal.rates]
+        chosen = [one[at] for one, at in zip(points, places, strict=True)]
+        apart = [max(each[rate] for each in chosen) - min(each[rate] for each in chosen) for rate in goal.rates]
         if all(one <= most for one, most in zip(apart, allowed, strict=True)):
             price = {"fp": Fraction(goal.costs.fp), "fn": Fraction(goal.costs.fn)}
-            cost = sum((each[cell] * price[cell] for each in here for cell in price), Fraction(0)) / whole
+            cost = sum((each[cell] * price[cell] for each in chosen for cell in price), Fraction(0)) / whole
             result.setdefault(cost, set()).add(places)
     return min(result), result[min(result)]
 
@@ -82,7 +82,7 @@ def test_no_combination_of_thresholds_is_cheaper(
     allowed = [data.draw(bounds) for _ in rates]
     goal = Goal(parity, dict(zip(rates, map(float, allowed), strict=True)), costs)
     policy = deterministic_thresholds(curves(several), goal)
-    least, equal = brute(several, goal, allowed)
+    least, equal = optima_by_enumeration(several, goal, allowed)
     assert policy.settings["cost"] == pytest.approx(float(least), abs=1e-12)
     assert policy.settings["exact"]
     assert policy.settings["bound"] <= policy.settings["cost"]
@@ -101,11 +101,11 @@ def test_weights_and_stated_prevalences_count(
     groups = [heavy, *several[1:]]
     stated = {name: (at + 1) / 5 for at, name in enumerate(curves(groups))}
     adjusted = [reweigh(each, to=to) for each, to in zip(groups, stated.values(), strict=True)]
-    for prevalence, there in ((None, groups), (stated, adjusted)):
+    for prevalence, weighted in ((None, groups), (stated, adjusted)):
         goal = Goal(parity, float(within), Costs(fp=2, fn=3), prevalence)
         policy = deterministic_thresholds(curves(groups), goal)
         # Masses that were multiplied are rounded, and so are their rates.
-        least, _ = brute(there, goal, [within + Fraction(1, 10**12)] * len(goal.rates))
+        least, _ = optima_by_enumeration(weighted, goal, [within + Fraction(1, 10**12)] * len(goal.rates))
         assert policy.settings["cost"] == pytest.approx(float(least), abs=1e-12)
 
 
@@ -127,7 +127,7 @@ def test_names_and_their_order_change_nothing(
 @pytest.mark.slow
 @settings(max_examples=settings().max_examples // 2)
 @given(groups_of_few, parities, costs)
-def test_the_more_is_allowed_the_less_is_paid(several: list[Tally], parity: tuple[str, ...], costs: Costs) -> None:
+def test_cost_never_rises_with_the_tolerance(several: list[Tally], parity: tuple[str, ...], costs: Costs) -> None:
     groups = curves(several)
     paid = []
     for within in (*map(float, BOUNDS), inf):
@@ -144,7 +144,7 @@ def test_the_more_is_allowed_the_less_is_paid(several: list[Tally], parity: tupl
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("rates", [1, 2, 3])
-def test_the_search_leaves_nothing_out_where_there_is_much(seed: int, rates: int) -> None:
+def test_search_is_exhaustive_on_larger_problems(seed: int, rates: int) -> None:
     random = np.random.default_rng(seed)
     groups, bounds = [], random.uniform(0, 0.2, rates)
     for _ in range(3):
@@ -160,14 +160,14 @@ def test_the_search_leaves_nothing_out_where_there_is_much(seed: int, rates: int
         assert paid[tuple(result)] == pytest.approx(paid.min(), abs=1e-12)
 
 
-def continuous(random: np.random.Generator, size: int, apart: float) -> Curve:
+def simulate_curve(random: np.random.Generator, size: int, apart: float) -> Curve:
     truth = random.random(size) < 0.4
     return curve(tally(truth, random.normal(size=size) + apart * truth))
 
 
-def test_many_scores_are_searched_to_the_end_too() -> None:
+def test_many_scores_are_proven_optimal() -> None:
     random = np.random.default_rng(11)
-    groups = {name: continuous(random, 2500, apart) for name, apart in (("f", 1.0), ("m", 1.5))}
+    groups = {name: simulate_curve(random, 2500, apart) for name, apart in (("f", 1.0), ("m", 1.5))}
     policy = deterministic_thresholds(groups, Goal("equalized-odds", 0.05))
     assert policy.settings["exact"]
     assert policy.notes == ()
@@ -178,9 +178,9 @@ def test_many_scores_are_searched_to_the_end_too() -> None:
     assert policy.settings["cost"] == pytest.approx(wrong[fine].min() / 5000, abs=1e-12)
 
 
-def test_a_search_that_ends_early_says_what_it_may_have_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_early_end_of_the_search_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(12)
-    groups = {name: continuous(random, 300, apart) for name, apart in (("f", 1.0), ("m", 1.5))}
+    groups = {name: simulate_curve(random, 300, apart) for name, apart in (("f", 1.0), ("m", 1.5))}
     goal = Goal("equalized-odds", 0.05)
     best = deterministic_thresholds(groups, goal)
     monkeypatch.setattr(_threshold_search, "_MAX_EXACT", 100)

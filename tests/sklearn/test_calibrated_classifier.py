@@ -1,4 +1,4 @@
-"""Calibration as a classifier of scikit-learn: its own checks, and what ours promises."""
+"""`CalibratedClassifier`: the estimator checks of scikit-learn, and its own guarantees."""
 
 import subprocess
 import sys
@@ -72,17 +72,17 @@ def test_some_estimator_checks_of_scikit_learn(check: Any) -> None:  # noqa: ANN
     check("CalibratedClassifier", CalibratedClassifier(GaussianNB()))
 
 
-def two(rows: int = 400, **options: Any) -> tuple[Array, Array]:  # noqa: ANN401
+def binary_data(rows: int = 400, **options: Any) -> tuple[Array, Array]:  # noqa: ANN401
     x, y = make_classification(rows, 6, n_informative=3, flip_y=0.2, random_state=0, **options)
     return x, y
 
 
-def three(rows: int = 600) -> tuple[Array, Array]:
-    return two(rows, n_classes=3)
+def three_class_data(rows: int = 600) -> tuple[Array, Array]:
+    return binary_data(rows, n_classes=3)
 
 
 def test_calibration_lowers_the_log_loss() -> None:
-    for x, y in (load_breast_cancer(return_X_y=True), load_digits(return_X_y=True), three()):
+    for x, y in (load_breast_cancer(return_X_y=True), load_digits(return_X_y=True), three_class_data()):
         observed, new = slice(0, None, 2), slice(1, None, 2)
         plain = GaussianNB().fit(x[observed], y[observed])
         ours = CalibratedClassifier(GaussianNB(), method="isotonic" if len(set(y)) == 2 else "bias-corrected")
@@ -99,7 +99,7 @@ def test_calibration_lowers_the_log_loss() -> None:
 
 @pytest.mark.parametrize("frozen", [True, False])
 def test_fitted_classifiers_stay_unchanged(frozen: bool) -> None:  # noqa: FBT001
-    x, y = two()
+    x, y = binary_data()
     inner = GaussianNB().fit(x[:200], y[:200])
     model = CalibratedClassifier(FrozenEstimator(inner) if frozen else inner).fit(x[200:], y[200:])
     assert isinstance(model.map_, Calibrator)
@@ -115,7 +115,7 @@ def test_fitted_classifiers_stay_unchanged(frozen: bool) -> None:  # noqa: FBT00
 
 
 def test_logistic_agrees_with_sigmoid_of_scikit_learn() -> None:
-    x, y = two(4000)
+    x, y = binary_data(4000)
     inner = LinearSVC().fit(x[:2000], y[:2000])
     ours = CalibratedClassifier(FrozenEstimator(inner)).fit(x[2000:], y[2000:])
     theirs = CalibratedClassifierCV(FrozenEstimator(inner), method="sigmoid", ensemble=False).fit(x[2000:], y[2000:])
@@ -124,7 +124,7 @@ def test_logistic_agrees_with_sigmoid_of_scikit_learn() -> None:
 
 
 def test_several_classes_have_a_multiclass_calibrator() -> None:
-    x, y = three()
+    x, y = three_class_data()
     names = np.array(["cat", "dog", "eel"])[y]
     model = CalibratedClassifier(LogisticRegression(), method="temperature").fit(x, names)
     assert isinstance(model.map_, MulticlassCalibrator)
@@ -135,7 +135,7 @@ def test_several_classes_have_a_multiclass_calibrator() -> None:
 
 
 @pytest.mark.quick(3)
-@pytest.mark.parametrize("data", [two, three])
+@pytest.mark.parametrize("data", [binary_data, three_class_data])
 @pytest.mark.parametrize("kind", ["dense", "sparse", "frame", "text"])
 def test_order_and_repetition_change_nothing(data: Any, kind: str) -> None:  # noqa: ANN401
     x: Any
@@ -152,7 +152,7 @@ def test_order_and_repetition_change_nothing(data: Any, kind: str) -> None:  # n
 
         x, repeated = (pd.DataFrame(each, columns=list("abcdef")) for each in (x, repeated))
     if kind == "text":
-        inner = _Lengths()
+        inner = _TextLengthClassifier()
         x, repeated = ([["x" * int(9 + each[0]), str(each[1])] for each in some] for some in (x, repeated))
     one = CalibratedClassifier(inner).fit(repeated, labels)
     other = CalibratedClassifier(inner).fit(x, y, sample_weight=times)
@@ -161,8 +161,8 @@ def test_order_and_repetition_change_nothing(data: Any, kind: str) -> None:  # n
         assert one.feature_names_in_.tolist() == list("abcdef")
 
 
-class _Lengths(GaussianNB):  # type: ignore[misc]  # of no known type
-    """A classifier that takes text."""
+class _TextLengthClassifier(GaussianNB):  # type: ignore[misc]  # of no known type
+    """A classifier of text by its length."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:  # noqa: ANN401, N803
         return super().fit(np.array([[len(each[0])] for each in X]), y, sample_weight)
@@ -172,7 +172,7 @@ class _Lengths(GaussianNB):  # type: ignore[misc]  # of no known type
 
 
 def test_rows_are_scored_without_equal_rows() -> None:
-    x, y = two(200)
+    x, y = binary_data(200)
     twice, labels = np.concatenate([x, x]), np.concatenate([y, y])
     # Nearest neighbours know every row that they have seen: scores would be certain, and right.
     model = CalibratedClassifier(KNeighborsClassifier(1), method="isotonic").fit(twice, labels)
@@ -185,10 +185,10 @@ def test_rows_are_scored_without_equal_rows() -> None:
 
 
 def test_decisions_are_scores_of_any_size() -> None:
-    x, y = two()
+    x, y = binary_data()
     model = CalibratedClassifier(LinearSVC()).fit(x, y)
     assert model.map_.form.kind == "line"
-    x, y = three()
+    x, y = three_class_data()
     model = CalibratedClassifier(LinearSVC()).fit(x, y)
     assert isinstance(model.map_.form, OneVsRest)
     assert {form.kind for form in model.map_.form.forms} == {"line"}
@@ -197,11 +197,11 @@ def test_decisions_are_scores_of_any_size() -> None:
         CalibratedClassifier(LinearSVC(), method="temperature").fit(x, y)
 
 
-class Between(RidgeClassifier):  # type: ignore[misc]  # of no known type
-    """Decisions that lie in [0, 1] for the rows that it was fitted to, and beyond for others."""
+class FirstColumnClassifier(RidgeClassifier):  # type: ignore[misc]  # of no known type
+    """A classifier whose decisions are the first column, in [0, 1] or beyond."""
 
     def decision_function(self, X: Array) -> Array:  # noqa: N803
-        """The first column as it is."""
+        """Return the first column."""
         return np.asarray(X)[:, 0]
 
 
@@ -210,11 +210,11 @@ def test_decisions_that_happen_to_lie_between_0_and_1_are_no_probabilities(metho
     rng = np.random.default_rng(0)
     x = rng.random((200, 1))
     y = (rng.random(200) < 0.2 + 0.6 * x[:, 0]).astype(int)
-    model = CalibratedClassifier(Between(), method=method).fit(x, y)
+    model = CalibratedClassifier(FirstColumnClassifier(), method=method).fit(x, y)
     assert not model.map_.form.of_probabilities
     assert np.diff(model.predict_proba([[-1.0], [0.5], [4.0]])[:, 1]).min() >= 0
     with pytest.raises(NotAProbabilityError):
-        CalibratedClassifier(Between(), method="beta").fit(x, y)
+        CalibratedClassifier(FirstColumnClassifier(), method="beta").fit(x, y)
 
 
 @pytest.mark.parametrize(
@@ -230,8 +230,8 @@ def test_undetermined_calibrators_fall_back_with_a_warning(inner: Any, plain: st
     assert model.score(x, y) > 0.95
 
 
-def test_it_works_in_searches_and_pipelines() -> None:
-    x, y = two()
+def test_searches_and_pipelines() -> None:
+    x, y = binary_data()
     search = GridSearchCV(
         CalibratedClassifier(GaussianNB()), {"method": ["logistic", "isotonic"], "cv": [2, 3]}, cv=3
     ).fit(x, y)
@@ -244,7 +244,7 @@ def test_it_works_in_searches_and_pipelines() -> None:
 
 
 def test_invalid_arguments_are_refused() -> None:
-    x, y = two(60)
+    x, y = binary_data(60)
     for options, error, output in (
         ({"method": "logistc"}, UnknownNameError, "Did you mean 'logistic'"),
         ({"cv": 1}, OptionError, "cv is 1; give 2 folds or more"),
@@ -260,14 +260,14 @@ def test_invalid_arguments_are_refused() -> None:
         CalibratedClassifier(GaussianNB()).fit(x, np.ones(60))
     with pytest.raises(FitError, match=r"without fold \d of 5 there are rows of one class only"):
         CalibratedClassifier(GaussianNB()).fit(x, np.arange(60) == 0)
-    with pytest.raises(FitError, match="y holds 7, which the classifier does not know"):
+    with pytest.raises(FitError, match="y contains 7, which is no class of the classifier"):
         CalibratedClassifier(GaussianNB().fit(x, y)).fit(x, np.where(y, 7, 0))
     with pytest.warns(UserWarning, match="KNeighborsClassifier takes no sample_weight"):
         CalibratedClassifier(KNeighborsClassifier()).fit(x, y, sample_weight=np.ones(60))
 
 
 def test_classes_missing_in_a_fold_have_probability_0() -> None:
-    x, y = three(90)
+    x, y = three_class_data(90)
     y = np.where(np.arange(90) == 0, 3, y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what a single row determines is not the point
@@ -284,7 +284,7 @@ def test_missing_scikit_learn_is_reported() -> None:
 
 
 def test_constant_scores_keep_the_share_of_the_class() -> None:
-    x, y = two()
+    x, y = binary_data()
     with pytest.warns(UserWarning, match="all scores are equal"):
         model = CalibratedClassifier(DummyClassifier(strategy="constant", constant=1)).fit(x, y)
     assert model.map_.method == "identity"

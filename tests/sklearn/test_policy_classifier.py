@@ -1,4 +1,4 @@
-"""A policy as a classifier of scikit-learn: its own checks, and what ours promises."""
+"""`PolicyClassifier`: the estimator checks of scikit-learn, and its own guarantees."""
 
 import pickle
 from collections.abc import Callable
@@ -63,7 +63,7 @@ DRAWN = Policy(
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule that is written the same in every process, as names of tests must be."""
+    """A rule whose representation is the same in every process, as names of tests must be."""
 
     name: str
     threshold: float | None = None
@@ -85,7 +85,7 @@ class Rule:
     ],
     # So scikit-learn says of its own classifiers with a threshold.
     expected_failed_checks=lambda estimator: (
-        {"check_classifiers_train": "it wants what is likelier, wherever the threshold is"}
+        {"check_classifiers_train": "it expects the more probable class at any threshold"}
         if estimator.policy == Rule("youden")
         else {}
     ),
@@ -112,13 +112,13 @@ def test_some_estimator_checks_of_scikit_learn(check: Any) -> None:  # noqa: ANN
     check("PolicyClassifier", PolicyClassifier(GaussianNB(), Rule("fixed", 0.5), cv=3))
 
 
-def two(rows: int = 400, **options: Any) -> tuple[Array, Array]:  # noqa: ANN401
+def binary_data(rows: int = 400, **options: Any) -> tuple[Array, Array]:  # noqa: ANN401
     x, y = make_classification(rows, 6, n_informative=3, flip_y=0.2, random_state=0, **options)
     return x, y
 
 
 class FixedScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # of no known type
-    """Says of each row what stands in its column of risks."""
+    """Returns the column of risks as probabilities."""
 
     classes_ = np.array([0, 1])
 
@@ -133,7 +133,7 @@ class FixedScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # of n
         return np.column_stack([1 - risk, risk])
 
 
-def asked(policy: Policy) -> PolicyClassifier:
+def fit_classifier(policy: Policy) -> PolicyClassifier:
     return PolicyClassifier(FixedScores(), policy).fit(pd.DataFrame({"risk": [0.1, 0.9]}), [0, 1])
 
 
@@ -142,11 +142,11 @@ PEOPLE = st.lists(st.tuples(st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.4, 0.7, 0.8, 
 
 
 @given(PEOPLE.filter(bool), st.randoms())
-def test_every_row_is_decided_as_the_policy_says(people: list[tuple[float, str | None, int]], random: Any) -> None:  # noqa: ANN401
+def test_decisions_agree_with_the_policy(people: list[tuple[float, str | None, int]], random: Any) -> None:  # noqa: ANN401
     random.shuffle(people)
     risk, sex, who = (list(column) for column in zip(*people, strict=True))
     wanted = [DRAWN.action(score, [group], id=each) for score, group, each in people]
-    model = asked(DRAWN)
+    model = fit_classifier(DRAWN)
     np.testing.assert_array_equal(model.decide({"risk": risk}, group=sex, id=who), wanted)
     for frame in (pd.DataFrame, pl.DataFrame):
         table = frame({"risk": risk, "sex": sex, "who": who})
@@ -156,13 +156,13 @@ def test_every_row_is_decided_as_the_policy_says(people: list[tuple[float, str |
         np.testing.assert_array_equal(model.decide(table, group=["x"] * len(risk)), ["flag"] * len(risk))
 
 
-def test_several_attributes_are_columns_of_their_own() -> None:
+def test_several_group_columns() -> None:
     by_group: dict[tuple[object, ...], Cut] = {
         ("f", 1): Cut((0.2,)),
         ("f", 2): Cut((0.8,)),
         ("m", 1): Cut((), ("flag",)),
     }
-    model = asked(Policy(by_group=by_group, otherwise="pass", attributes=("sex", "site")))
+    model = fit_classifier(Policy(by_group=by_group, otherwise="pass", attributes=("sex", "site")))
     table = pd.DataFrame({"risk": [0.5] * 4, "sex": [*"ffmm"], "site": [1, 2, 1, 2]})
     assert model.decide(table).tolist() == ["flag", "pass", "flag", "pass"]
     for group in ({"site": ["2"], "sex": ["f"]}, (["f"], [2])):
@@ -170,7 +170,7 @@ def test_several_attributes_are_columns_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("inner", [LogisticRegression(max_iter=10_000), LinearSVC()])
-def test_a_cut_is_what_a_fixed_threshold_of_scikit_learn_is(inner: Any) -> None:  # noqa: ANN401
+def test_threshold_agrees_with_scikit_learn(inner: Any) -> None:  # noqa: ANN401
     x, y = load_breast_cancer(return_X_y=True)
     x, names = StandardScaler().fit_transform(x), np.where(y, "well", "ill")
     inner.fit(x, names)
@@ -194,7 +194,7 @@ RULES: list[Callable[..., Policy]] = [
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("inner", [GaussianNB(), LinearSVC()])
 def test_rules_choose_from_out_of_fold_scores(rule: Any, inner: Any) -> None:  # noqa: ANN401
-    x, y = two()
+    x, y = binary_data()
     folds = StratifiedKFold(4)
     model = PolicyClassifier(inner, rule, cv=folds).fit(x, y)
     method = "predict_proba" if hasattr(inner, "predict_proba") else "decision_function"
@@ -208,7 +208,7 @@ def test_rules_choose_from_out_of_fold_scores(rule: Any, inner: Any) -> None:  #
 
 
 def test_a_rule_may_choose_bands_which_predict_refuses() -> None:
-    x, y = two()
+    x, y = binary_data()
     model = PolicyClassifier(GaussianNB(), partial(decide.abstain, costs=Costs(fp=1, fn=1), refer=0.2)).fit(x, y)
     assert set(model.decide(x)) == {"pass", "refer", "flag"}
     with pytest.raises(OptionError, match=r"this policy may also refer, .* use decide"):
@@ -216,7 +216,7 @@ def test_a_rule_may_choose_bands_which_predict_refuses() -> None:
 
 
 def test_weights_are_equivalent_to_repetition() -> None:
-    x, y = two(200)
+    x, y = binary_data(200)
     times = np.random.default_rng(0).integers(0, 4, len(y))
     one = PolicyClassifier(GaussianNB(), decide.youden).fit(np.repeat(x, times, axis=0), np.repeat(y, times))
     other = PolicyClassifier(GaussianNB(), decide.youden).fit(x, y, sample_weight=times)
@@ -227,7 +227,7 @@ def test_weights_are_equivalent_to_repetition() -> None:
 
 @pytest.mark.parametrize("frozen", [True, False])
 def test_fitted_classifiers_stay_unchanged(frozen: bool) -> None:  # noqa: FBT001
-    x, y = two()
+    x, y = binary_data()
     inner = GaussianNB().fit(x[:200], y[:200])
     model = PolicyClassifier(FrozenEstimator(inner) if frozen else inner, decide.youden).fit(x[200:], y[200:])
     scores = inner.predict_proba(x)[:, 1]
@@ -239,7 +239,7 @@ def test_fitted_classifiers_stay_unchanged(frozen: bool) -> None:  # noqa: FBT00
 
 
 def test_default_policy_predicts_like_the_classifier() -> None:
-    x, y = two()
+    x, y = binary_data()
     for inner, at in ((LogisticRegression(), 0.5), (LinearSVC(), 0.0)):
         model = PolicyClassifier(inner).fit(x, y)
         assert model.policy_.threshold == at
@@ -251,7 +251,7 @@ def test_default_policy_predicts_like_the_classifier() -> None:
 @pytest.mark.parametrize("positive", ["1", "0"])
 @pytest.mark.parametrize("inner", [GaussianNB(), LinearSVC()])
 def test_calibrator_of_a_policy_applies_first(inner: Any, positive: str) -> None:  # noqa: ANN401
-    x, y = two()
+    x, y = binary_data()
     inner.fit(x[:200], y[:200])
     if hasattr(inner, "predict_proba"):
         score = inner.predict_proba(x)[:, int(positive)]
@@ -266,8 +266,8 @@ def test_calibrator_of_a_policy_applies_first(inner: Any, positive: str) -> None
     np.testing.assert_array_equal(model.predict(x) == int(positive), result(score) >= 0.4)
 
 
-def test_it_works_in_searches_and_pipelines() -> None:
-    x, y = two()
+def test_searches_and_pipelines() -> None:
+    x, y = binary_data()
     policies = [None, CUT, decide.youden]
     search = GridSearchCV(PolicyClassifier(GaussianNB()), {"policy": policies, "estimator__var_smoothing": [1e-9, 1.0]})
     search.fit(x, y)
@@ -279,8 +279,8 @@ def test_it_works_in_searches_and_pipelines() -> None:
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
-def test_groups_that_stand_in_a_frame_are_found_in_folds(frame: Any) -> None:  # noqa: ANN401
-    x, y = two()
+def test_group_columns_of_a_frame_in_folds(frame: Any) -> None:  # noqa: ANN401
+    x, y = binary_data()
     table = frame({f"x{at}": x[:, at] for at in range(6)} | {"sex": ["f", "m"] * 200, "who": np.arange(400)})
     inner = make_pipeline(make_column_transformer(("passthrough", [f"x{at}" for at in range(6)])), GaussianNB())
     model = PolicyClassifier(inner, DRAWN)
@@ -296,7 +296,7 @@ def test_groups_that_stand_in_a_frame_are_found_in_folds(frame: Any) -> None:  #
 
 
 def test_groups_and_ids_are_routed() -> None:
-    x, y = two()
+    x, y = binary_data()
     group, who = ["f", "m"] * 200, np.arange(400)
     with sklearn.config_context(enable_metadata_routing=True):
         model = PolicyClassifier(GaussianNB(), DRAWN).set_predict_request(group=True, id=True)
@@ -306,8 +306,8 @@ def test_groups_and_ids_are_routed() -> None:
     np.testing.assert_array_equal(output, alone.predict(StandardScaler().fit_transform(x), group=group, id=who))
 
 
-def test_it_is_pickled_and_cloned() -> None:
-    x, y = two()
+def test_pickle_and_clone() -> None:
+    x, y = binary_data()
     given = {"group": ["f", "m"] * 200, "id": np.arange(400)}
     model = PolicyClassifier(GaussianNB(), DRAWN).fit(x, y)
     back = pickle.loads(pickle.dumps(model))  # noqa: S301  (what was just written)
@@ -318,7 +318,7 @@ def test_it_is_pickled_and_cloned() -> None:
 
 
 def test_invalid_arguments_are_refused() -> None:
-    x, y = two(60)
+    x, y = binary_data(60)
     with pytest.raises(OptionError, match=r"policy is 0\.5; give a Policy, a rule such as baserate\.decide\.youden"):
         PolicyClassifier(GaussianNB(), 0.5).fit(x, y)
     with pytest.raises(OptionError, match="made Curve of a curve; it must make a Policy"):
@@ -337,7 +337,7 @@ def test_invalid_arguments_are_refused() -> None:
     with pytest.raises(
         MissingValuesError, match=r"2 of 3 rows have a score that is missing, NaN or infinite in .* \(rows 1, 3"
     ):
-        asked(CUT).decide({"risk": [np.nan, 0.5, np.nan]})
+        fit_classifier(CUT).decide({"risk": [np.nan, 0.5, np.nan]})
     nameless = Policy(by_group={(): DRAWN.by_group["m",]}, otherwise="refuse")
-    with pytest.raises(OptionError, match="does not know what their column is called; give id="):
+    with pytest.raises(OptionError, match="the policy does not name their column; give id="):
         PolicyClassifier(GaussianNB(), nameless).fit(x, y).predict(pd.DataFrame(x))

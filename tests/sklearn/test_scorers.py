@@ -1,4 +1,4 @@
-"""Scorers made of measures: equal to the measures themselves, and to scikit-learn's own."""
+"""Scorers agree with the measures, and with scikit-learn's own scorers."""
 
 import pickle
 from functools import cache
@@ -45,7 +45,7 @@ AT = Policy(by_group={(): Cut((0.2,))}, otherwise="refuse")
 
 @cache
 def cancer() -> tuple[Any, Array, Array]:
-    """A model, and rows that it has not seen."""
+    """Return a model, and rows that it was not fitted to."""
     x, y = load_breast_cancer(return_X_y=True)
     return GaussianNB().fit(x[::2, :3], y[::2]), x[1::2, :3], y[1::2]
 
@@ -161,8 +161,8 @@ def test_threshold_option() -> None:
     inside = PolicyClassifier(model, AT).fit(x, y)
     assert scorer("f1")(inside, x, y) == measure.f1(c.at(0.2))
     drawn = RandomizedCut((Cut((0.2,)), Cut((0.9,))), (0.25, 0.75))
-    lots = Policy(by_group={(): drawn}, otherwise="refuse")
-    assert scorer("f1", policy=lots)(model, x, y) == pytest.approx(measure.f1(drawn.counts(c)))
+    randomized = Policy(by_group={(): drawn}, otherwise="refuse")
+    assert scorer("f1", policy=randomized)(model, x, y) == pytest.approx(measure.f1(drawn.counts(c)))
     mapped = calibrated(c.tally, "logistic")
     behind = Policy(by_group={(): Cut((0.2,))}, otherwise="refuse")
     after = decide.on_raw_scores(behind, mapped, scores=c.tally.score)
@@ -255,13 +255,13 @@ def test_contradictory_options_are_refused() -> None:
     cases: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
         ("aucc", {}, UnknownNameError, "Did you mean"),
         (len, {}, OptionError, "is no measure"),
-        ("auc", {"threshold": 0.5}, OptionError, "auc is no measure of a 2×2 table"),
+        ("auc", {"threshold": 0.5}, OptionError, "auc is no measure of a confusion matrix"),
         ("f1", {"threshold": 0.5, "policy": AT}, OptionError, "give one of them"),
-        ("f1", {"policy": grouped}, OptionError, "groups by sex, which a scorer does not see"),
-        ("f1", {"policy": bands}, OptionError, "low, medium, high, so it has no 2×2 table"),
+        ("f1", {"policy": grouped}, OptionError, "groups by sex, which a scorer does not receive"),
+        ("f1", {"policy": bands}, OptionError, "low, medium, high, so it has no confusion matrix"),
         ("f1", {"policy": ill}, OptionError, "this policy flags 'ill'; say which label that is"),
         ("f1", {"labels": [0, 1]}, OptionError, "f1 is of two classes"),
-        (multiclass.mcc, {"positive": 1}, OptionError, "mcc is of all classes alike"),
+        (multiclass.mcc, {"positive": 1}, OptionError, "mcc is of all classes"),
         ("hand_till", {"prevalence": 0.5}, OptionError, "hand_till is of rows, which are not reweighed"),
     ]
     for given, options, error, output in cases:

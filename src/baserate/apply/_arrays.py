@@ -202,6 +202,7 @@ def decide_columns(task: Task, columns: PolicyColumns) -> Actions:
     codes = lookup.actions()
     notes: tuple[str, ...] = ()
     if codes.min(initial=0) < 0:
+        # One minimum is quicker than a search for each negative code, and most tables have none.
         _raise_row_errors(task, lookup, codes)
         notes = _randomize(task, lookup, codes, ids)
     names = task.policy.actions
@@ -282,6 +283,7 @@ def _check_array(name: str, ids: Any) -> IdValues:  # noqa: ANN401  (an array or
         return _check_objects(name, column)
     if column.dtype.kind == "f":  # floats are refused below, but a missing id is the more helpful message
         _raise_missing_ids(name, np.isnan(column))
+    # Floats have several spellings: 1e3, 1000.0 and 1000 would get different random numbers.
     if column.dtype.kind not in "iuU":
         raise invalid_ids(name, str(column.dtype))
     return column
@@ -289,6 +291,7 @@ def _check_array(name: str, ids: Any) -> IdValues:  # noqa: ANN401  (an array or
 
 def _check_objects(name: str, values: Any) -> IdValues:  # noqa: ANN401  (anything that holds one for each row)
     """Check Python objects, which must be all whole numbers, or all text."""
+    # `np.array` would make values that are sequences another dimension.
     ids = np.fromiter(values, dtype=object, count=len(values))
     _raise_missing_ids(name, missing_objects(ids))
     types = {*map(type, ids)}
@@ -448,9 +451,7 @@ def frame(artifact: Policy | AnyCalibrator, table: Any, /, **options: Any) -> An
         return _apply_to_frame(task, data)
     if isinstance(data, nw.LazyFrame):
         return _apply_to_lazy(task, data)
-    raise OptionError(
-        f"{type(table).__name__} is no frame that we know", remedy="give a frame or a mapping of columns."
-    )
+    raise OptionError(f"the table is {type(table).__name__}; expected a frame, or a mapping from names to columns.")
 
 
 def _new_columns(task: Task, columns: Any, library: Any) -> dict[str, Any]:  # noqa: ANN401  (of any library)
@@ -474,7 +475,7 @@ def _action_column(actions: Actions, library: Any) -> Any:  # noqa: ANN401  (of 
     space: Any = library.to_native_namespace()
     codes, names = actions.codes, list(actions.names)
     absent = codes < 0 if codes.min(initial=0) < 0 else None
-    if library.is_pandas():
+    if library.is_pandas():  # in which code −1 is missing
         return space.Categorical.from_codes(codes, names)
     if library.is_polars():
         series = space.Series(codes) if absent is None else space.Series(codes).set(space.Series(absent), None)

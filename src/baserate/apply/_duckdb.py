@@ -170,6 +170,7 @@ class RelationTask:
         if len(self.new_names) > 1:
             expressions += [chance_sql(policy, action, row, _DUCKDB, refusal=refusal) for action in policy.actions]
         if self.task.keep_missing:
+            # The valid score is NULL only where a missing one is kept: elsewhere `_check_scores` fails.
             expressions = [f"CASE WHEN {row.score} IS NOT NULL THEN {each} END" for each in expressions]
         if self.ids:  # checked in all rows, so that an error does not depend on which rows are randomized
             no_id = f"error({quote_literal(MISSING_ID)})"
@@ -212,6 +213,7 @@ class RelationTask:
         groups = relation.filter(unknown).project(texts).aggregate(f"{', '.join(names)}, count(*) AS many")
         [(count, rows)] = groups.aggregate("count(*), sum(many)").fetchall()
         if count:
+            # All columns, so that ties do not depend on the threads of the engine.
             order = ", ".join(["many DESC", *(f"{name} NULLS LAST" for name in names)])
             raise self._unknown_groups(groups.order(order).limit(MAX_EXAMPLES).fetchall(), (count, int(rows)))
 
@@ -336,6 +338,7 @@ class _PieceSearch:
 
 def _buckets(thresholds: Floats, score: str) -> tuple[str, Floats, int]:
     """Return the bucket of a score in SQL, how many thresholds lie before each bucket, and the most in one."""
+    # More buckets than thresholds: few thresholds share one, so that few steps of the search remain.
     last = min(4 * len(thresholds), _MAX_BUCKETS)
     with np.errstate(all="ignore"):
         scale = last / (thresholds[-1] - thresholds[0])

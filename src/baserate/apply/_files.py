@@ -247,7 +247,7 @@ def _run_copy(connection: duckdb.DuckDBPyConnection, statement: str) -> int:
         except duckdb.OutOfMemoryException:
             if limit == default:
                 raise
-    raise AssertionError
+    raise AssertionError  # for the type checker: the second limit returns or raises
 
 
 def _disable_write_threads(connection: duckdb.DuckDBPyConnection) -> None:

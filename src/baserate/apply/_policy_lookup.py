@@ -70,6 +70,7 @@ def score_ranges(treatment: Treatment) -> ScoreRanges:
     """
     cuts = treatment.cuts if isinstance(treatment, RandomizedCut) else (treatment,)
     lowest = -float_info.max
+    # No finite score is below the lowest float: a threshold there, or at −inf, has no range below it.
     begins = [lowest, *sorted({at for cut in cuts for at in cut.thresholds if isfinite(at) and at > lowest})]
     steps = [(at, _merge_actions(tuple(cut.action(at) for cut in cuts))) for at in begins]
     # A threshold at which no action changes is no boundary.
@@ -177,7 +178,7 @@ class GroupKeys:
         return keys
 
     def texts(self, rows: Integers) -> Mapping[GroupTexts, int]:
-        """Return the groups of some rows as they are written, and how many rows each has."""
+        """Return the spellings of the groups of some rows, and how many rows each has."""
         codes = np.column_stack([column.codes[rows].astype(np.intp) for column in self.columns])
         # Code −1, a missing label, is the last text: None.
         texts = [[*map(label_text, column.labels), None] for column in self.columns]

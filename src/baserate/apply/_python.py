@@ -17,12 +17,11 @@ from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._calibrator_forms import Between, ClassForm, Form, Knots, Line, LogOdds, Softmax, Steps
 from baserate._cut import DIGITS, Cut, Treatment
 from baserate._domains import wrong_option
-from baserate._errors import OptionError
 from baserate._formatting import count_of
 from baserate._policy import REFUSE, Policy, policy_content, spellings
 from baserate._tally import Group
 from baserate.apply._sql import to_piecewise
-from baserate.apply._task import AnyCalibrator
+from baserate.apply._task import AnyCalibrator, unsupported_artifact_error
 
 _DOCSTRING_WIDTH = 100
 _LABEL_HELPER = '''
@@ -120,6 +119,7 @@ def _python_literal(value: object) -> str:
         return f"({', '.join(map(_python_literal, value))}{',' if len(value) == 1 else ''})"
     if isinstance(value, float) and value in (float("inf"), -float("inf")):
         return "math.inf" if value > 0 else "-math.inf"
+    # Every JSON string is a Python string, always in double quotes. `repr` of a float reads back as the same double.
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
@@ -153,11 +153,11 @@ def _policy_body(policy: Policy) -> Iterator[str]:
 
 def _group_lines(policy: Policy) -> Iterator[str]:
     """Return the lines that look up the cuts of a group."""
-    many = len(policy.attributes)
-    if many > 1:
-        yield f"group = (None,) * {many} if group is None else tuple(group)"
-        yield f"if len(group) != {many}:"
-        yield f'    raise ValueError(f"the group has the length {{len(group)}}; give {many} values")'
+    n_attributes = len(policy.attributes)
+    if n_attributes > 1:
+        yield f"group = (None,) * {n_attributes} if group is None else tuple(group)"
+        yield f"if len(group) != {n_attributes}:"
+        yield f'    raise ValueError(f"the group has the length {{len(group)}}; give {n_attributes} values")'
         yield "cuts = _CUTS.get(tuple(map(_text, group)))"
     else:
         yield "cuts = _CUTS.get(_text(group))"
@@ -251,10 +251,7 @@ def as_python(artifact: AnyCalibrator | Policy, /, *, name: str | None = None) -
     if isinstance(artifact, Policy):
         return _join_module(_policy_parts(artifact, function))
     if not isinstance(artifact, (Calibrator, MulticlassCalibrator)):
-        kind = type(artifact).__name__
-        raise OptionError(
-            f"{kind} is neither a calibrator nor a policy", remedy="read one with load_calibrator or Policy.load."
-        )
+        raise unsupported_artifact_error(artifact)
     return _join_module([_calibrator_function(artifact, function)])
 
 
@@ -272,7 +269,7 @@ def _check_name(name: str | None, *, default: str) -> str:
 def _join_module(texts: Sequence[str]) -> str:
     """Join parts of a module, after the imports and helpers that they need."""
     text = "\n\n\n".join([*[_SIGMOID_HELPER.strip()] * any("_share(" in each for each in texts), *texts])
-    # Imports and helpers are added where the text uses them.
+    # Imports and helpers are added where the text uses them; a mention in a docstring only adds an unused import.
     needed = [f"import {module}" for module in ("bisect", "hashlib", "math") if f"{module}." in text]
     return "\n\n\n".join([*["\n".join(needed)] * bool(needed), text]) + "\n"
 
@@ -316,11 +313,11 @@ def _binary_body(calibrator: Calibrator) -> list[str]:
 
 
 def _multiclass_body(calibrator: MulticlassCalibrator) -> list[str]:
-    form, many = calibrator.form, len(calibrator.labels)
+    form, n_classes = calibrator.form, len(calibrator.labels)
     lines = [
         "scores = [float(score) for score in scores]",
-        f"if len(scores) != {many}:",
-        f'    raise ValueError(f"there are {{len(scores)}} scores; give {many}")',
+        f"if len(scores) != {n_classes}:",
+        f'    raise ValueError(f"there are {{len(scores)}} scores; give {n_classes}")',
         "for score in scores:",
         *(f"    {line}" for line in _check_lines("score", form)),
     ]
@@ -352,6 +349,7 @@ def _log_odds_lines(form: LogOdds, score: str, to: str) -> list[str]:
     if form.nearest:
         lines = [f"p = min(max({score}, {form.nearest!r}), {1 - form.nearest!r})"]
     if form.a == form.b == 1:
+        # The factor is exp(−|c|), at most 1: with c < 0 it multiplies p instead, and nothing overflows.
         if form.c > 0:
             return [*lines, f"{to} = p / (p + (1.0 - p) * {form.factor!r})"]
         return [*lines, f"p_times = p * {form.factor!r}", f"{to} = p_times / (p_times + (1.0 - p))"]
@@ -369,6 +367,7 @@ def _subtraction(number: float) -> str:
 
 def _piecewise_lines(form: Knots | Steps, score: str, to: str) -> list[str]:
     pieces = to_piecewise(form)
+    # `bisect_right`: a score equal to a threshold belongs to the piece that begins there.
     lines = [
         *_tuple_lines("at", pieces.at),
         f"i = bisect.bisect_right(at, {score})",

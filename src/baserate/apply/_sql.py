@@ -25,7 +25,14 @@ from baserate._policy import REFUSE, Policy, spellings
 from baserate._tally import Group
 from baserate.apply._policy_lookup import ScoreRanges, score_ranges
 from baserate.apply._sql_dialects import CaseExpression, Dialect, WhenBranch, find_dialect, format_case, format_inline
-from baserate.apply._task import PolicyColumnOptions, ScoreColumns, Task, policy_task, score_columns
+from baserate.apply._task import (
+    PolicyColumnOptions,
+    ScoreColumns,
+    Task,
+    policy_task,
+    score_columns,
+    unsupported_artifact_error,
+)
 
 Expression = str | CaseExpression
 PiecewiseSql = Callable[[Knots | Steps, str], str]
@@ -190,7 +197,7 @@ def probability_sql(form: Form, score: str, dialect: Dialect) -> Expression:
 
 
 def _may_underflow(form: Form) -> bool:
-    """Whether the formula multiplies a score by a number that may be less than 1."""
+    """Return whether the formula multiplies a score by a number that may be less than 1."""
     if isinstance(form, LogOdds):
         return form.a == form.b == 1 and form.c <= 0
     return isinstance(form, (Knots, Line))
@@ -433,6 +440,7 @@ def _column_expressions(task: Task, row: RowColumns, dialect: Dialect, *, depth:
 
 def _quote_table(name: str, dialect: Dialect) -> str:
     """Quote the name of a table, with its schema and catalog if it has them."""
+    # A name that contains a dot itself cannot be given: a dot always ends a schema or a catalog.
     parts = name.split(".")
     if not all(parts):
         raise wrong_option("table", name, "a name such as 'scores' or 'schema.scores'")
@@ -520,10 +528,7 @@ def as_sql(
     if isinstance(artifact, Policy):
         return _policy_sql(artifact, language, table, options)
     if not isinstance(artifact, (Calibrator, MulticlassCalibrator)):
-        kind = type(artifact).__name__
-        raise OptionError(
-            f"{kind} is neither a calibrator nor a policy", remedy="read one with load_calibrator or Policy.load."
-        )
+        raise unsupported_artifact_error(artifact)
     unknown = [*["table"] * (table is not None), *(options.keys() - {"score"})]
     if unknown:
         raise OptionError(f"{min(unknown)} is no option for a calibrator; the options are: dialect, score.")

@@ -114,6 +114,14 @@ class Task:
                 )
 
 
+def unsupported_artifact_error(artifact: object) -> OptionError:
+    """Build the error for an object that is neither a calibrator nor a policy."""
+    kind = type(artifact).__name__
+    return OptionError(
+        f"{kind} is neither a calibrator nor a policy", remedy="read one with load_calibrator or Policy.load."
+    )
+
+
 def make_task(artifact: AnyCalibrator | Policy, **options: Any) -> Task:  # noqa: ANN401  (CalibratorOptions or PolicyOptions)
     """Check the options for applying a calibrator or a policy, and fill in the default columns."""
     return policy_task(artifact, options) if isinstance(artifact, Policy) else _calibrator_task(artifact, **options)
@@ -303,23 +311,23 @@ GroupTexts = tuple[str | None, ...]
 
 
 def unknown_groups_error(
-    attributes: Sequence[str], many: Mapping[GroupTexts, int], total: int, *, others: tuple[int, int] = (0, 0)
+    attributes: Sequence[str], rows_by_group: Mapping[GroupTexts, int], total: int, *, others: tuple[int, int] = (0, 0)
 ) -> DataError:
     """Return the exception for rows of groups that a policy refuses, the largest groups first.
 
-    `many` is the number of rows of each group, and `others` the number of further groups and of their rows.
+    `rows_by_group` is the number of rows of each group, and `others` the number of further groups and of their rows.
 
     >>> print(unknown_groups_error(["sex"], {("x",): 3, (None,): 1}, 9))
     4 of 9 rows are of groups that this policy refuses: sex = 'x' (3 rows), sex missing (1 row); leave them out, or
     choose a policy whose `otherwise` is an action.
     """
-    largest = sorted(many.items(), key=lambda item: (-item[1], str(item[0])))[:MAX_EXAMPLES]
+    largest = sorted(rows_by_group.items(), key=lambda item: (-item[1], str(item[0])))[:MAX_EXAMPLES]
     groups = [f"{_format_group(attributes, texts)} ({rows} row{'' if rows == 1 else 's'})" for texts, rows in largest]
-    rest = len(many) + others[0] - len(groups)
+    rest = len(rows_by_group) + others[0] - len(groups)
     more = f" and {rest} more group{'' if rest == 1 else 's'}" if rest else ""
     return UnknownLabelError(
-        f"{sum(many.values()) + others[1]} of {total} rows are of groups that this policy refuses: {', '.join(groups)}"
-        f"{more}",
+        f"{sum(rows_by_group.values()) + others[1]} of {total} rows are of groups that this policy refuses: "
+        f"{', '.join(groups)}{more}",
         remedy="leave them out, or choose a policy whose `otherwise` is an action.",
     )
 

@@ -8,7 +8,7 @@ bands
 - `_requirements`: requirements such as "specificity >= 0.9", and whether a policy satisfies them
 - `_evaluation`: confusion matrices and measures of a policy on any data
 - `_validation`: bootstrap, cross-validation and correction of optimism
-- `_summary`: everything about a choice as tidy rows
+- `_summary`: everything about a choice, or about decisions of several classes, as tidy rows
 - `_decision_curve`: net benefit, and differences between models
 - `_cost_curves`: cost curves, Brier curves, cost tables and iso-cost lines
 - `_convex_hull`: the ROC convex hull of several classifiers
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
         actions as actions,
         cost as cost,
         least_cost as least_cost,
-        multiclass_summary as multiclass_summary,
     )
     from baserate.decide._decision_curve import (
         net_benefit_curve as net_benefit_curve,
@@ -71,7 +70,11 @@ if TYPE_CHECKING:
     )
     from baserate.decide._rule import choose_policy as choose_policy, on_raw_scores as on_raw_scores
     from baserate.decide._rules import RULES as RULES, find_rule as find_rule
-    from baserate.decide._summary import Validation as Validation, summary as summary
+    from baserate.decide._summary import (
+        Validation as Validation,
+        multiclass_summary as multiclass_summary,
+        summary as summary,
+    )
     from baserate.decide._threshold_rules import (
         balanced as balanced,
         bands as bands,

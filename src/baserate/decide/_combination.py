@@ -64,6 +64,7 @@ def _binary_exponent(score: Floats) -> int:
     It is 0 for constant scores, and where scaling would round subnormal numbers. Repeated rows do not change it.
     """
     largest = int(np.frexp(np.abs(score).max(initial=0.0))[1])
+    # Scaled to below 1 first: the squares in `std` would overflow or underflow.
     spread = float(np.ldexp(np.unique(score), -largest).std()) if len(score) else 0.0
     unit = largest + int(np.frexp(spread)[1]) if spread > 0 else 0
     return unit if np.array_equal(np.ldexp(np.ldexp(score, -unit), unit), score) else 0
@@ -95,6 +96,7 @@ def _distinct_points(plane: ScorePlane, side: Bools) -> Floats:
         amount = amount if each is None else amount * each
     both = np.stack([plane.first[side], plane.second[side]], axis=1)
     points, which = np.unique(both, axis=0, return_inverse=True)
+    # NumPy 2.0.0 returns the inverse of `axis=0` as a column, other releases in one dimension.
     mass = np.bincount(which.ravel(), weights=amount[side], minlength=len(points))
     return np.column_stack([points, mass])
 
@@ -106,6 +108,7 @@ def _sweep_angles(positives: Floats, negatives: Floats, *, positive: bool) -> fl
     where both score the same. The pair counts half there, so no AUC exceeds those to either side.
     """
     angle, gain, level = _crossing_angles(positives, negatives)
+    # Ties need no order: ranges between equal angles have no width, and never win.
     order = np.argsort(angle)
     edges = np.concatenate([[0.0], angle[order], [pi]])
     del angle  # there may be millions of pairs: free arrays early, to bound the peak of memory
@@ -113,8 +116,10 @@ def _sweep_angles(positives: Floats, negatives: Floats, *, positive: bool) -> fl
     del order, gain
     width = np.diff(np.minimum(edges, pi / 2) if positive else edges)
     height = np.where(width > _NARROW, levels if positive else np.abs(levels), -np.inf)
+    # Levels are cumulative sums: those that differ by rounding tie, and the widest range wins.
     near = 1e-12 * float(positives[:, 2].sum() * negatives[:, 2].sum())
     at = int(np.where(height >= height.max() - near, width, 0.0).argmax())
+    # A negative sum of signs is an AUC below 0.5: the opposite direction is as far above it.
     opposite = levels[at] < 0 and not positive
     return float(edges[at] + width[at] / 2) + pi * opposite
 
@@ -131,6 +136,7 @@ def _crossing_angles(positives: Floats, negatives: Floats) -> tuple[Floats, Floa
         # Just beyond angle 0, the second score breaks the ties of the first.
         level += float((np.where(one == 0, np.sign(other), side) * masses).sum())
         place = slice(at * size, (at + 1) * size)
+        # Pairs that the first score ties have a gain of 0, so their angle, 0 or π, does not matter.
         angle[place] = np.arctan2(np.abs(one), -other * side)
         gain[place] = -2 * side * masses
     return angle, gain, level
@@ -143,6 +149,7 @@ def _search_angle(plane: ScorePlane, *, positive: bool) -> float:
         return plane.area(_weights_at_angle(angle))
 
     last = pi / 2 if positive else pi
+    # The end is the second score by itself, or the opposite of the start; both are candidates anyway.
     tried = np.linspace(0.0, last, _COARSE, endpoint=False)
     best = _best_angle(height, tried, positive=positive)
     step = last / _COARSE
@@ -244,6 +251,7 @@ def combine_scores(
     weights, exact = best_weights(plane, positive=positive_weights, limit=limit)
     in_score_units = plane.in_units_of_scores(weights)
     score = np.stack([rows.score[name] for name in names], axis=1)
+    # Two scores have the form of two classes, whose digest does not depend on the order of rows.
     digest = MulticlassRows(rows.truth.astype(np.uint8), score, _SIDES, count=rows.count).digest
     single_aucs = plane.area((1.0, 0.0)), plane.area((0.0, 1.0))
     folds = _assign_folds(rows, plane, seed)
@@ -288,8 +296,9 @@ def _assign_folds(rows: Rows, plane: ScorePlane, seed: int) -> list[Bools]:
     own = np.arange(len(rows)) if rows.cluster is None else np.unique(rows.cluster, return_inverse=True)[1]
     units = int(own.max()) + 1
     content = np.zeros(units, dtype=np.uint64)
-    held = [plane.first, plane.second, *(each for each in (rows.weight, rows.count) if each is not None)]
-    np.add.at(content, own, hash_rows([rows.truth, *map(float_bits, held)]))
+    columns = [plane.first, plane.second, *(each for each in (rows.weight, rows.count) if each is not None)]
+    # Sums of hashes do not depend on the order of rows. `+=` would ignore all but one row of a cluster.
+    np.add.at(content, own, hash_rows([rows.truth, *map(float_bits, columns)]))
     has_positives = np.bincount(own, weights=rows.truth, minlength=units) > 0
     folds = min(_FOLDS, int(has_positives.sum()), int((~has_positives).sum()))
     if folds < 2:

@@ -62,6 +62,9 @@ class Vertex:
         return _case_cost(self.fpr, self.tpr, costs, prevalence)
 
 
+Vertices = tuple[Vertex, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class ClassifierMixture:
     """A random mixture of two neighboring vertices: a point on the edge between them."""
@@ -147,7 +150,7 @@ class ROCConvexHull:
         return next((each for each in self.vertices if slope >= each.slope_to), self.vertices[-1])
 
     def at(self, costs: Costs, prevalence: float) -> Vertex:
-        """Return the cheapest vertex at a prevalence and costs, of which errors must not be the cheaper ones."""
+        """Return the cheapest vertex at a prevalence and costs; an error must not cost less than a correct decision."""
         _check_errors_cost(costs)
         return self.best(costs.slope(prevalence))
 
@@ -210,8 +213,9 @@ class ROCConvexHull:
         if not 0 <= target <= 1:
             raise OptionError(f"a rate is {target}; expected a number from 0 to 1.")
         rate = [each.fpr if tpr is None else each.tpr for each in self.vertices]
-        reached = int(np.searchsorted(rate, target, side="right" if tpr is None else "left"))
-        lax = min(max(reached, 1), len(rate) - 1)
+        # Vertices may share a rate: the last one at an FPR has the highest TPR, the first one at a TPR the lowest FPR.
+        place = int(np.searchsorted(rate, target, side="right" if tpr is None else "left"))
+        lax = min(max(place, 1), len(rate) - 1)
         chance = ratio(target - rate[lax - 1], rate[lax] - rate[lax - 1])
         return ClassifierMixture(self.vertices[lax - 1], self.vertices[lax], chance)
 
@@ -235,12 +239,12 @@ class ROCConvexHull:
         return Results(columns, data)
 
 
-def area_under(vertices: tuple[Vertex, ...]) -> float:
+def area_under(vertices: Vertices) -> float:
     """Compute the area under the line through all vertices."""
     return sum((b.fpr - a.fpr) * (a.tpr + b.tpr) for a, b in pairwise(vertices)) / 2
 
 
-def front_tpr(vertices: tuple[Vertex, ...], fpr: Floats) -> Floats:
+def front_tpr(vertices: Vertices, fpr: Floats) -> Floats:
     """Interpolate the true positive rate of the hull at false positive rates."""
     # Several vertices can share an FPR of 0 or 1; the last, which is the highest, stays in the dict.
     top = {each.fpr: each.tpr for each in vertices}
@@ -248,7 +252,7 @@ def front_tpr(vertices: tuple[Vertex, ...], fpr: Floats) -> Floats:
     return tpr
 
 
-def cost_factor(vertices: tuple[Vertex, ...], fpr: Floats, tpr: Floats) -> Floats:
+def cost_factor(vertices: Vertices, fpr: Floats, tpr: Floats) -> Floats:
     """Compute the ratio of the cost of points to the least cost, at the most favorable slope; only errors cost.
 
     The least cost is linear in the slope between those of the edges. So the ratio is least at one of these, or where
@@ -282,7 +286,6 @@ def _check_errors_cost(costs: Costs) -> None:
 
 
 Classifier = Counts[float] | Curve
-Vertices = tuple[Vertex, ...]
 _COLLINEAR = Fraction(1, 10**12)
 """Relative size of a cross product below which points are collinear: rates of weighted rows are rounded."""
 
@@ -328,30 +331,28 @@ def roc_convex_hull(classifiers: Mapping[str, Classifier], *, reverse: bool = Fa
     >>> results.never_optimal, [each.classifier for each in results.reversible], results.mixture(fpr=0.14).tpr
     (('B', 'C'), ['C'], 0.315)
     """
-    points = _roc_points(classifiers)
+    _check_classifiers(classifiers)
+    points = {name: list(_candidate_points(name, each)) for name, each in classifiers.items()}
     reversible = tuple(_find_reversible(classifiers))
-    turned = {each.classifier for each in reversible} if reverse else set()
-    for name in turned:
+    also_reversed = {each.classifier for each in reversible} if reverse else set()
+    for name in also_reversed:
         points[name] += _reversed_points(name, classifiers[name])
     vertices = _build_vertices(points)
     # A classifier at the same point as a vertex is not dominated.
     present = {name for each in vertices for name in (each.classifier, *each.others)}
-    dominated = [
-        DominatedClassifier(
-            name, *_least_distance(each, vertices, turned=name in turned), _lost_area(points[name], vertices)
-        )
-        for name, each in classifiers.items()
-        if name not in present
-    ]
+    dominated = []
+    for name, each in classifiers.items():
+        if name not in present:
+            gap, factor = _least_distance(each, vertices, also_reversed=name in also_reversed)
+            dominated.append(DominatedClassifier(name, gap, factor, _lost_area(points[name], vertices)))
     return ROCConvexHull(vertices, tuple(dominated), reversible)
 
 
-def _roc_points(classifiers: Mapping[str, Classifier]) -> dict[str, list[_Point]]:
+def _check_classifiers(classifiers: Mapping[str, Classifier]) -> None:
     if not classifiers:
         raise OptionError("there are no classifiers", remedy="give a mapping from names to Counts or Curves.")
     for name, each in classifiers.items():
         _check_classifier(name, each)
-    return {name: list(_candidate_points(name, each)) for name, each in classifiers.items()}
 
 
 def _check_classifier(name: str, classifier: object) -> None:
@@ -371,6 +372,7 @@ def _candidate_points(name: str, classifier: Classifier) -> Iterator[_Point]:
     if isinstance(classifier, Counts):
         yield _Point(_exact_share(classifier.fp, classifier.tn), _exact_share(classifier.tp, classifier.fn), name)
         return
+    # Only vertices of its own hull can be vertices of the common one.
     hull = classifier.hull()
     true, false = hull.flagged_mass.tolist()
     for threshold, some, others in zip(hull.threshold.tolist()[1:-1], true[1:-1], false[1:-1], strict=True):
@@ -418,19 +420,12 @@ def _build_vertices(points: Mapping[str, list[_Point]]) -> Vertices:
     same: dict[tuple[Fraction, Fraction], dict[str, None]] = {}
     for point in (each for some in points.values() for each in some):
         same.setdefault(point[:2], {})[point.classifier] = None
-    return tuple(
-        Vertex(
-            point.classifier,
-            point.threshold,
-            float(point.fpr),
-            float(point.tpr),
-            before,
-            after,
-            point.reversed,
-            tuple(name for name in same.get(point[:2], {}) if name != point.classifier),
-        )
-        for point, before, after in zip(hull, [inf, *edges], [*edges, 0.0], strict=True)
-    )
+    vertices = []
+    for point, before, after in zip(hull, [inf, *edges], [*edges, 0.0], strict=True):
+        rates = float(point.fpr), float(point.tpr)
+        others = tuple(name for name in same.get(point[:2], {}) if name != point.classifier)
+        vertices.append(Vertex(point.classifier, point.threshold, *rates, before, after, point.reversed, others))
+    return tuple(vertices)
 
 
 def _edge_slope(left: _Point, right: _Point) -> float:
@@ -438,9 +433,9 @@ def _edge_slope(left: _Point, right: _Point) -> float:
     return float((right.tpr - left.tpr) / run) if run else inf
 
 
-def _least_distance(classifier: Classifier, vertices: Vertices, *, turned: bool) -> tuple[float, float]:
+def _least_distance(classifier: Classifier, vertices: Vertices, *, also_reversed: bool) -> tuple[float, float]:
     """Return the least gap to the hull, and the least cost factor, over all thresholds of a classifier."""
-    ways = [classifier, _reverse(classifier)] if turned else [classifier]
+    ways = [classifier, _reverse(classifier)] if also_reversed else [classifier]
     false, true = np.concatenate([_inner_rates(each) for each in ways], axis=1)
     gap = np.maximum(front_tpr(vertices, false) - true, 0.0)
     factor = cost_factor(vertices, false, true)
@@ -471,6 +466,7 @@ def _inner_rates(classifier: Classifier) -> Floats:
     between = mass[:, 1:-1]
     starts = pool_adjacent_violators(*between)[0] if between.size else np.zeros(0, dtype=np.intp)
     running = np.cumsum(mass, axis=1)
+    # Reversed rows: positives come first in a mass, the false positive rate in the result.
     rates: Floats = running[::-1, [0, *starts[1:], mass.shape[1] - 2]] / running[::-1, -1:]
     return rates
 
@@ -550,16 +546,18 @@ def _pool_upper_scores(tally: Tally, pools: Tally) -> Floats:
 def _ratio_bounds(pools: Tally, level: float) -> tuple[Floats, Floats]:
     """Return the bounds of ratios of shares, with half a row added to both classes where one is missing."""
     mass, squares = np.asarray(pools.mass, dtype=np.float64), np.asarray(pools.squares, dtype=np.float64)
-    total, spread = mass.sum(axis=1, keepdims=True), squares.sum(axis=1, keepdims=True)
+    total, total_squares = mass.sum(axis=1, keepdims=True), squares.sum(axis=1, keepdims=True)
     half = 0.5 * (mass == 0).any(axis=0)
-    weight = spread / total
+    weight = total_squares / total
     hits = mass + weight * half
-    noise = ((squares + weight**2 * half) / hits**2).sum(axis=0) - (spread / total**2).sum()
+    variance = ((squares + weight**2 * half) / hits**2).sum(axis=0) - (total_squares / total**2).sum()
     with np.errstate(over="ignore"):  # almost no mass: the interval is infinite
-        reach = np.exp(normal_quantile(level) * np.sqrt(np.maximum(noise, 0.0)))
+        # The variance of a pool that has all rows is 0, and may round to below it.
+        spread_factor = np.exp(normal_quantile(level) * np.sqrt(np.maximum(variance, 0.0)))
     one, other = hits / total
-    centre = one / other
-    return np.where(mass[0] > 0, centre / reach, 0.0), np.where(mass[1] > 0, centre * reach, np.inf)
+    center = one / other
+    # Where a class is missing, the ratio is 0 or infinite, and so is this end of its interval.
+    return np.where(mass[0] > 0, center / spread_factor, 0.0), np.where(mass[1] > 0, center * spread_factor, np.inf)
 
 
 def rank_by_hull(front: ROCConvexHull, decisions: Mapping[str, npt.ArrayLike]) -> Floats:

@@ -118,6 +118,7 @@ def cost_curve(curve: Curve, *, points: int | None = None, level: float | None =
     true, false = hull.tally.positive / hull.positives, hull.tally.negative / hull.negatives
     turns = np.maximum.accumulate(false / (false + true))
     x = _grid(points) if points is not None else np.unique(np.concatenate([[0.0], turns, [1.0]]))
+    # At a turn both neighbors cost the same: `left` is the stricter one, `right` the laxer one.
     strict, lax = (np.searchsorted(turns, x, side=side) for side in ("left", "right"))
     threshold = hull.threshold
     cost = (1 - tpr[strict]) * x + fpr[strict] * (1 - x)
@@ -168,6 +169,7 @@ def brier_curve(curve: Curve, *, points: int | None = None, level: float | None 
         raise EmptyDataError("a Brier curve needs rows; this curve has none.")
     hull = curve.hull()
     blocks = hull.tally
+    # Shares of positives decrease from pool to pool in theory; accumulate undoes rounding.
     turns = np.minimum.accumulate(blocks.positive / (blocks.positive + blocks.negative))
     c, after = _brier_breakpoints(curve.tally.score, turns) if points is None else (_grid(points), None)
     ascending = curve.tally.score[::-1]
@@ -250,6 +252,7 @@ def _curve_columns(tally: Tally, kind: CostCurveKind, points: int | None, level:
     columns = (cost_curve if kind == "cost" else brier_curve)(Curve(tally), points=points, level=level)
     size = len(columns["threshold"])
     columns = {name: columns.get(name, np.full(size, np.nan)) for name in _CURVE_COLUMNS[kind]}
+    # The x-axis of a cost curve contains the prevalence, which is fixed therefore.
     how = None if level is None else LINEAR_FIXED_METHOD if kind == "cost" or tally.reweighed else LINEAR_METHOD
     return {**columns, "level": [level] * size, "how": [how] * size, "why": [None] * size}
 
@@ -261,6 +264,7 @@ def _interval_columns(
     if level is None:
         return {}
     low, high = bound(level)
+    # Bounds combine two intervals: they may be below the least cost, 0, or miss the value by rounding.
     low, high = np.clip(low, 0.0, value), np.maximum(high, value)
     return {"low": np.where(certain, value, low), "high": np.where(certain, value, high)}
 
@@ -494,7 +498,7 @@ def _format_shares(shares: Mapping[object, float]) -> str:
 
 
 def _positive_share(table: Table) -> float | None:
-    """Return the prevalence of two classes; None of several, whose shares do not fit a cell."""
+    """Return the prevalence of two classes; None for several, whose shares do not fit a cell."""
     return _class_shares(table).get("positive", np.nan) if isinstance(table, Counts) else None
 
 
@@ -506,14 +510,15 @@ def _scale_estimate(estimate_: Estimate, factor: float) -> Estimate:
 def _mark_least(values: Sequence[float]) -> list[bool]:
     """Mark the least of all defined values; several if they are equal."""
     defined = np.array(values, dtype=np.float64)
+    # `nanmin` warns where all are NaN.
     least = np.nanmin(defined) if not np.isnan(defined).all() else np.nan
     return [bool(abs(each - least) <= _SAME * abs(least)) for each in defined]
 
 
 def _note_misleading_totals(columns: Mapping[str, Sequence[Any]]) -> list[str]:
     """Return a note where the totals of the samples rank the classifiers differently."""
-    both = zip(columns["total"], columns["value"], strict=True)
-    totals = _mark_least([total + 0 * value for total, value in both])  # NaN where the cost per case is undefined
+    pairs = zip(columns["total"], columns["value"], strict=True)
+    totals = _mark_least([total + 0 * value for total, value in pairs])  # NaN where the cost per case is undefined
     if totals == columns["cheapest"] or not any(columns["cheapest"]):
         return []
     misled, best = (
@@ -568,9 +573,9 @@ def cheapest_thresholds(tallies: Tallies, costs: Costs, prevalence: float) -> Re
             "why": [None],
         }
 
-    place = {
+    settings = {
         **{name: getattr(costs, name) for name in ("fp", "fn", "tp", "tn")},
         "prevalence": prevalence,
         "probability_cost": x,
     }
-    return Results(tabulate_groups(tallies, columns), place)
+    return Results(tabulate_groups(tallies, columns), settings)

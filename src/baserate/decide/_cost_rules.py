@@ -34,8 +34,8 @@ from baserate.decide._rule import (
     threshold_of_greatest_gain,
 )
 from baserate.infer import estimate
-from baserate.measure.multiclass import check_class_probabilities, expected_cost, results_data
-from baserate.shift import reprior, reweigh
+from baserate.measure.multiclass import check_class_probabilities, expected_cost
+from baserate.shift import reweigh
 
 ActionCosts = Mapping[str, tuple[float, float]]
 """Cost of each action for a negative, and for a positive."""
@@ -133,20 +133,13 @@ def actions(curve: Curve, costs: ActionCosts, *, prevalence: float | None = None
 def cheapest_cut(curve: Curve, costs: ActionCosts, prevalence: float | None) -> Cut:
     """Find the cut of least cost among actions."""
     ordered = _lower_envelope(costs)
-    classes = curve.positives, curve.negatives
-    cuts = [
-        (
-            threshold_of_greatest_gain(curve, cost_gains(*classes, _pair_costs(costs[low], costs[high]), prevalence)),
-            high,
-        )
-        for low, high in pairwise(ordered)
-    ]
+    cuts: list[tuple[float, str]] = []
+    for low, high in pairwise(ordered):
+        # Between neighbors, the lower action is to pass and the higher one to flag.
+        pair = Costs(tn=costs[low][0], fn=costs[low][1], fp=costs[high][0], tp=costs[high][1])
+        gains = cost_gains(curve.positives, curve.negatives, pair, prevalence)
+        cuts.append((threshold_of_greatest_gain(curve, gains), high))
     return join_actions(ordered[0], cuts)
-
-
-def _pair_costs(low: tuple[float, float], high: tuple[float, float]) -> Costs:
-    """Express the choice between two neighboring actions as costs of a confusion matrix."""
-    return Costs(tn=low[0], fn=low[1], fp=high[0], tp=high[1])
 
 
 def _lower_envelope(costs: ActionCosts) -> list[str]:
@@ -154,13 +147,14 @@ def _lower_envelope(costs: ActionCosts) -> list[str]:
     # At risk 0 only the cost for a negative matters. Ties: the cheaper for a positive, then the first in order.
     envelope = [min(costs, key=lambda action: costs[action])]
     while True:
+        # Only actions that cost less for a positive become cheaper as the risk grows: the quotient below is finite.
         neg, pos = costs[envelope[-1]]
         better = [action for action in costs if costs[action][1] < pos]
         if not better:
             return envelope
 
         def odds(action: str, neg: float = neg, pos: float = pos) -> tuple[float, float]:
-            """Odds of the risk from which on it is cheaper than the last; of equals, the cheapest for a positive."""
+            """Return the odds from which on an action is cheaper than the last, then its cost for a positive."""
             return (costs[action][0] - neg) / (pos - costs[action][1]), costs[action][1]
 
         envelope.append(min(better, key=odds))
@@ -231,11 +225,15 @@ def abstain(
     if coverage is not None:
         return _cut_for_coverage(curve, costs, coverage, prevalence)
     assert refer is not None  # noqa: S101  (for the type checker)
-    if not isfinite(refer):
-        raise OptionError(f"refer is {refer}; expected a finite cost.", option="refer", value=refer)
+    _check_referral_cost(refer)
     # Referral costs the same for both classes: a third action, with a horizontal line of cost over risk.
     prices = {PASS: (costs.tn, costs.fn), REFER: (refer, refer), FLAG: (costs.fp, costs.tp)}
     return cheapest_cut(curve, prices, prevalence)
+
+
+def _check_referral_cost(refer: float) -> None:
+    if not isfinite(refer):
+        raise OptionError(f"refer is {refer}; expected a finite cost.", option="refer", value=refer)
 
 
 class _CumulativeCosts(NamedTuple):
@@ -262,11 +260,11 @@ def _cut_for_coverage(curve: Curve, costs: Costs, coverage: float, prevalence: f
     while True:
         high, low = _cheapest_pair(sums, first, 0.0 if price == inf else price)
         cost = sums.flagged[high] + sums.passed[low]
-        each = float(cost / _decided_mass(sums, high, low))
-        # Dinkelbach's ratio decreases strictly until the optimum, then stays.
-        if not each < price - RELATIVE_TOLERANCE * abs(price) and price != inf:
+        ratio_now = float(cost / _decided_mass(sums, high, low))
+        # Dinkelbach's ratio decreases strictly until the optimum, then stays. At first, inf − inf is NaN.
+        if not ratio_now < price - RELATIVE_TOLERANCE * abs(price) and price != inf:
             break
-        price, best_pair = each, (high, low)
+        price, best_pair = ratio_now, (high, low)
     at = [threshold_at(curve, place) for place in best_pair]
     return join_actions(PASS, [(at[1], REFER), (at[0], FLAG)])
 
@@ -280,6 +278,7 @@ def _cheapest_pair(sums: _CumulativeCosts, first: Any, price: float) -> tuple[in
     below = sums.passed + price * sums.mass
     high = sliding_argmin(above, first)
     total = above[high] + below
+    # Relative to the terms: their sum may cancel, and the errors of the terms remain.
     size = max(float(np.abs(above).max()), float(np.abs(below).max()))
     near = np.flatnonzero(total <= total.min() + RELATIVE_TOLERANCE * size)
     low = int(near[np.argmax(_decided_mass(sums, high[near], near))])
@@ -303,6 +302,9 @@ def _cumulate_costs(curve: Curve, costs: Costs, prevalence: float | None) -> _Cu
 
 Shares = Mapping[Any, float] | Sequence[float] | Floats
 """Share of each class, by label or in order."""
+LEAST_COST = "least cost"
+"""Name of the rule in results."""
+INTERVAL_COLUMNS = ("low", "high", "level", "how", "why")
 WRONG_POSTERIORS = "they are not calibrated on these rows."
 """End of the note about posteriors that do not predict the realized cost."""
 REFERRED = -1
@@ -398,10 +400,10 @@ class Decisions:
         expected = [_weighted_mean(cost, reweighed) for _, cost in both]
         realised = [self._realized_cost(reweighed, codes, level, known_shares=shares is not None) for codes, _ in both]
         columns: dict[str, list[Any]] = {
-            "rule": ["least cost", "highest probability"],
+            "rule": [LEAST_COST, "highest probability"],
             "expected": expected,
             "realised": [each.value for each in realised],
-            **{name: [getattr(each, name) for each in realised] for name in ("low", "high", "level", "how", "why")},
+            **{name: [getattr(each, name) for each in realised] for name in INTERVAL_COLUMNS},
             "referred": [_weighted_mean(codes == REFERRED, reweighed) for codes, _ in both],
         }
         notes = [*_note_wrong_posteriors(expected[0], realised[0])]
@@ -421,16 +423,16 @@ class Decisions:
         return estimate(measure, replace(table, reweighed=known_shares), level=level)
 
     def _add_referral(self, rows: MulticlassRows, codes: npt.NDArray[np.intp]) -> tuple[Confusion, CostMatrix]:
-        many = len(self.labels)
+        n_classes = len(self.labels)
         labels = (*self.labels, object())  # a label that equals no class
         truth = _label_positions(rows.labels, self.costs)[rows.truth]
-        decisions = np.where(codes == REFERRED, many, codes)
+        decisions = np.where(codes == REFERRED, n_classes, codes)
         table = Confusion.of_rows(truth, decisions, labels, weight=rows.weight, count=rows.count)
-        paid = np.column_stack([self.costs.cost, np.full(many, self.refer)])
+        paid = np.column_stack([self.costs.cost, np.full(n_classes, self.refer)])
         # No row has the true class "referred", but random tables of the interval put a small mass there. At the
         # mean cost, that mass does not change the result.
-        mean = np.nan_to_num(ratio(float((paid * table.mass[:many]).sum()), rows.total))
-        return table, CostMatrix(np.vstack([paid, np.full(many + 1, mean)]), labels)
+        mean = np.nan_to_num(ratio(float((paid * table.mass[:n_classes]).sum()), rows.total))
+        return table, CostMatrix(np.vstack([paid, np.full(n_classes + 1, mean)]), labels)
 
     def _check_length(self, rows: MulticlassRows) -> MulticlassRows:
         if len(rows) != len(self.codes):
@@ -478,8 +480,8 @@ def least_cost(
     """
     if not isinstance(costs, CostMatrix):
         raise OptionError(f"costs are {type(costs).__name__}; expected a CostMatrix.", option="costs", value=costs)
-    if refer is not None and not isfinite(refer):
-        raise OptionError(f"refer is {refer}; expected a finite cost.", option="refer", value=refer)
+    if refer is not None:
+        _check_referral_cost(refer)
     rows = _as_rows(posteriors, costs, labels)
     check_class_probabilities(rows, "calibrate the scores first.")
     expected = _expected_costs(rows.score, rows.labels, costs)
@@ -500,6 +502,7 @@ def reweigh_rows(rows: MulticlassRows, shares: Shares | None) -> MulticlassRows:
         return rows
     table = rows.confusion()
     factor = reweigh(table, to=check_shares("shares", shares, rows.labels)).truth / table.truth
+    # The factor of a class without rows is undefined, and no row has it.
     return replace(rows, weight=factor[rows.truth] * (1.0 if rows.weight is None else rows.weight))
 
 
@@ -552,6 +555,7 @@ def _label_positions(labels: tuple[object, ...], costs: CostMatrix) -> npt.NDArr
 
 def _expected_costs(score: npt.NDArray[np.floating], labels: tuple[object, ...], costs: CostMatrix) -> Floats:
     """Compute the expected cost of each decision on each row; classes without a posterior do not occur."""
+    # Matrix products round a row differently in tables of other sizes; callers compare with a tolerance.
     expected: Floats = np.asarray(score, dtype=np.float64) @ costs.cost[_label_positions(labels, costs)]
     return expected
 
@@ -561,95 +565,3 @@ def _decision_confusion(costs: CostMatrix, rows: MulticlassRows, codes: npt.NDAr
     decided = rows.only(is_decided)
     truth = _label_positions(rows.labels, costs)[decided.truth]
     return Confusion.of_rows(truth, codes[is_decided], costs.labels, weight=decided.weight, count=decided.count)
-
-
-COLUMNS = (
-    *("rule", "measure", "model", "group", "class", "against", "threshold"),
-    *("value", "low", "high", "level", "how", "why"),
-)
-LEAST_COST = "least cost"
-ADJUSTED_NOTE = "posteriors and masses were adjusted from the class shares of the sample to others, taken as known."
-
-Row = dict[str, Any]
-
-
-def multiclass_summary(
-    rows: MulticlassRows,
-    costs: CostMatrix,
-    *,
-    refer: float | None = None,
-    shares: Shares | None = None,
-    level: float | None = 0.95,
-) -> Results:
-    """Summarize decisions of least cost beside those for the most probable class.
-
-    Nothing is chosen on these rows, so the numbers are not optimistic.
-
-    Parameters
-    ----------
-    rows
-        Rows with a posterior for each class.
-    costs
-        Cost of each decision for each true class.
-    refer
-        Cost of referring a row; without it all rows are decided.
-    shares
-        Share of each class in deployment. Posteriors and masses are adjusted to these from the shares of the rows.
-    level
-        Confidence level of the intervals; None for no intervals.
-
-    Returns
-    -------
-    Results
-        Tidy rows: the cells of the decisions of least cost (`class` is the true one, `against` the decision), then for
-        both rules `cost_expected` by the posteriors, `cost_realised`, and `referred_share`.
-
-    Examples
-    --------
-    >>> from baserate import class_scores
-    >>> rows = class_scores(["a", "b", "a"], [[0.9, 0.1], [0.4, 0.6], [0.3, 0.7]], labels=["a", "b"])
-    >>> results = multiclass_summary(rows, CostMatrix([[0, 5], [1, 0]], ["a", "b"]))
-    >>> [(row["rule"], row["value"]) for row in results.rows() if row["measure"] == "cost_realised"]
-    [('least cost', 0.3333333333333333), ('highest probability', 1.6666666666666667)]
-    """
-    if not isinstance(rows, MulticlassRows):
-        raise OptionError(f"rows are {type(rows).__name__}; expected MulticlassRows.", option="rows", value=rows)
-    to = None if shares is None else check_shares("shares", shares, rows.labels)
-    adjusted = rows if to is None else _adjust_posteriors(rows, to)
-    decisions = least_cost(adjusted, costs, refer=refer)
-    costs_by_rule = decisions.results(adjusted, shares=to, level=level)
-    table = [*_cell_rows(decisions, adjusted, to), *_cost_rows(costs_by_rule, refer)]
-    data = results_data(rows, rows.confusion(), [])
-    data["notes"] = [*rows.intake.notes, *[ADJUSTED_NOTE] * (to is not None), *costs_by_rule.data["notes"]]
-    data |= {"refer": refer, "decisions": list(decisions.labels)}
-    if to is not None:
-        data["to"] = dict(zip(map(str, rows.labels), to.tolist(), strict=True))
-    if level is not None:
-        data["interval"] = {"level": level, "method": None, "seed": 0, "clusters": None}
-    return Results({name: [row.get(name) for row in table] for name in COLUMNS}, data)
-
-
-def _adjust_posteriors(rows: MulticlassRows, to: Floats) -> MulticlassRows:
-    """Return rows with posteriors adjusted to other shares of the classes."""
-    reweighed = reweigh(rows.confusion(), to=to)  # raises an error where a class has no rows to reweight
-    score = reprior(rows.score, from_=rows.support / rows.total, to=to, labels=reweighed.labels)
-    return replace(rows, score=score)
-
-
-def _cell_rows(decisions: Decisions, rows: MulticlassRows, shares: Floats | None) -> Iterator[Row]:
-    table = decisions.confusion(rows, shares=shares).mass.tolist()
-    for label, line in zip(decisions.labels, table, strict=True):
-        for other, mass in zip(decisions.labels, line, strict=True):
-            yield {"rule": LEAST_COST, "measure": "cell", "class": label, "against": other, "value": mass}
-    if decisions.refer is not None:
-        for label, mass in zip(decisions.labels, decisions.referred_mass(rows, shares=shares).tolist(), strict=True):
-            yield {"rule": LEAST_COST, "measure": "referred", "class": label, "value": mass}
-
-
-def _cost_rows(costs: Results, refer: float | None) -> Iterator[Row]:
-    for row in costs.rows():
-        bounds = {name: row[name] for name in ("low", "high", "level", "how", "why")}
-        yield {"rule": row["rule"], "measure": "cost_expected", "value": row["expected"]}
-        yield {"rule": row["rule"], "measure": "cost_realised", "value": row["realised"], **bounds}
-        if refer is not None:
-            yield {"rule": row["rule"], "measure": "referred_share", "value": row["referred"]}

@@ -136,6 +136,7 @@ def _score_adjustments(
         check_prevalence("scores_from", origin)
     adjustments = {}
     for model in tallies.models:
+        # Of all groups together: a score is adjusted equally in each of them.
         own = tallies.pooled(model).prevalence
         if not 0 < own < 1:
             raise NotBinaryError("there is only one class, so no prevalence to adjust to", remedy="give both classes.")
@@ -162,8 +163,8 @@ def _tabulate(
 def adjust_thresholds(at: Floats, adjustment: Adjustment) -> Floats:
     """Return the raw scores whose adjusted values reach each probability.
 
-    The result is a hair lower than the formula, so that a score whose adjusted value equals the probability is flagged
-    in spite of rounding.
+    The result is lower than the formula by a relative 1e-12, so that a score whose adjusted value equals the
+    probability is flagged in spite of rounding.
     """
     if adjustment.from_ == adjustment.to:
         return at
@@ -222,6 +223,7 @@ def net_benefits(curve: Curve, thresholds: npt.ArrayLike | None = None) -> dict[
 def as_threshold_probabilities(values: npt.ArrayLike | None) -> Floats:
     """Check threshold probabilities and sort them, each once; 0.01 to 0.99 by default."""
     if values is None:
+        # Quotients are the doubles nearest to 0.01, 0.02, …, as people type them; multiples of 0.01 are not.
         return np.arange(1, 100) / 100
     try:
         at = np.atleast_1d(np.asarray(values, dtype=np.float64))
@@ -251,7 +253,7 @@ def _strategy_columns(tally: Tally, at: Floats, cuts: Floats, level: float | Non
 def _strategy_rows(name: str, counts: Counts[Any], at: Floats, level: float | None) -> dict[str, Any]:
     """Return the columns of one strategy: numbers where all thresholds have the same table, otherwise arrays."""
     numbers = _net_benefit_columns(counts, at)
-    # At a known prevalence, the net benefit of flagging all or none has no sampling error.
+    # At a known prevalence, the net benefit of flagging all or none has no sampling error; a threshold of 0 flags all.
     blind = (np.not_equal(name, "model") | (at == 0)) & counts.reweighed
     idle, certain_reduction = blind | (name == "none"), blind | (name == "all")
     bound = partial(bound_linear_cells, counts, ("tp", "fp"), threshold_odds(at))
@@ -319,6 +321,7 @@ def _reasons(tally: Tally, at: Floats) -> npt.NDArray[np.object_]:
 
 def _useful_ranges(tallies: Tallies, columns: dict[str, Any], at: Floats) -> Iterator[dict[str, Any]]:
     """List the ranges of thresholds where each model beats both other strategies."""
+    # Relies on the order of the rows in `_tabulate`: by model and group, then strategy, then threshold.
     worth = np.asarray(columns["net_benefit"]).reshape(-1, len(STRATEGIES), len(at))
     several = len(tallies.models) > 1
     for (model, group, _), (own, everybody, nobody) in zip(tallies.walk(), worth, strict=True):
@@ -329,6 +332,7 @@ def _useful_ranges(tallies: Tallies, columns: dict[str, Any], at: Floats) -> Ite
 
 def _find_runs(better: Bools, at: Floats) -> list[list[float]]:
     """Return the first and last threshold of each run of true values."""
+    # As integers: `diff` of booleans is XOR, which does not distinguish starts from ends.
     steps = np.diff(np.concatenate([[0], better.astype(np.int8), [0]]))
     first, last = np.flatnonzero(steps == 1), np.flatnonzero(steps == -1) - 1
     return [[float(at[start]), float(at[end])] for start, end in zip(first, last, strict=True)]

@@ -93,8 +93,8 @@ def decision_tables(tallies: Tallies, policy: Policy, *, model: str | None = Non
     >>> from baserate import Cut, Policy, decide, read
     >>> people = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1], "sex": ["f", "f", "m", "m"]}
     >>> t = read.tallies(people, truth="sick", score="risk", group="sex")
-    >>> apart = Policy(by_group={("f",): Cut((0.7,)), ("m",): Cut((0.3,))}, otherwise="refuse", attributes=("sex",))
-    >>> results = decide.decision_tables(t, apart)
+    >>> by_sex = Policy(by_group={("f",): Cut((0.7,)), ("m",): Cut((0.3,))}, otherwise="refuse", attributes=("sex",))
+    >>> results = decide.decision_tables(t, by_sex)
     >>> results[None]["flag"], results["m",]["flag"]
     (Counts(tp=2.0, fp=0.0, fn=0.0, tn=2.0), Counts(tp=1.0, fp=0.0, fn=0.0, tn=1.0))
     """
@@ -175,7 +175,7 @@ def _attribute_positions(tallies: Tallies, attributes: Sequence[str]) -> list[in
 
 
 def _split_by(tallies: Tallies, groups: Mapping[Group, Each], attributes: Sequence[str]) -> dict[Group, list[Each]]:
-    """Collect what belongs to each group by some attributes, in the order of `read`."""
+    """Collect the values of each group by some attributes, in the order of `read`."""
     places = _attribute_positions(tallies, attributes)
     members: dict[Group, list[Each]] = {}
     for group, each in groups.items():
@@ -347,6 +347,7 @@ def _referral_rows(policy: Policy, part: GroupEvaluation, interval: IntervalOpti
     table = part.tables[REFER]
     for kind, mass in (("referred_positives", table.tp), ("referred_negatives", table.fp)):
         yield {"measure": kind, "action": REFER, "value": mass}
+    # In the table of referral against all else, rows that are not flagged are those that are decided.
     yield estimate_row(interval, pass_rate, table, name="coverage")
     price = policy.settings.get("refer")
     if price is not None:

@@ -178,6 +178,7 @@ def _raise_at(
     text: str, place: int, message: str, *, kind: type[OptionError | UnknownNameError] = OptionError
 ) -> NoReturn:
     """Raise an error with a caret below the character that cannot be parsed."""
+    # One space for each, so that the caret stays below its character.
     line = text.replace("\n", " ").replace("\t", " ")
     end = "" if message.endswith("?") else "."
     raise kind(f"the requirements cannot be read at character {place + 1}: {message}{end}\n  {line}\n  {' ' * place}^")
@@ -339,16 +340,17 @@ def rows_to_decide(
         return _as_row_count(max(rows * _row_factor(each, estimate_), rows + 1))
 
     def excludes_bound(more: Counts[float] | Tally) -> bool:
-        """Whether the interval of more data excludes the bound."""
+        """Return whether the interval of more data excludes the bound."""
         bounds = interval.of(each.measure, more)
+        # Both ends are on one side of the bound.
         return bool(each.holds(bounds.low) == each.holds(bounds.high))
 
     if isinstance(data, Counts):
-        needed = _smallest_sufficient(rows, lambda many: excludes_bound(combine_counts([data], [many / rows])))
+        needed = _smallest_sufficient(rows, lambda n_rows: excludes_bound(combine_counts([data], [n_rows / rows])))
         return _as_row_count(needed)
     # A tally holds whole rows, so all are repeated. Between the last insufficient multiple and the first sufficient
     # one, the square-root law is accurate enough.
-    times = _smallest_sufficient(1, lambda many: excludes_bound(_repeat_tally(data, many)), most=_MAX_ROWS // rows)
+    times = _smallest_sufficient(1, lambda factor: excludes_bound(_repeat_tally(data, factor)), most=_MAX_ROWS // rows)
     if not isfinite(times):
         return RequiredRows(why=_TOO_MANY)
     before = interval.of(each.measure, _repeat_tally(data, int(times) - 1))
@@ -380,6 +382,7 @@ def _smallest_sufficient(start: int, enough: Callable[[int], bool], *, most: int
 
 def _repeat_tally(tally: Tally, times: int) -> Tally:
     """Return the tally of the same rows, each repeated."""
+    # Numbers of rows are stored in types as narrow as uint8, in which products overflow.
     rows = tally.rows.astype(np.int64) * times
     if not tally.weighted:
         return replace(tally, mass=rows, squares=rows, rows=rows)

@@ -31,7 +31,7 @@ from baserate.measure import Measure, describe, undefined_reason
 
 
 def separate_float32(policy: Policy, score: Floats) -> Policy:
-    """Return a policy that decides float32 scores and the decimal digits of these scores alike.
+    """Return a policy with the same decisions on float32 scores and on the decimal digits of these scores.
 
     Among float32 scores, a threshold that is a float32 becomes a short decimal between the two readings: 0.1 in place
     of 0.10000000149011612. The same rows of `score` are flagged, and a note of the policy documents the change.
@@ -147,6 +147,7 @@ def rule(
                 chosen_on=curve.tally.digest if data_used else None,
                 notes=tuple(notes(curve, cut, **arguments)) if notes else (),
             )
+            # A threshold that was given instead of chosen stays as typed.
             return separate_float32(policy, curve.tally.score) if data_used else policy
 
         choose.__doc__ = _complete_docstring(getdoc(function) or "")
@@ -178,6 +179,7 @@ def rule_info(choose: Callable[..., Policy]) -> RuleInfo | None:
             return None
         gains = inner.gains and partial(inner.gains, **choose.keywords)
         return RuleInfo(partial(inner.cut, **choose.keywords), gains)
+    # Callables with slots, and built-in ones, have no `__dict__`.
     return vars(choose).get("rule") if hasattr(choose, "__dict__") else None
 
 
@@ -203,6 +205,7 @@ def strictest_maximum(value: Floats) -> int | None:
         at = int(np.argmax(value))
         if np.isinf(value[at]):
             return None
+    # Gains are differences of sums: their rounding errors scale with the largest of them, not with the maximum.
     least = float(value.min())
     size = max(abs(float(value[at])), abs(least) if np.isfinite(least) else 0.0)
     # An earlier (stricter) value may be equal up to rounding, and wins then.
@@ -228,11 +231,11 @@ def count_infinite(worth: Floats) -> int:
     return int(np.count_nonzero(worth == np.inf))
 
 
-def note_skipped(measure: Measure, many: int, *, of: str = "threshold") -> Iterator[str]:
+def note_skipped(measure: Measure, n_skipped: int, *, of: str = "threshold") -> Iterator[str]:
     """Yield a note with the number of thresholds, or bands, that were skipped because the measure is infinite there."""
-    if many:
+    if n_skipped:
         name = describe(measure).name.replace("_", " ")
-        places, were = (f"1 {of}", "was") if many == 1 else (f"{many} {of}s", "were")
+        places, were = (f"1 {of}", "was") if n_skipped == 1 else (f"{n_skipped} {of}s", "were")
         yield f"{places} with an infinite {name} {were} skipped: an infinity never wins a search."
 
 
@@ -258,6 +261,7 @@ def index_of_greatest_gain(mass: Cells, gains: Gains) -> int | None:
     # One cumulative sum of the weighted masses serves both classes.
     running = np.empty(mass.shape[1] + 1)
     running[0] = 0.0  # nothing is flagged
+    # `float`: masses may be stored as uint8, in which products with whole numbers overflow.
     np.cumsum(mass[0] * float(gains.positive) - mass[1] * float(gains.negative), out=running[1:])
     return strictest_maximum(running)
 
@@ -339,6 +343,7 @@ def _bind_arguments(function: Callable[..., Any], *args: Any, **options: Any) ->
     bound = signature(function).bind(*args, **options)
     bound.apply_defaults()
     arguments = {name: value for name, value in bound.arguments.items() if value is not None}
+    # Rules call their variable keyword parameter `options`.
     more: dict[str, Any] = arguments.pop("options", {})
     return arguments | more
 
@@ -443,6 +448,7 @@ def _invert_cut(cut: Cut, calibrator: Calibrator, scores: Floats) -> Cut:
         steps = _invert_steps(cut, calibrator, _step_edges(calibrator.form))
     elif calibrator.never_falls:
         starts = [None, *(_least_score(calibrator, at, scores) for at in cut.thresholds)]
+        # Thresholds may coincide on raw scores: the later action overwrites the earlier one, whose range is empty.
         steps = dict(zip(starts, cut.actions, strict=True))
     else:
         what = f"{calibrator.method} does not increase with the score, so no threshold before it is equivalent"

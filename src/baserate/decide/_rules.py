@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations
 from typing import Any, Literal
 
 from baserate._errors import nearest, unknown_name
@@ -51,11 +51,11 @@ class DecisionRule:
     """Describes a choice by its settings, as in "Flag risk ≥ 0.65 (rule: …)"; None for the name and the settings."""
     options: tuple[RuleOption, ...] = ()
     needs: tuple[str, ...] = ()
-    """Options of which at least one must be given."""
+    """Options that suffice: at least one must be given."""
     needs_example: str = ""
     """What is missing, with an example, for the error without any of `needs`."""
     exclusive: tuple[tuple[str, ...], ...] = ()
-    """Groups of options of which at most one may be given."""
+    """Groups of options that exclude each other."""
     uses_data: bool = True
     """Whether the choice depends on the data, so that it can be optimistic and the bootstrap applies."""
     has_table: bool = True
@@ -72,11 +72,6 @@ class DecisionRule:
     def needs_no_options(self) -> bool:
         """Whether the rule chooses on a curve alone, so that summaries compare it with other rules."""
         return not self.options and self.on_command_line
-
-    @property
-    def has_bootstrap(self) -> bool:
-        """Whether the bootstrap and the optimism correction apply."""
-        return self.uses_data
 
     @property
     def page_function(self) -> str | None:
@@ -378,8 +373,7 @@ def exclusive_options() -> list[tuple[str, str]]:
     ('maximize', 'minimize')
     """
     groups = dict.fromkeys(group for entry in _ENTRIES for group in entry.exclusive)
-    pairs = [pairwise((*group, group[0]) if len(group) > 2 else group) for group in groups]
-    return [(one, other) for group in pairs for one, other in group]
+    return [pair for group in groups for pair in combinations(group, 2)]
 
 
 def plan_rules() -> tuple[str, ...]:

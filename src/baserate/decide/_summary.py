@@ -1,4 +1,4 @@
-"""Summary of a rule's choice: thresholds with intervals, performance, validation, and the choices of other rules."""
+"""Summaries: of a rule's choice with its validation and the choices of other rules; of decisions of several classes."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from baserate import _domains
-from baserate._costs import Costs
+from baserate._arrays import Floats
+from baserate._costs import CostMatrix, Costs
 from baserate._curve import Curve
 from baserate._cut import FLAG
 from baserate._domains import FOLDS, check_domain
 from baserate._errors import BaserateError, OptionError, advice, keyword
 from baserate._policy import Policy
 from baserate._results import Estimate, Results
+from baserate._rows import MulticlassRows
 from baserate._tally import Tallies
+from baserate.calibrate.multiclass import check_shares
 from baserate.decide._convex_hull import FLAG_ALL, FLAG_NONE, roc_convex_hull
-from baserate.decide._cost_rules import cost
+from baserate.decide._cost_rules import INTERVAL_COLUMNS, LEAST_COST, Decisions, Shares, cost, least_cost
 from baserate.decide._evaluation import (
     SAME_DATA_NOTE,
     Row,
@@ -50,6 +53,8 @@ from baserate.measure import (
     specificity,
     tidy_columns,
 )
+from baserate.measure.multiclass import results_data
+from baserate.shift import reprior, reweigh
 
 CORRECTED_NOTE = f"{SAME_DATA_NOTE[:-1]}, or read the optimism-corrected values."
 CROSS_VALIDATED_NOTE = f"{SAME_DATA_NOTE[:-1]}, or read the cross-validated values."
@@ -125,21 +130,20 @@ def summary(
     check_tallies(tallies)
     selected = select_measures(measures, costs)
     _check_method(interval, selected, tallies)
-    trial = validation if isinstance(validation, Validation) else Validation(validation)
+    plan = validation if isinstance(validation, Validation) else Validation(validation)
     curves = {model: Curve(tallies.pooled(model)) for model in tallies.models}
     policies = {model: rule(curve) for model, curve in curves.items()}
-    folded = {model: _cross_validate(curve, rule, selected, trial.folds, interval) for model, curve in curves.items()}
+    folded = {model: _cross_validate(curve, rule, selected, plan.folds, interval) for model, curve in curves.items()}
     rows: list[Row] = []
     notes = list(_note_dominated_models(curves))
     for model, curve in curves.items():
-        bootstrap = (
-            _bootstrap(curve, rule, selected, trial.n_bootstrap, interval) if policies[model].chosen_on else None
-        )
+        bootstrap = _bootstrap(curve, rule, selected, plan.n_bootstrap, interval) if policies[model].chosen_on else None
         of = f"{model}: " if len(curves) > 1 else ""
         own = (*policies[model].notes, *_note_failed_samples(bootstrap), *_note_reversed_scores(curve))
         notes += [f"{of}{note}" for note in own]
         for group, part in evaluate_groups(tallies, policies[model], model).items():
             place = {"rule": policies[model].rule, "model": model, "group": group_attributes(tallies, group)}
+            # Validation repeats the choice on pooled rows, and has no performance of groups.
             validated = (bootstrap, folded[model]) if group is None else (None, None)
             performance = performance_rows(policies[model], part, selected, interval)
             rows += [place | row | _validation_columns(*validated, row) for row in performance]
@@ -166,6 +170,7 @@ def _cross_validate(
     if not folds:
         return None
     kind = interval or IntervalOptions()
+    # Folds take a number as seed, and a generator has none.
     seed = kind.seed if isinstance(kind.seed, int) else 0
     validation = cross_validate_rule(curve.tally, rule, measures=measures, folds=folds, seed=seed, level=kind.level)
     if not validation.policy.chosen_on:
@@ -282,3 +287,92 @@ def _other_rules(curve: Curve, costs: Costs | None) -> dict[str, Rule]:
     if curve.tally.probable:
         rules["fixed 0.5"] = partial(fixed, threshold=_MIDDLE)
     return rules
+
+
+_MULTICLASS_COLUMNS = (
+    *("rule", "measure", "model", "group", "class", "against", "threshold"),
+    *("value", *INTERVAL_COLUMNS),
+)
+_ADJUSTED_NOTE = "posteriors and masses were adjusted from the class shares of the sample to others, taken as known."
+
+
+def multiclass_summary(
+    rows: MulticlassRows,
+    costs: CostMatrix,
+    *,
+    refer: float | None = None,
+    shares: Shares | None = None,
+    level: float | None = 0.95,
+) -> Results:
+    """Summarize decisions of least cost beside those for the most probable class.
+
+    Nothing is chosen on these rows, so the numbers are not optimistic.
+
+    Parameters
+    ----------
+    rows
+        Rows with a posterior for each class.
+    costs
+        Cost of each decision for each true class.
+    refer
+        Cost of referring a row; without it all rows are decided.
+    shares
+        Share of each class in deployment. Posteriors and masses are adjusted to these from the shares of the rows.
+    level
+        Confidence level of the intervals; None for no intervals.
+
+    Returns
+    -------
+    Results
+        Tidy rows: the cells of the decisions of least cost (`class` is the true one, `against` the decision), then for
+        both rules `cost_expected` by the posteriors, `cost_realised`, and `referred_share`.
+
+    Examples
+    --------
+    >>> from baserate import class_scores
+    >>> rows = class_scores(["a", "b", "a"], [[0.9, 0.1], [0.4, 0.6], [0.3, 0.7]], labels=["a", "b"])
+    >>> results = multiclass_summary(rows, CostMatrix([[0, 5], [1, 0]], ["a", "b"]))
+    >>> [(row["rule"], row["value"]) for row in results.rows() if row["measure"] == "cost_realised"]
+    [('least cost', 0.3333333333333333), ('highest probability', 1.6666666666666667)]
+    """
+    if not isinstance(rows, MulticlassRows):
+        raise OptionError(f"rows are {type(rows).__name__}; expected MulticlassRows.", option="rows", value=rows)
+    to = None if shares is None else check_shares("shares", shares, rows.labels)
+    adjusted = rows if to is None else _adjust_posteriors(rows, to)
+    decisions = least_cost(adjusted, costs, refer=refer)
+    costs_by_rule = decisions.results(adjusted, shares=to, level=level)
+    table = [*_cell_rows(decisions, adjusted, to), *_cost_rows(costs_by_rule, refer)]
+    data = results_data(rows, rows.confusion(), [])
+    data["notes"] = [*rows.intake.notes, *[_ADJUSTED_NOTE] * (to is not None), *costs_by_rule.data["notes"]]
+    data |= {"refer": refer, "decisions": list(decisions.labels)}
+    if to is not None:
+        data["to"] = dict(zip(map(str, rows.labels), to.tolist(), strict=True))
+    if level is not None:
+        data["interval"] = {"level": level, "method": None, "seed": 0, "clusters": None}
+    return Results({name: [row.get(name) for row in table] for name in _MULTICLASS_COLUMNS}, data)
+
+
+def _adjust_posteriors(rows: MulticlassRows, to: Floats) -> MulticlassRows:
+    """Return rows with posteriors adjusted to other shares of the classes."""
+    reweighed = reweigh(rows.confusion(), to=to)  # raises an error where a class has no rows to reweight
+    score = reprior(rows.score, from_=rows.support / rows.total, to=to, labels=reweighed.labels)
+    return replace(rows, score=score)
+
+
+def _cell_rows(decisions: Decisions, rows: MulticlassRows, shares: Floats | None) -> Iterator[Row]:
+    table = decisions.confusion(rows, shares=shares).mass.tolist()
+    for label, line in zip(decisions.labels, table, strict=True):
+        for other, mass in zip(decisions.labels, line, strict=True):
+            yield {"rule": LEAST_COST, "measure": "cell", "class": label, "against": other, "value": mass}
+    if decisions.refer is not None:
+        for label, mass in zip(decisions.labels, decisions.referred_mass(rows, shares=shares).tolist(), strict=True):
+            yield {"rule": LEAST_COST, "measure": "referred", "class": label, "value": mass}
+
+
+def _cost_rows(costs: Results, refer: float | None) -> Iterator[Row]:
+    for row in costs.rows():
+        bounds = {name: row[name] for name in INTERVAL_COLUMNS}
+        yield {"rule": row["rule"], "measure": "cost_expected", "value": row["expected"]}
+        yield {"rule": row["rule"], "measure": "cost_realised", "value": row["realised"], **bounds}
+        if refer is not None:
+            yield {"rule": row["rule"], "measure": "referred_share", "value": row["referred"]}

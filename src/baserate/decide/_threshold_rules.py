@@ -354,6 +354,7 @@ def _note_ties(curve: Curve, cut: Cut, at_most: float | None = None, share: floa
     left = limit - flagged
     # Unused capacity that is not mere rounding, with rows still to flag: the next score has too many.
     if left > RELATIVE_TOLERANCE * limit and flagged < curve.total:
+        # Scores descend, and `searchsorted` needs ascending numbers.
         below = int(np.searchsorted(-curve.tally.score, -cut.threshold, side="right"))
         tied = float(curve.tally.mass[:, below].sum())
         if tied > 1:
@@ -472,12 +473,14 @@ def bands(
     return join_actions(band_names[0], list(zip(at, band_names[1:], strict=True)))
 
 
-def _band_names(many: int, names: Sequence[str] | None) -> tuple[str, ...]:
+def _band_names(n_bands: int, names: Sequence[str] | None) -> tuple[str, ...]:
     if names is None:
-        return _BAND_NAMES.get(many) or tuple(f"band {place + 1}" for place in range(many))
-    if len(names) != many or len(set(names)) != many:
+        return _BAND_NAMES.get(n_bands) or tuple(f"band {place + 1}" for place in range(n_bands))
+    if len(names) != n_bands or len(set(names)) != n_bands:
         raise OptionError(
-            f"names are {list(names)}; expected {many} different ones, lowest band first.", option="names", value=names
+            f"names are {list(names)}; expected {n_bands} different ones, lowest band first.",
+            option="names",
+            value=names,
         )
     return tuple(names)
 

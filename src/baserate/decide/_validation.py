@@ -71,6 +71,7 @@ class FoldTables(NamedTuple):
         change = np.full(usable.shape, nan)
         share = 1 / self.folds
         all_rows, held = self.everywhere[usable], self.held[usable]
+        # `maximum`: empty cells may round to below 0.
         without, with_more = (Counts(*np.maximum(all_rows * (1 + s * share) - s * held, 0).T) for s in (1, -1))
         with np.errstate(invalid="ignore"):
             change[usable] = (measure(without) - measure(with_more)) / 2
@@ -93,8 +94,8 @@ def evaluate_folds(tally: Tally, policy: Policy, rule: Rule, *, folds: int, repe
     else:
         evaluate = _general_evaluator(tally, _cut_finder(rule))
 
-    def evaluate_divisions(rng: np.random.Generator, many: int) -> Floats:
-        return np.array([_evaluate_division(tally, evaluate, folds, rng) for _ in range(many)])
+    def evaluate_divisions(rng: np.random.Generator, n_divisions: int) -> Floats:
+        return np.array([_evaluate_division(tally, evaluate, folds, rng) for _ in range(n_divisions)])
 
     cells = sample_in_blocks(evaluate_divisions, n_samples=repeats, seed=seed, size=tally.mass.size * folds)
     return FoldTables(cells[..., :4], cells[..., 4:])
@@ -131,6 +132,7 @@ def _fold_masses(tally: Tally, folds: int, rng: np.random.Generator) -> Iterator
     if not tally.weighted:
         yield from rows
         return
+    # A tally does not store single weights: rows of one class and score share their mass equally.
     each = tally.mass / np.maximum(tally.rows.astype(np.float64), 1)
     yield from (part * each for part in rows)
 
@@ -274,6 +276,7 @@ def _choose_without_folds(data: Data, rule: Rule, folds: int, seed: int) -> tupl
         try:
             cuts.append(find(Curve(rest)))
         except BaserateError as error:
+            # The same type, so that the command line exits with the same code.
             raise type(error)(f"without fold {at} of {len(parts)}: {error}") from error
         tables.append(cuts[-1].counts(Curve(Tally.sum(fold.values()))))
     return cuts, tables
@@ -415,11 +418,12 @@ def bootstrap_threshold(
     exact = _max_exact_rows(rule)
     pooled = Curve(pool_scores(curve.tally, exact=exact))
     way: BootstrapScheme = "stratified" if curve.tally.reweighed else "bootstrap"
-    many = len(policy.cut.thresholds)
-    again = _resampler(pooled.tally, rule, way, many)
+    n_thresholds = len(policy.cut.thresholds)
+    again = _resampler(pooled.tally, rule, way, n_thresholds)
+    # One generator: the folds continue its stream after the samples, so the order of both calls determines results.
     rng = make_generator(seed)
     rows = sample_in_blocks(again, n_samples=n_bootstrap, seed=rng, size=pooled.tally.mass.size // _BLOCK_FACTOR)
-    state, thresholds, sample_cells = rows[:, 0], rows[:, 1 : 1 + many], rows[:, 1 + many :]
+    state, thresholds, sample_cells = rows[:, 0], rows[:, 1 : 1 + n_thresholds], rows[:, 1 + n_thresholds :]
     usable = state == _SAME
     how = f"{n_bootstrap} {resampling_method(curve.tally, way, exact=exact)}"
     intervals = tuple(
@@ -436,8 +440,8 @@ def bootstrap_threshold(
             name, counts = describe(each).name, policy.cut.counts(curve)
             performance[name] = _correct_optimism(each, counts, samples, folds, request)
     failed, other = (int((state == kind).sum()) for kind in (_FAILED, _OTHER))
-    thresholds = make_read_only(np.where(usable[:, None], thresholds, nan))
-    return ThresholdBootstrap(policy, intervals, thresholds, failed, other, performance)
+    # A copy: a view would keep the cells of all samples in memory.
+    return ThresholdBootstrap(policy, intervals, make_read_only(thresholds.copy()), failed, other, performance)
 
 
 _SAME, _OTHER, _FAILED = 0.0, 1.0, 2.0
@@ -454,10 +458,10 @@ Resampler = Callable[[np.random.Generator, int], Floats]
 """Returns a number of bootstrap samples as rows: outcome, thresholds and the four cells at them."""
 
 
-def _resampler(tally: Tally, rule: Rule, way: BootstrapScheme, many: int) -> Resampler:
+def _resampler(tally: Tally, rule: Rule, way: BootstrapScheme, n_thresholds: int) -> Resampler:
     """Return a function that resamples and chooses: rows of the outcome, the thresholds, and the four cells there."""
     inner = rule_info(rule)
-    if inner is not None and inner.gains is not None and many == 1:
+    if inner is not None and inner.gains is not None and n_thresholds == 1:
         return _linear_resampler(tally, inner.gains, way)
     find = _cut_finder(rule)
     refill = make_resampler(tally, way)
@@ -467,9 +471,9 @@ def _resampler(tally: Tally, rule: Rule, way: BootstrapScheme, many: int) -> Res
         try:
             cut = find(curve)
         except BaserateError:
-            return [_FAILED, *[nan] * many, *[0.0] * 4]
-        if len(cut.thresholds) != many:
-            return [_OTHER, *[nan] * many, *[0.0] * 4]
+            return [_FAILED, *[nan] * n_thresholds, *[0.0] * 4]
+        if len(cut.thresholds) != n_thresholds:
+            return [_OTHER, *[nan] * n_thresholds, *[0.0] * 4]
         counts = cut.counts(curve) if cut.has_table else None
         return [_SAME, *cut.thresholds, *([getattr(counts, cell) for cell in CELLS] if counts else [0.0] * 4)]
 
@@ -478,6 +482,7 @@ def _resampler(tally: Tally, rule: Rule, way: BootstrapScheme, many: int) -> Res
 
 def _linear_resampler(tally: Tally, gains: Callable[[float, float], Gains], way: BootstrapScheme) -> Resampler:
     """Return a faster resampler for rules that maximize a weighted sum, which one cumulative sum answers."""
+    # As many rows as distinct scores: each score is a single row.
     if way == "bootstrap" and not tally.weighted and int(tally.rows.sum(dtype=np.int64)) == len(tally.score):
         return _distinct_score_resampler(tally, gains)
     refill = make_resampler(tally, way)

@@ -41,7 +41,7 @@ from baserate.shift import scale_counts
 PolicyRule = Callable[[Tallies, Goal], Policy]
 Tables = Mapping[Group, Counts[float]]
 HELD_OUT_COLUMNS = ("measure", "kind", "rate", "group", "value", "low", "high", "level", "how", "why")
-HELD_OUT, OFTEN, ALIKE, APPARENT = "held out", "95 % of folds", "if alike", "apparent"
+HELD_OUT, QUANTILE, NULL, APPARENT = "held out", "95 % of folds", "if alike", "apparent"
 _NOTE = (
     "held out: rows that a policy was evaluated on but not chosen on; apparent: rows that it was chosen on, where a "
     "parity is optimistic. A held-out gap is the mean over folds; “if alike” is its mean if groups did not differ."
@@ -78,13 +78,14 @@ class ParityValidation:
     @property
     def greatest_gaps(self) -> Floats:
         """Greatest gap of any rate in each fold."""
+        # `fmax` ignores NaN: a fold may lack a rate in all groups but one.
         greatest: Floats = np.fmax.reduce([*self.gaps.values()])
         return greatest
 
     @property
     def mean_gap(self) -> float:
         """Mean of the greatest gap over folds."""
-        return _mean(self.greatest_gaps)
+        return _mean_gap(self.greatest_gaps)
 
     def quantile(self, share: float = 0.95) -> float:
         """Return the quantile of the greatest gap over folds.
@@ -96,49 +97,49 @@ class ParityValidation:
         """
         if not 0 <= share <= 1:
             raise OptionError(f"share is {share}; expected a number from 0 to 1.", option="share", value=share)
-        return _quantile(self.greatest_gaps, share)
+        return _gap_quantile(self.greatest_gaps, share)
 
     def results(self) -> Results:
-        """Return tidy rows: rates of groups, gaps and costs, with the `kind` of data each is from."""
-        rows = [*self._of_rates(), *self._of_gaps(), *self._of_costs()]
+        """Return tidy rows: rates of groups, gaps and costs, with the `kind` of data that each is from."""
+        rows = [*self._rate_rows(), *self._gap_rows(), *self._cost_rows()]
         return Results({name: [row.get(name) for row in rows] for name in HELD_OUT_COLUMNS}, self.data)
 
-    def _of_rates(self) -> Iterator[dict[str, Any]]:
+    def _rate_rows(self) -> Iterator[dict[str, Any]]:
         """Yield the held-out rates of groups."""
         for rate, groups in self.rates.items():
             for group, estimate in groups.items():
                 attributes = dict(zip(self.attributes, group, strict=True))
                 yield {"measure": rate, "kind": HELD_OUT, "group": attributes} | tidy_columns(estimate)
 
-    def _of_gaps(self) -> Iterator[dict[str, Any]]:
+    def _gap_rows(self) -> Iterator[dict[str, Any]]:
         """Yield held-out, null and apparent gaps."""
         every = {**self.gaps, ", ".join(self.gaps): self.greatest_gaps}
         for rate, gaps in every.items():
             apparent = self.apparent[rate] if rate in self.apparent else max(self.apparent.values())
-            kinds = {HELD_OUT: _mean(gaps), OFTEN: _quantile(gaps, 0.95), ALIKE: self.null_gaps[rate]}
+            kinds = {HELD_OUT: _mean_gap(gaps), QUANTILE: _gap_quantile(gaps, 0.95), NULL: self.null_gaps[rate]}
             how = _GAP_DEFINITION if rate in self.gaps else f"{_GAP_DEFINITION} in any of these rates"
             for kind, value in {**kinds, APPARENT: apparent}.items():
-                yield {"measure": "gap", "kind": kind, "rate": rate} | _number(value, how)
+                yield {"measure": "gap", "kind": kind, "rate": rate} | _value_columns(value, how)
 
-    def _of_costs(self) -> Iterator[dict[str, Any]]:
+    def _cost_rows(self) -> Iterator[dict[str, Any]]:
         """Yield held-out and apparent costs."""
         yield {"measure": "expected_cost", "kind": HELD_OUT} | tidy_columns(self.cost)
         yield {"measure": "expected_cost", "kind": APPARENT, "value": self.cost_apparent}
 
 
-def _mean(gaps: Floats) -> float:
+def _mean_gap(gaps: Floats) -> float:
     """Return the mean of defined gaps."""
     defined = gaps[~np.isnan(gaps)]
     return float(defined.mean()) if len(defined) else nan
 
 
-def _quantile(gaps: Floats, share: float) -> float:
+def _gap_quantile(gaps: Floats, share: float) -> float:
     """Return a quantile of defined gaps."""
     defined = gaps[~np.isnan(gaps)]
     return float(np.quantile(defined, share)) if len(defined) else nan
 
 
-def _number(value: float, how: str) -> dict[str, Any]:
+def _value_columns(value: float, how: str) -> dict[str, Any]:
     """Return a value with its definition, or with the reason why it is undefined."""
     return {"value": value, "how": how, "why": "no rate is defined in two groups" if isnan(value) else None}
 
@@ -236,7 +237,7 @@ def cross_validate(  # noqa: PLR0913  (all but two are seldom given)
     rates = {rate: {g: interval.of(MEASURES[rate], each) for g, each in tables.items()} for rate in goal.rates}
     gaps = {rate: make_read_only(np.array([_rate_gap(part.tables, rate) for part in results])) for rate in goal.rates}
     cost = partial(expected_cost, costs=goal.costs)
-    summary = {"dealt": {**asdict(folds), "folds": len(first)}, "notes": _notes(one_model, participants, results)}
+    notes = _validation_notes(one_model, participants, results)
     return ParityValidation(
         policy=policy,
         tables=tables,
@@ -247,21 +248,23 @@ def cross_validate(  # noqa: PLR0913  (all but two are seldom given)
         cost=interval.of(cost, combine_counts([*tables.values()])),
         cost_apparent=cost(combine_counts([*apparent.values()])),
         attributes=tallies.attributes,
-        data=_head(participants, policy, interval, summary),
+        data=_metadata(
+            participants, policy, interval, {"dealt": {**asdict(folds), "folds": len(first)}, "notes": notes}
+        ),
     )
 
 
 def _cross_validate(
-    task: _CrossValidation, one_model: Tallies | Rows, deal: Folds, watch: ProgressCallback | None
+    task: _CrossValidation, one_model: Tallies | Rows, folds: Folds, watch: ProgressCallback | None
 ) -> list[_FoldResult]:
     """Evaluate every fold of every repetition."""
     ordered, results = _sort_groups(one_model), list[_FoldResult]()
-    for seed in deal.seeds():
-        parts = assign_folds(ordered, folds=deal.folds, seed=seed)
+    for seed in folds.seeds():
+        parts = assign_folds(ordered, folds=folds.folds, seed=seed)
         for each in task.run(parts):
             results.append(each)
             if watch is not None:
-                watch(len(results), len(parts) * deal.repeats)
+                watch(len(results), len(parts) * folds.repeats)
     return results
 
 
@@ -307,6 +310,7 @@ class _CrossValidation:
                 tables = group_tables(replace(self.tallies, models={model: fold}), policy, model)
             except BaserateError as error:
                 what = f"without fold {at} of {len(parts)}: {error} More folds leave out fewer rows at a time."
+                # The same type, so that the command line exits with the same code.
                 raise type(error)(what) from error
             adjusted = {group: self._adjust_to_prevalence(group, tables[group]) for group in self.participants.curves}
             yield _FoldResult(policy, adjusted)
@@ -335,10 +339,10 @@ def _null_means(
     rng = np.random.default_rng(seed)
     means: dict[str, list[float]] = {}
     for part in first:
-        chances = {rate: _null_gaps(part.tables, MEASURES[rate], interval, rng) for rate in rates}
-        for name, chance in {**chances, ", ".join(rates): combine_null_gaps([*chances.values()])}.items():
-            means.setdefault(name, []).append(nan if chance.mean is None else chance.mean)
-    return {name: _mean(np.array(each)) for name, each in means.items()}
+        nulls = {rate: _null_gaps(part.tables, MEASURES[rate], interval, rng) for rate in rates}
+        for name, null in {**nulls, ", ".join(rates): combine_null_gaps([*nulls.values()])}.items():
+            means.setdefault(name, []).append(nan if null.mean is None else null.mean)
+    return {name: _mean_gap(np.array(each)) for name, each in means.items()}
 
 
 def _null_gaps(tables: Tables, measure: Measure, interval: IntervalOptions, rng: np.random.Generator) -> NullGaps:
@@ -350,7 +354,7 @@ def _null_gaps(tables: Tables, measure: Measure, interval: IntervalOptions, rng:
     return simulate_null_gaps(measure, defined, estimates, n_simulations=_N_SIMULATIONS, rng=rng)
 
 
-def _head(
+def _metadata(
     participants: Participants, policy: Policy, interval: IntervalOptions, summary: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the metadata of the results."""
@@ -359,13 +363,15 @@ def _head(
     return data | {"digest": participants.digest} | goal.settings | {"costs": asdict(goal.costs)}
 
 
-def _notes(one_model: Tallies | Rows, participants: Participants, results: Sequence[_FoldResult]) -> list[str]:
+def _validation_notes(
+    one_model: Tallies | Rows, participants: Participants, results: Sequence[_FoldResult]
+) -> list[str]:
     """List warnings: groups without a class in some folds, and clusters."""
     notes = [_NOTE]
     for group in participants.curves:
         left = sum(each.policy.needs_group and group not in each.policy.by_group for each in results)
         if left:
-            label = group_label(participants.tallies, group)
+            label = group_label(participants.attributes, group)
             action = participants.otherwise
             notes.append(f"{label} lacks a class without {left} of {len(results)} folds; its action is: {action}.")
     measures = [MEASURES[rate] for rate in participants.goal.rates]

@@ -44,6 +44,7 @@ NULL_QUANTILE = 0.95
 """Quantile of the null gaps that `floor_high` reports."""
 _CELLS = ("tp", "fp", "fn", "tn")
 _TIE_TOLERANCE = 1e-12
+"""Difference of equal gaps: observed and simulated ones are differences of quotients, which round."""
 _MAX_HYPERGEOMETRIC = 10**9
 """NumPy's multivariate hypergeometric sampler refuses this many rows or more."""
 
@@ -67,14 +68,14 @@ class NullGaps(NamedTuple):
         return None if self.gaps is None else float(np.quantile(self.gaps, NULL_QUANTILE, method="higher"))
 
     def p_value(self, gap: float) -> float | None:
-        """Share of simulated gaps as great as the observed one, which counts among them [@davison1997]."""
+        """Return the share of simulated gaps as great as the observed one, which counts among them [@davison1997]."""
         if self.gaps is None:
             return None
         # The observed arrangement is one of the permutations, so p is never 0.
         return float((1 + self._count_as_great(gap)) / (1 + len(self.gaps)))
 
     def is_bound(self, gap: float) -> bool | None:
-        """Whether no simulated gap is as great; the p-value is then an upper bound set by the number of simulations."""
+        """Return whether no simulated gap is as great, so that the number of simulations bounds the p-value."""
         return None if self.gaps is None else self._count_as_great(gap) == 0
 
     def _count_as_great(self, gap: float) -> int:
@@ -113,10 +114,12 @@ def simulate_null_gaps(
     return NullGaps(np.ptp(rng.standard_normal((n_simulations, len(errors))) * errors, axis=1), NORMAL_NULL)
 
 
-def _check_memory(draws: int, groups: int, numbers: float) -> None:
+def _check_memory(n_simulations: int, n_groups: int, numbers: float) -> None:
     """Check that simulations with some numbers for each group fit into memory."""
     check_memory(
-        f"{draws} simulations of {groups} groups", numbers * draws * groups, "Reduce the number of permutations"
+        f"{n_simulations} simulations of {n_groups} groups",
+        numbers * n_simulations * n_groups,
+        "Reduce the number of permutations",
     )
 
 
@@ -139,14 +142,14 @@ def combine_null_gaps(several: Sequence[NullGaps]) -> NullGaps:
 
 
 def _has_weights(measure: Measure, tables: Sequence[Any]) -> bool:
-    """Whether a bounded measure is of weighted confusion matrices whose class shares were not adjusted."""
+    """Return whether a bounded measure is of weighted confusion matrices at their own prevalences."""
     info = describe(measure)
     bounded = info.of is Counts and isfinite(info.span[1] - info.span[0])
     return bounded and any(table.moments for table in tables) and not any(map(has_fixed_prevalence, tables))
 
 
 def _simulate_weighted(
-    measure: Measure, tables: Sequence[Counts[float]], draws: int, rng: np.random.Generator
+    measure: Measure, tables: Sequence[Counts[float]], n_simulations: int, rng: np.random.Generator
 ) -> Floats:
     r"""Simulate deviations of each group's value from its value at common rates.
 
@@ -157,15 +160,16 @@ def _simulate_weighted(
     weights in a small group it rejected 9 to 18 of 100 true null hypotheses at the 5% level.
     """
     mass, squares = _cell_tables(tables)
-    _check_memory(draws, len(mass), 8.0)
-    mean, simulated, effective = np.zeros_like(mass), np.zeros((draws, *mass.shape)), 0.0
+    _check_memory(n_simulations, len(mass), 8.0)
+    # Cells that the measure does not use stay 0.
+    mean, simulated, effective = np.zeros_like(mass), np.zeros((n_simulations, *mass.shape)), 0.0
     for cells in _exchangeable_cells(measure):
-        mean[:, cells], simulated[:, :, cells] = _simulate_masses(mass[:, cells], squares[:, cells], draws, rng)
+        mean[:, cells], simulated[:, :, cells] = _simulate_masses(mass[:, cells], squares[:, cells], n_simulations, rng)
         effective += float(np.nansum(ratio(mass[:, cells].sum(axis=1) ** 2, squares[:, cells].sum(axis=1))))
     expected, values = (np.asarray(measure(Counts(*np.moveaxis(each, -1, 0)))) for each in (mean, simulated))
     # The variance of a row is itself estimated, from the effective number of rows: widen as Student's t does.
     degrees = max(effective - len(mass), 1.0)
-    widening = np.sqrt(degrees / rng.chisquare(degrees, (draws, 1)))
+    widening = np.sqrt(degrees / rng.chisquare(degrees, (n_simulations, 1)))
     # A simulated group may be empty; its value is NaN and counts as no deviation.
     return np.asarray(np.nan_to_num(values - expected) * widening)
 
@@ -177,7 +181,9 @@ def _cell_tables(tables: Sequence[Counts[float]]) -> tuple[Floats, Floats]:
     return table[:, : len(_CELLS)], table[:, len(_CELLS) :]
 
 
-def _simulate_masses(mass: Floats, squares: Floats, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def _simulate_masses(
+    mass: Floats, squares: Floats, n_simulations: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
     """Return mean masses of some cells at common rates, and simulated masses."""
     whole, all_squares = mass.sum(axis=1, keepdims=True), squares.sum(axis=1, keepdims=True)
     # Pool in units of each group's mean weight: a group whose weights have another scale must not dominate the shares.
@@ -185,7 +191,7 @@ def _simulate_masses(mass: Floats, squares: Floats, draws: int, rng: np.random.G
     mean = whole * _pooled_shares(mass / usual)
     variance = all_squares * _pooled_shares(squares / usual**2)
     scale = np.where(variance > 0, ratio(variance, mean), 1.0)
-    return mean, rng.standard_gamma(mean / scale, (draws, *mass.shape)) * scale
+    return mean, rng.standard_gamma(mean / scale, (n_simulations, *mass.shape)) * scale
 
 
 def _pooled_shares(parts: Floats) -> Floats:
@@ -198,6 +204,7 @@ def _exchangeable_cells(measure: Measure) -> list[list[int]]:
     """List cells among which rows are exchangeable: hits and misses of a proportion, otherwise cells of a class."""
     names = describe(measure).share
     if names is None:
+        # Groups may differ in prevalence, so rows are exchangeable within their class alone.
         return [[_CELLS.index("tp"), _CELLS.index("fn")], [_CELLS.index("fp"), _CELLS.index("tn")]]
     return [[_CELLS.index(name) for each in names for name in each]]
 
@@ -236,7 +243,7 @@ class GroupSpread:
 
     measure: Measure
     values: Mapping[Group, float]
-    noise: NullGaps
+    null: NullGaps
     undefined: Mapping[Group, str]
     """Groups that meet the minimum size but have no finite value, with the reason."""
     small: Mapping[Group, float]
@@ -346,10 +353,10 @@ def group_gaps(  # noqa: PLR0913  (all but the first are seldom given)
 
 
 def spread_groups(
-    counts: GroupCounts, interval: IntervalOptions, draws: int, min_size: int
+    counts: GroupCounts, interval: IntervalOptions, n_simulations: int, min_size: int
 ) -> dict[str, list[GroupSpread]]:
     """Compute the values of all groups, by model and measure."""
-    return {model.model: list(_spread_model(model, interval, draws, min_size)) for model in counts.models}
+    return {model.model: list(_spread_model(model, interval, n_simulations, min_size)) for model in counts.models}
 
 
 def gap_rows(counts: GroupCounts, spreads: Mapping[str, list[GroupSpread]]) -> Iterator[Row]:
@@ -377,7 +384,9 @@ def gap_notes(counts: GroupCounts, spreads: Mapping[str, list[GroupSpread]]) -> 
     return [*notes, *[FOUR_FIFTHS] * rated]
 
 
-def _spread_model(model: ModelCounts, interval: IntervalOptions, draws: int, min_size: int) -> Iterator[GroupSpread]:
+def _spread_model(
+    model: ModelCounts, interval: IntervalOptions, n_simulations: int, min_size: int
+) -> Iterator[GroupSpread]:
     """Yield the spread of each measure of one model."""
     inputs = {of: model.measure_inputs(of) for of in {describe(measure).of for measure in model.measures}}
     seed = make_generator(interval.seed).spawn(1)[0]
@@ -390,12 +399,13 @@ def _spread_model(model: ModelCounts, interval: IntervalOptions, draws: int, min
         lacking = {group: estimates[group].why or "it is infinite" for group in undefined}
         defined = [group for group in enough if group not in lacking]
         small = {g: each.value for g, each in estimates.items() if g not in enough and isfinite(each.value)}
-        chance = NullGaps(None, None, _FEW_GROUPS)
+        null = NullGaps(None, None, _FEW_GROUPS)
         if len(defined) > 1:
             tables, known = ([each[group] for group in defined] for each in (every, estimates))
-            chance = simulate_null_gaps(measure, tables, known, n_simulations=draws, rng=measure_rng(seed, info.name))
+            rng = measure_rng(seed, info.name)
+            null = simulate_null_gaps(measure, tables, known, n_simulations=n_simulations, rng=rng)
         values = {group: estimates[group].value for group in defined}
-        yield GroupSpread(measure, values, chance, lacking, small, min_size)
+        yield GroupSpread(measure, values, null, lacking, small, min_size)
 
 
 def _gap_kinds(counts: GroupCounts, several: Sequence[GroupSpread]) -> Iterator[Row]:
@@ -407,16 +417,16 @@ def _gap_kinds(counts: GroupCounts, several: Sequence[GroupSpread]) -> Iterator[
         return
     # The null reference is that of the greatest gap of all measures, since the widest one is selected after the fact.
     widest = max(several, key=lambda one: one.difference)
-    chance = combine_null_gaps([one.noise for one in several])
+    null = combine_null_gaps([one.null for one in several])
     yield {
         **_extreme_groups(counts, "max_difference", widest),
         "value": widest.difference,
-        "floor": chance.mean,
-        "floor_high": chance.upper,
-        "p": chance.p_value(widest.difference),
-        "p_is_bound": chance.is_bound(widest.difference),
-        "how": chance.how,
-        "why": chance.why,
+        "floor": null.mean,
+        "floor_high": null.upper,
+        "p": null.p_value(widest.difference),
+        "p_is_bound": null.is_bound(widest.difference),
+        "how": null.how,
+        "why": null.why,
     }
     if all(describe(one.measure).span[0] >= 0 for one in several):
         yield from _least_ratio(counts, several)

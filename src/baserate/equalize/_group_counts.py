@@ -72,6 +72,11 @@ class Participants:
         return self.model == self.tallies.intake.columns.get("predicted")
 
     @property
+    def attributes(self) -> tuple[str, ...]:
+        """Names of the attributes that define the groups."""
+        return self.tallies.attributes
+
+    @property
     def subset(self) -> Tallies:
         """Tallies of the participating groups only."""
         tallies = self.tallies.models[self.model].items()
@@ -85,6 +90,7 @@ class Participants:
     @property
     def shares(self) -> Floats:
         """Positives (row 0) and negatives (row 1) of each participating group, as shares of all participants."""
+        # Excluded groups do not count: their decisions do not depend on the optimization.
         mass = np.array([[curve.positives, curve.negatives] for curve in self.curves.values()]).T
         shares: Floats = mass / mass.sum()
         return shares
@@ -97,31 +103,31 @@ class Participants:
         mass = np.sum([tally.mass.sum(axis=1) for tally in self.tallies.models[name].values()], axis=0)
         policy = Policy(
             by_group=by_group,
-            otherwise=self.otherwise if self.tallies.attributes and () not in by_group else REFUSE,
-            attributes=() if () in by_group else self.tallies.attributes,
+            otherwise=self.otherwise if self.attributes and () not in by_group else REFUSE,
+            attributes=() if () in by_group else self.attributes,
             rule=rule,
             settings=as_setting({**self.goal.settings, **self._prevalences(), **settings}),
             columns=columns if intake.columns else {},
             positive=None if intake.positive is None else str(intake.positive),
             prevalence=ratio(*map(float, (mass[0], mass.sum()))),
             chosen_on=self.digest,
-            notes=tuple(self.notes(alike=() in by_group)),
+            notes=tuple(self.notes(common=() in by_group)),
         )
         return separate_float32(policy, np.concatenate([tally.score for tally in self.tallies.models[name].values()]))
 
     def _prevalences(self) -> dict[str, Any]:
-        """Deployment prevalences in the form that policy files store; empty if none were stated."""
+        """Return the deployment prevalences in the form that policy files store; empty if none were stated."""
         stated = self.goal.prevalence
         if stated is None or not isinstance(stated, Mapping):
             return {} if stated is None else {"prevalence": stated}
         return {"prevalences": [{"group": group, "prevalence": share} for group, share in stated.items()]}
 
-    def notes(self, *, alike: bool = False) -> list[str]:
-        """List warnings: excluded groups, predicted labels, small groups. With `alike`, one rule serves all groups."""
+    def notes(self, *, common: bool = False) -> list[str]:
+        """List warnings: excluded groups, predicted labels, small groups; `common` if one threshold serves all."""
         groups = self.tallies.models[self.model]
-        action = "that of its score in other groups" if alike else self.otherwise
+        action = "that of its score in other groups" if common else self.otherwise
         notes = [
-            f"{group_label(self.tallies, group)} has no {missing_classes(groups[group], self.goal)}, so the parity "
+            f"{group_label(self.attributes, group)} has no {missing_classes(groups[group], self.goal)}, so the parity "
             f"does not apply; its action is: {action}."
             for group in self.excluded
         ]
@@ -131,8 +137,8 @@ class Participants:
         sizes = {group: _smallest_class(groups[group], self.goal) for group in self.curves}
         of = " of a class" * any(map(NEEDS.get, self.goal.rates))
         notes += [
-            f"{group_label(self.tallies, group)} has only {count_of(rows, 'row')}{of}, so its rates on other data may "
-            "differ widely."
+            f"{group_label(self.attributes, group)} has only {count_of(rows, 'row')}{of}, so its rates on other data "
+            "may differ widely."
             for group, rows in sizes.items()
             if rows < SMALL_GROUP
         ]
@@ -157,16 +163,16 @@ def select_participants(
     _require_groups(tallies)
     digest = tallies.digest  # before the adjustment: it identifies the data, not the setting
     tallies = tallies if goal.prevalence is None else reweigh(tallies, to=goal.prevalence)
-    left = tuple(group for group, tally in tallies.models[name].items() if missing_classes(tally, goal))
-    if left and otherwise == REFUSE:
-        lacking = {group: missing_classes(tallies.models[name][group], goal) for group in left}
-        reasons = [f"{group_label(tallies, group)} has no {classes}" for group, classes in lacking.items()]
+    excluded = tuple(group for group, tally in tallies.models[name].items() if missing_classes(tally, goal))
+    if excluded and otherwise == REFUSE:
+        lacking = {group: missing_classes(tallies.models[name][group], goal) for group in excluded}
+        reasons = [f"{group_label(tallies.attributes, group)} has no {classes}" for group, classes in lacking.items()]
         what = f"{join_words(reasons)}, which {' and '.join(each.name for each in goal.parities)} requires"
         remedy = f"leave these rows out, or state their action: {advice('otherwise', 'otherwise= an action')}."
         raise FitError(what, remedy=remedy)
-    if len(left) == len(tallies.groups):
+    if len(excluded) == len(tallies.groups):
         raise FitError("no group has rows of each class that the parity requires", remedy="give both classes.")
-    return Participants(tallies, name, goal, left, otherwise, digest)
+    return Participants(tallies, name, goal, excluded, otherwise, digest)
 
 
 def _require_groups(tallies: Tallies) -> None:
@@ -205,15 +211,15 @@ def missing_classes(tally: Tally, goal: Goal) -> str:
 
 def check_actions(actions: Iterable[str], allowed: set[str]) -> None:
     """Check that a policy has no actions without a rate to compare between groups."""
-    strange = {*actions} - allowed
-    if strange:
-        what = f"the policy has the action {min(strange)!r}, which no rate of a group counts"
+    others = {*actions} - allowed
+    if others:
+        what = f"the policy has the action {min(others)!r}, which no rate of a group counts"
         raise OptionError(what, remedy=f"give a policy whose actions are {join_words(sorted(allowed))}.")
 
 
-def group_label(tallies: Tallies, group: Group) -> str:
+def group_label(attributes: Sequence[str], group: Group) -> str:
     """Format a group as text, such as "sex = f, site = 2"."""
-    return ", ".join(f"{name} = {value}" for name, value in zip(tallies.attributes, group, strict=True))
+    return ", ".join(f"{name} = {value}" for name, value in zip(attributes, group, strict=True))
 
 
 def _smallest_class(tally: Tally, goal: Goal) -> int:
@@ -240,6 +246,7 @@ def randomized_mass(tally: Tally, treatment: Treatment | None) -> float:
     if not isinstance(treatment, RandomizedCut):
         return 0.0
     pieces = score_ranges(treatment)
+    # `right`, since a score equal to a threshold is in the range above it.
     is_random = np.array(pieces.is_random)[np.searchsorted(pieces.thresholds, tally.score, side="right")]
     return float(tally.mass[:, is_random].sum(dtype=np.float64))
 
@@ -303,7 +310,7 @@ class GroupCounts:
 
     def label(self, group: Group) -> str:
         """Format a group as text."""
-        return ", ".join(f"{name} = {value}" for name, value in zip(self.by, group, strict=True))
+        return group_label(self.by, group)
 
     def results(
         self, names: Iterable[str], rows: Iterable[Row], notes: Sequence[str], interval: IntervalOptions
@@ -364,6 +371,7 @@ def _find_policies(tallies: Tallies, policy: Decisions, measures: Sequence[Measu
             actions = ", ".join(policies[bands[0]].actions)
             raise OptionError(f"a policy into {actions} has no confusion matrix", remedy="give another policy.")
         return policies
+    # Only measures of decisions use the threshold; for others inf stands for it, so that none need be stated.
     needed = any(describe(each).of is Counts for each in measures)
     thresholds = {model: _threshold(tallies, model, policy) if needed else inf for model in tallies.models}
     return {model: Policy(by_group={(): Cut((at,))}, otherwise=REFUSE) for model, at in thresholds.items()}
@@ -401,8 +409,8 @@ ALPHA, POWER = 0.05, 0.8
 
 def count_trials(measure: Measure, inputs: Mapping[Any, Any], rows: Mapping[Any, int]) -> dict[Any, float]:
     """Count the rows on which a measure of each group rests: hits and misses of a proportion, otherwise all rows."""
-    parted = describe(measure).share if describe(measure).of is Counts else None
-    return {group: rows[group] if parted is None else _sum_cells(table, parted) for group, table in inputs.items()}
+    cells = describe(measure).share if describe(measure).of is Counts else None
+    return {group: rows[group] if cells is None else _sum_cells(table, cells) for group, table in inputs.items()}
 
 
 def group_support(
@@ -418,22 +426,23 @@ def group_support(
     the proportion over all rows, with one hit and one miss added so that it is never 0 or 1. Weighted rows count with
     their effective size. Measures that are no proportion have no such number.
     """
-    parted = describe(measure).share if describe(measure).of is Counts else None
+    cells = describe(measure).share if describe(measure).of is Counts else None
     trials = count_trials(measure, inputs, rows)
-    is_free = parted is not None and not has_fixed_prevalence(inputs[None])
-    detectable = _detectable_differences(measure, inputs) if is_free else {}
-    return {group: _support_row(many, detectable.get(group), group, min_size) for group, many in trials.items()}
+    is_proportion = cells is not None and not has_fixed_prevalence(inputs[None])
+    detectable = _detectable_differences(measure, inputs) if is_proportion else {}
+    return {group: _support_row(n_trials, detectable.get(group), group, min_size) for group, n_trials in trials.items()}
 
 
 def _support_row(trials: float, detects: float | None, group: Group | None, min_size: int) -> Row:
     """Describe the support of a group; it is small below the minimum size, or if it detects only large differences."""
-    few = trials < min_size or (detects is not None and detects > COARSE)
-    return {"trials": trials, "detects": detects, "small": group is not None and few}
+    is_small = trials < min_size or (detects is not None and detects > COARSE)
+    return {"trials": trials, "detects": detects, "small": group is not None and is_small}
 
 
-def _sum_cells(counts: Counts[float], parted: tuple[tuple[str, ...], tuple[str, ...]]) -> float:
+def _sum_cells(counts: Counts[float], cells: tuple[tuple[str, ...], tuple[str, ...]]) -> float:
     """Sum the rows in some cells; whole numbers become integers."""
-    total = float(round_if_close(sum(getattr(counts.rows, cell) for cells in parted for cell in cells)))
+    # Rows of a randomized policy are expected numbers, whose sums round.
+    total = float(round_if_close(sum(getattr(counts.rows, cell) for side in cells for cell in side)))
     return int(total) if total.is_integer() else total
 
 
@@ -445,13 +454,13 @@ def _detectable_differences(measure: Measure, inputs: Mapping[Group | None, Any]
     if not everybody.trials > 0:
         return {}
     p = (everybody.hits + 1) / (everybody.trials + 2)
-    away = (quantile_of_test(ALPHA, 2) + float(ndtri(POWER))) * sqrt(p * (1 - p))
+    scale = (quantile_of_test(ALPHA, 2) + float(ndtri(POWER))) * sqrt(p * (1 - p))
     groups = {group: table for group, table in inputs.items() if group is not None}
     trials = {group: effective_proportion(measure, table).trials for group, table in groups.items()}
-    nonempty = {group: many for group, many in trials.items() if many > 0}
+    nonempty = {group: n_trials for group, n_trials in trials.items() if n_trials > 0}
     total = sum(nonempty.values())
-    others = {group: total - many for group, many in nonempty.items() if total > many}
-    return {group: min(away * sqrt(1 / nonempty[group] + 1 / many), 1.0) for group, many in others.items()}
+    others = {group: total - n_trials for group, n_trials in nonempty.items() if total > n_trials}
+    return {group: min(scale * sqrt(1 / nonempty[group] + 1 / n_others), 1.0) for group, n_others in others.items()}
 
 
 MIN_SIZE = SMALL_GROUP
@@ -482,16 +491,17 @@ class Eligibility:
     @property
     def groups(self) -> tuple[Group, ...]:
         """Groups that meet the minimum size."""
-        return tuple(group for group, many in self.trials.items() if many >= self.min_size)
+        return tuple(group for group, n_trials in self.trials.items() if n_trials >= self.min_size)
 
     @property
     def too_small(self) -> tuple[Group, ...]:
         """Groups below the minimum size."""
-        return tuple(group for group, many in self.trials.items() if many < self.min_size)
+        return tuple(group for group, n_trials in self.trials.items() if n_trials < self.min_size)
 
     @property
     def largest(self) -> Group:
         """Group with the most rows among those that meet the minimum size; among all groups if none does."""
+        # `max` takes the first of equals, and groups are sorted: the order of rows does not matter.
         return max(self.groups or self.trials, key=self.rows.__getitem__)
 
     def describe(self, group: Group) -> str:
@@ -544,6 +554,7 @@ def find_reference(counts: GroupCounts, reference: Reference) -> Group | None:
         return None
     labels = _reference_labels(counts, reference)
     groups = counts.models[0].groups
+    # Exact labels first: 1 and "1" may both be groups, and a command line can only name them by their text.
     for group in groups:
         if group == labels:
             return group
@@ -552,11 +563,11 @@ def find_reference(counts: GroupCounts, reference: Reference) -> Group | None:
     if texts in by_text:
         return by_text[texts]
     by_label = {", ".join(text): group for text, group in by_text.items()}
-    typed = ", ".join(texts)
+    label = ", ".join(texts)
     known = "; ".join(counts.label(group) for group in groups)
     raise UnknownNameError(
-        f"reference is {typed!r}; expected one of: {known}.",
-        remedy=suggest(typed, by_label, spell=lambda match: counts.label(by_label[match])),
+        f"reference is {label!r}; expected one of: {known}.",
+        remedy=suggest(label, by_label, spell=lambda match: counts.label(by_label[match])),
         option="reference",
         value=reference,
     )

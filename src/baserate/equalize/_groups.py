@@ -107,6 +107,7 @@ def table_rows(counts: GroupCounts, interval: IntervalOptions, min_size: int = M
 
 def _class_counts(part: GroupEvaluation) -> Row:
     """Count the rows of each class, and compute the prevalence."""
+    # Where nobody is flagged, every positive is a false negative, and every negative a true negative.
     positives, negatives = int(part.nobody.rows.fn), int(part.nobody.rows.tn)
     share = float(prevalence(part.nobody))
     return {"prevalence": share, "rows": positives + negatives, "positives": positives, "negatives": negatives}
@@ -203,6 +204,7 @@ def _compare_with_reference(
             one = compare_samples(request, [inputs[group], inputs[other]], seed=interval.seed)
             is_tested = {group, other} <= {*eligibility.groups}
             comparisons[group] = one if is_tested else replace(one, p=nan, p_is_bound=False)
+    # Comparisons without a test have NaN, which Holm's method does not count.
     return dict(zip(comparisons, adjust_p_values([*comparisons.values()]), strict=True))
 
 
@@ -222,9 +224,10 @@ def _difference_row(counts: GroupCounts, comparison: Comparison, group: Group, o
 def _explain_untested(
     counts: GroupCounts, eligibility: Eligibility, comparison: Comparison, group: Group, other: Group
 ) -> str | None:
-    """Say why a difference is undefined or not tested; None if it is tested."""
+    """Explain why a difference is undefined or not tested; None if it is tested."""
     undefined = comparison.difference.why
     if undefined is not None:
+        # `compare_samples` calls the groups first and second.
         labels = {"first: ": f"{counts.label(group)}: ", "second: ": f"{counts.label(other)}: "}
         for name, label in labels.items():
             undefined = undefined.replace(name, label)

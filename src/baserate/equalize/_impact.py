@@ -114,7 +114,7 @@ def base_rate_notes(base: Shares, tolerance: float) -> list[str]:
 
 
 def no_positives_notes(flagged: Shares) -> list[str]:
-    """Warn of groups without positives of which some are flagged.
+    """Warn of groups without positives in which some people are flagged.
 
     >>> no_positives_notes({"sex = f": 0.0})
     []
@@ -249,25 +249,25 @@ def impact(
     if policy is None:
         policy = choose_optimum(participants, goal.tolerances, reversal=participants.has_labels)
     # Both sides of the comparison must use the same regions, or the price of the parity includes that of reversal.
-    turning = participants.has_labels or bool(policy.settings.get("reversal"))
-    unconstrained = choose_optimum(participants, {}, reversal=turning)
-    both = _BeforeAfter(
+    reversal = participants.has_labels or bool(policy.settings.get("reversal"))
+    unconstrained = choose_optimum(participants, {}, reversal=reversal)
+    effect = _ParityEffect(
         participants,
         _evaluate(participants, unconstrained),
         _evaluate(participants, policy),
-        roc_regions(participants, reversal=turning),
+        roc_regions(participants, reversal=reversal),
     )
-    rows = list(_impact_rows(both, interval))
+    rows = list(_impact_rows(effect, interval))
     is_same_data = is_chosen_on(as_tallies(groups), policy, participants.model)
-    notes = [*policy.notes, *_impact_notes(both), *[SAME_DATA_NOTE] * is_same_data]
-    summary = {"same": [participants.model] * is_same_data, "notes": notes, **_summarize(both, policy)}
+    notes = [*policy.notes, *_impact_notes(effect), *[SAME_DATA_NOTE] * is_same_data]
+    summary = {"same": [participants.model] * is_same_data, "notes": notes, **_summarize(effect, policy)}
     data = results_header(participants.tallies, summary, {participants.model: policy}, interval)
     columns = {name: [row.get(name) for row in rows] for name in IMPACT_COLUMNS}
     return Results(columns, data | {"digest": participants.digest})
 
 
 @dataclass(frozen=True)
-class _BeforeAfter:
+class _ParityEffect:
     """Decisions without and with the parity, and the reachable region of each group."""
 
     participants: Participants
@@ -277,7 +277,7 @@ class _BeforeAfter:
 
     def with_labels(self, of: Mapping[Group, float]) -> dict[str, float]:
         """Replace groups by their labels in a mapping."""
-        return {group_label(self.participants.tallies, group): value for group, value in of.items()}
+        return {group_label(self.participants.attributes, group): value for group, value in of.items()}
 
     def rates(self, measure: Measure, parts: Parts) -> dict[Group, float]:
         """Compute a measure of each group."""
@@ -319,16 +319,16 @@ def _roc_point(part: GroupEvaluation) -> tuple[float, float]:
     return float(fpr(part.counts)), float(sensitivity(part.counts))
 
 
-def _impact_rows(both: _BeforeAfter, interval: IntervalOptions | None) -> Iterator[Row]:
+def _impact_rows(effect: _ParityEffect, interval: IntervalOptions | None) -> Iterator[Row]:
     """Yield the numbers of all participants and of each group, without and with the parity, then the gaps."""
-    tallies, first_values = both.participants.tallies, dict[tuple[Any, ...], float]()
-    for name, parts in ((_WITHOUT, both.before), (_WITH, both.after)):
+    tallies, first_values = effect.participants.tallies, dict[tuple[Any, ...], float]()
+    for name, parts in ((_WITHOUT, effect.before), (_WITH, effect.after)):
         for group, part in parts.items():
             place = {"table": _TABLE, "set": name, "group": group_attributes(tallies, group)}
-            rows = [*threshold_rows(part.treatment), *_group_numbers(part, both.participants.goal, interval)]
-            rows += _loss_rows(both, group) if name == _WITH else ()
+            rows = [*threshold_rows(part.treatment), *_group_numbers(part, effect.participants.goal, interval)]
+            rows += _loss_rows(effect, group) if name == _WITH else ()
             yield from (place | row | _change(first_values, group, row) for row in rows)
-        for row in _gap_rows(both, parts):
+        for row in _gap_rows(effect, parts):
             yield {"table": _TABLE, "set": name, "group": None} | row | _change(first_values, None, row)
 
 
@@ -341,20 +341,20 @@ def _group_numbers(part: GroupEvaluation, goal: Goal, interval: IntervalOptions 
         yield estimate_row(interval, measure, counts)
 
 
-def _loss_rows(both: _BeforeAfter, group: Group | None) -> Iterator[Row]:
+def _loss_rows(effect: _ParityEffect, group: Group | None) -> Iterator[Row]:
     """Yield the share decided at random, and the sensitivity that a group gives up."""
-    masses, whole = both.randomized, both.after[group].nobody.total
+    masses, whole = effect.randomized, effect.after[group].nobody.total
     yield {"measure": "lottery", "value": (sum(masses.values()) if group is None else masses[group]) / whole}
     if group is not None:
-        lost = both.forgone[group]
+        lost = effect.forgone[group]
         yield {"measure": "forgone", "value": lost, "why": "a class is missing" if isnan(lost) else None}
 
 
-def _gap_rows(both: _BeforeAfter, parts: Parts) -> Iterator[Row]:
+def _gap_rows(effect: _ParityEffect, parts: Parts) -> Iterator[Row]:
     """Yield the gap of each rate of the goal, and of precision."""
-    tables = {group: parts[group].counts for group in both.regions}
-    for rate in (*both.participants.goal.rates, "precision"):
-        n_defined = sum(not isnan(each) for each in both.rates(MEASURES[rate], parts).values())
+    tables = {group: parts[group].counts for group in effect.regions}
+    for rate in (*effect.participants.goal.rates, "precision"):
+        n_defined = sum(not isnan(each) for each in effect.rates(MEASURES[rate], parts).values())
         gap = rate_gaps(tables, [rate])[rate] if n_defined > 1 else nan
         why = None if n_defined > 1 else f"{rate} is defined in fewer than two groups"
         yield {"measure": "gap", "rate": rate, "kind": "max_difference", "value": gap, "why": why}
@@ -367,14 +367,15 @@ def _change(first_values: dict[tuple[Any, ...], float], group: Group | None, row
     key = group, row["measure"], row.get("rate")
     if key in first_values:
         return {"change": row["value"] - first_values[key]}
+    # Rows without the parity come first.
     first_values[key] = row["value"]
     return {}
 
 
-def _summarize(both: _BeforeAfter, policy: Policy) -> Row:
+def _summarize(effect: _ParityEffect, policy: Policy) -> Row:
     """Return costs, price, binding groups and descriptions."""
-    participants, cost, free = both.participants, both.cost(both.after), both.cost(both.before)
-    binding = both.binding if policy.rule == OPTIMUM_RULE else []
+    participants, cost, free = effect.participants, effect.cost(effect.after), effect.cost(effect.before)
+    binding = effect.binding if policy.rule == OPTIMUM_RULE else []
     return {
         "parity": [
             {"name": each.name, "promise": each.description, "silent": each.limitation}
@@ -385,10 +386,10 @@ def _summarize(both: _BeforeAfter, policy: Policy) -> Row:
         "cost": cost,
         "cost_without": free,
         "price": cost - free,
-        "least": least_cost([*both.regions.values()], participants.goal.tolerances, participants.goal.costs),
+        "least": least_cost([*effect.regions.values()], participants.goal.tolerances, participants.goal.costs),
         "binds": [group_attributes(participants.tallies, group) for group in binding],
         "left": [group_attributes(participants.tallies, group) for group in participants.excluded],
-        "levelling_down": _leveling_down(both),
+        "levelling_down": _leveling_down(effect),
         "needs_group": policy.needs_group,
         "needs_id": policy.needs_id,
         "promises": describe_parities(participants.goal.parities),
@@ -396,24 +397,24 @@ def _summarize(both: _BeforeAfter, policy: Policy) -> Row:
     }
 
 
-def _leveling_down(both: _BeforeAfter) -> list[str]:
+def _leveling_down(effect: _ParityEffect) -> list[str]:
     """List rates that get worse for some and better for nobody, and sensitivity that is given up."""
     notes = []
-    for rate in both.participants.goal.rates:
-        before, after = (both.rates(MEASURES[rate], parts) for parts in (both.before, both.after))
-        notes += leveling_down_notes(rate, both.with_labels(before), both.with_labels(after))
-    return [*notes, *forgone_notes(both.with_labels(both.forgone))]
+    for rate in effect.participants.goal.rates:
+        before, after = (effect.rates(MEASURES[rate], parts) for parts in (effect.before, effect.after))
+        notes += leveling_down_notes(rate, effect.with_labels(before), effect.with_labels(after))
+    return [*notes, *forgone_notes(effect.with_labels(effect.forgone))]
 
 
-def _impact_notes(both: _BeforeAfter) -> list[str]:
+def _impact_notes(effect: _ParityEffect) -> list[str]:
     """List warnings for the reader."""
-    bound, flagged = both.participants.goal.tolerances.get("flag_rate"), both.rates(flag_rate, both.after)
-    base = {group: both.after[group].tally.prevalence for group in both.regions}
-    notes = [] if bound is None else base_rate_notes(both.with_labels(base), bound)
-    notes += no_positives_notes(both.with_labels({group: flagged[group] for group in base if not base[group]}))
-    notes += [*trivial_notes(both.with_labels(flagged)), *_leveling_down(both)]
-    shares = {group: mass / both.after[group].nobody.total for group, mass in both.randomized.items()}
-    return [*notes, *randomization_notes(both.with_labels(shares))]
+    bound, flagged = effect.participants.goal.tolerances.get("flag_rate"), effect.rates(flag_rate, effect.after)
+    base = {group: effect.after[group].tally.prevalence for group in effect.regions}
+    notes = [] if bound is None else base_rate_notes(effect.with_labels(base), bound)
+    notes += no_positives_notes(effect.with_labels({group: flagged[group] for group in base if not base[group]}))
+    notes += [*trivial_notes(effect.with_labels(flagged)), *_leveling_down(effect)]
+    shares = {group: mass / effect.after[group].nobody.total for group, mass in effect.randomized.items()}
+    return [*notes, *randomization_notes(effect.with_labels(shares))]
 
 
 _RESTRICTIONS = {"deterministic_cost": deterministic_thresholds, "blind_cost": common_threshold}
@@ -467,21 +468,22 @@ def frontier(
     goal = replace(goal, within=0.0)
     participants = select_participants(groups, goal, model=model, otherwise=otherwise)
     regions = list(roc_regions(participants, reversal=participants.has_labels).values())
-    free = solve_points(regions, dict.fromkeys(goal.rates, np.inf), goal.costs)
-    gap, least = _greatest_gap(regions, free, goal.rates), total_cost(regions, free, goal.costs)
-    nearest = _least_free_gap(regions, goal)
+    unconstrained = solve_points(regions, dict.fromkeys(goal.rates, np.inf), goal.costs)
+    gap, least = _greatest_gap(regions, unconstrained, goal.rates), total_cost(regions, unconstrained, goal.costs)
+    free_gap = _least_free_gap(regions, goal)
     rows = []
-    tolerances = _default_tolerances(nearest) if within is None else _check_tolerances(within)
+    tolerances = _default_tolerances(free_gap) if within is None else _check_tolerances(within)
     for aim in [replace(goal, within=each) for each in tolerances]:
         most = min(aim.tolerances.values())
         # Below the tolerance of its own gap the unconstrained solution is optimal; skip the solver and its rounding.
-        points = free if gap <= most else solve_points(regions, aim.tolerances, goal.costs)
+        points = unconstrained if gap <= most else solve_points(regions, aim.tolerances, goal.costs)
         cost = total_cost(regions, points, goal.costs)
         numbers = {"within": most, "cost": cost, "price": max(cost - least, 0.0)}
         rows.append(numbers | _describe_points(participants, regions, points) | _restricted_costs(participants, aim))
         if watch is not None:
             watch(len(rows), len(tolerances))
-    return Results({name: [row[name] for row in rows] for name in rows[0]}, _head(participants, free, least, nearest))
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    return Results(columns, _frontier_metadata(participants, unconstrained, least, free_gap))
 
 
 def _check_tolerances(within: Iterable[float]) -> list[float]:
@@ -498,6 +500,7 @@ def _default_tolerances(gap: float) -> list[float]:
         return [0.0]
     scale = 10.0 ** floor(log10(gap / _MAX_TOLERANCES))
     step = scale * next(each for each in _ROUND_STEPS if each * scale >= gap / _MAX_TOLERANCES)
+    # Rounded, since 3 · 0.1 is 0.30000000000000004.
     below = [round(at * step, 15) for at in range(_MAX_TOLERANCES + 1)]
     return [*(each for each in below if each < gap - ROC_TOLERANCE), gap]
 
@@ -541,7 +544,7 @@ def _describe_points(participants: Participants, regions: Sequence[RocRegion], p
     """Return the gap, the share decided at random, and the binding groups."""
     pairs = list(zip(regions, points.tolist(), strict=True))
     randomized = sum(randomized_mass(region.curve.tally, region.treatment(*point)) for region, point in pairs)
-    labels = [group_label(participants.tallies, group) for group in participants.curves]
+    labels = [group_label(participants.attributes, group) for group in participants.curves]
     binding = [label for label, (region, point) in zip(labels, pairs, strict=True) if region.is_binding(*point)]
     return {
         "gap": _greatest_gap(regions, points, participants.goal.rates),
@@ -557,11 +560,13 @@ def _restricted_costs(participants: Participants, aim: Goal) -> dict[str, float]
     return {column: float(policy.settings["cost"]) for column, policy in policies.items()}
 
 
-def _head(participants: Participants, free: Floats, least: float, nearest: float) -> dict[str, Any]:
+def _frontier_metadata(
+    participants: Participants, unconstrained: Floats, least: float, free_gap: float
+) -> dict[str, Any]:
     """Return metadata; warn if the scores are not used without a parity."""
     notes = participants.notes()
     for rate, flagged in ((0.0, "nobody"), (1.0, "everybody")):
-        if (free == rate).all():
+        if (unconstrained == rate).all():
             notes.append(f"at these costs flagging {flagged} is cheapest, so scores are not used and parity is free.")
     return results_data(participants.tallies, notes) | {
         "digest": participants.digest,
@@ -569,5 +574,5 @@ def _head(participants: Participants, free: Floats, least: float, nearest: float
         "rates": list(participants.goal.rates),
         "costs": asdict(participants.goal.costs),
         "cost_without": least,
-        "free_from": nearest,
+        "free_from": free_gap,
     }

@@ -91,7 +91,7 @@ class RocRegion:
         return 0.0 if lost <= HULL_TOLERANCE else lost
 
     def is_binding(self, fpr: float, tpr: float) -> bool:
-        """Whether a point lies on the part of the hull where neither rate can improve without worsening the other.
+        """Return whether a point is on the part of the hull where neither rate improves without worsening the other.
 
         The ends of the hull do not use scores, nor does the part beyond the last positive; they do not bind.
         """
@@ -110,6 +110,7 @@ class RocRegion:
         Among all mixtures that reach a point below the hull, this one randomizes the fewest people: those with scores
         between its strictest and its laxest cut.
         """
+        # The sum of both rates grows along the hull, also where one of them stays.
         along = self.fpr + self.tpr
         right = int(np.clip(np.searchsorted(along, fpr + tpr), 1, len(along) - 1))
         left = right - 1
@@ -117,6 +118,8 @@ class RocRegion:
             return self._on_edge(left, right, fpr, tpr)
         strict, lax = self._narrowest_chord(fpr, tpr)
         corners = [strict, lax - 1, lax]
+        # The chord to `lax` passes below the point, that to `lax - 1` above: the point is in the triangle of the three
+        # cuts, and its barycentric coordinates are their chances.
         matrix = np.array([self.fpr[corners], self.tpr[corners], np.ones(3)])
         return self._mix_vertices(corners, np.linalg.solve(matrix, np.array([fpr, tpr, 1.0])))
 
@@ -204,7 +207,7 @@ def _upper_hull(false: Floats, true: Floats) -> list[int]:
 
 
 def _turns_right(false: Floats, true: Floats, places: tuple[int, int, int]) -> bool:
-    """Whether three points make a right turn by more than rounding."""
+    """Return whether three points make a right turn by more than rounding."""
     (x0, x1, x2), (y0, y1, y2) = false[[*places]], true[[*places]]
     one, other = (y1 - y0) * (x2 - x1), (y2 - y1) * (x1 - x0)
     # Relative to the size of both products: collinear points must not become vertices by rounding.
@@ -318,6 +321,7 @@ class _LinearProgram:
         """Return the constraint that keeps a group below an edge of its hull."""
         region = self.regions[at]
         run, rise = (each[place + 1] - each[place] for each in (region.fpr, region.tpr))
+        # Of unit length, so that tolerances of the solver are distances in ROC space.
         length = np.hypot(run, rise)
         row = np.zeros(self.size)
         row[2 * at : 2 * at + 2] = -rise / length, run / length
@@ -328,6 +332,7 @@ def _minimize(objective: Floats, matrix: Floats, most: Floats) -> Floats:
     """Solve the linear program, with a coarser tolerance if the finest one fails."""
     from scipy.optimize import linprog
 
+    # The dual simplex ends at a vertex, where enough constraints are active for `_polish_solution` to make it exact.
     for tolerance in _TOLERANCES:
         options = {"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance}
         result = linprog(objective, A_ub=matrix, b_ub=most, bounds=(0.0, 1.0), method="highs-ds", options=options)
@@ -440,6 +445,7 @@ def _cost_by_rate(region: RocRegion, rate: str, costs: Costs) -> tuple[Floats, F
     rates, cost = region.rate(rate), vertex_costs(region, costs)
     best = float(rates[_strictest_argmin(cost)])
     distinct, back = np.unique(rates, return_inverse=True)
+    # Vertices may share a rate, on a vertical or horizontal edge: keep the cheapest.
     least = np.full(len(distinct), np.inf)
     np.minimum.at(least, back, cost)
     return distinct, least, best
@@ -486,6 +492,7 @@ def _hull_crossings(regions: Sequence[RocRegion], left: float, right: float) -> 
         before, after = one - other
         if before * after < 0:
             part = before / (before - after)
+            # A third hull may be lower than the two that cross: the point must be reachable by all.
             lowest = float(np.min((1 - part) * heights[:, 0] + part * heights[:, 1]))
             crossings.append((float((1 - part) * left + part * right), lowest))
     return crossings

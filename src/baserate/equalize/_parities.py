@@ -268,9 +268,9 @@ class Goal:
         if not isinstance(self.within, Mapping):
             return dict.fromkeys(rates, _tolerance(self.within))
         bounds = {LINEAR.get(name, name): _tolerance(bound) for name, bound in self.within.items()}
-        strange = [name for name in bounds if name not in rates]
+        unknown = [name for name in bounds if name not in rates]
         lacking = [rate for rate in rates if rate not in bounds]
-        if strange or lacking:
+        if unknown or lacking:
             what = f"within has {', '.join(self.within) or 'no rate'}"
             raise OptionError(what, remedy=f"give each of {', '.join(rates)}, or one number for all.")
         return {rate: bounds[rate] for rate in rates}

@@ -139,6 +139,7 @@ def _margins(score: Floats, around: float) -> Floats:
     on, and a score above only beyond it.
     """
     distance = np.unique(np.append(np.abs(score - around), 0.0))
+    # Halved first: the sum of two distances may overflow.
     between = distance[1:] / 2 + distance[:-1] / 2
     return np.unique(np.concatenate([distance, between, [np.inf]]))
 
@@ -242,7 +243,7 @@ def reject_option(  # noqa: PLR0913  (what is favored, and how a band is chosen)
     }
     policy = participants.policy(by_group, rule=RULE, settings=settings)
     skipped = candidates.infinitely_good(worth) if can_be_infinite(measure, toward) else 0
-    notes = [*_notes(candidates, band), *note_skipped(measure, skipped, of="band")]
+    notes = [*_band_notes(candidates, band), *note_skipped(measure, skipped, of="band")]
     return replace(policy, notes=(*policy.notes, *notes))
 
 
@@ -276,7 +277,7 @@ def _match_group(participants: Participants, label: Any) -> list[Group]:  # noqa
         if len(texts) == len(group) and all(text in spellings(label) for text, label in zip(texts, group, strict=True))
     ]
     if not matches:
-        known_groups = "; ".join(group_label(participants.tallies, group) for group in participants.curves)
+        known_groups = "; ".join(group_label(participants.attributes, group) for group in participants.curves)
         raise UnknownLabelError(f"favor is {label!r}; expected one of: {known_groups}.", option="favor", value=label)
     return matches
 
@@ -320,7 +321,7 @@ def _raise_infeasible(candidates: Bands, goal: Goal, lacking: str, around: float
     )
 
 
-def _notes(candidates: Bands, band: Band) -> list[str]:
+def _band_notes(candidates: Bands, band: Band) -> list[str]:
     """Warn of an empty band, and of thresholds that were not tried."""
     notes = []
     if band.low == band.high:

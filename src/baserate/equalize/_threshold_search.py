@@ -66,6 +66,7 @@ def search_thresholds(
     boxes, incumbent, n_boxes = search.everything, search.nobody, 0
     while len(boxes.cost_bound) and n_boxes < effort:
         # Cheapest boxes first, ties by the lowest rates: the incumbent improves early and prunes the rest.
+        # `lexsort` sorts by its last key first.
         boxes = boxes.select(np.lexsort((*boxes.low[::-1], boxes.cost_bound)))
         halves = search.bound_costs(boxes.select(slice(_BATCH)).halve())
         n_boxes += len(halves.cost_bound)
@@ -111,6 +112,7 @@ class _Search:
         self.least = [_RangeMinimum(each.cost) for each in groups]
         # Costs that differ by less are equal: sums over groups round differently.
         self.equal = RELATIVE_TOLERANCE * float(sum(np.abs(each.cost).max() for each in groups))
+        # 32 bits halve the memory of millions of boxes.
         self.first: list[Ints] = []
         self.last: list[Ints] = []
         for at, bound in enumerate(bounds):
@@ -138,7 +140,7 @@ class _Search:
         return _Boxes(boxes.low[:, nonempty], boxes.high[:, nonempty], np.sum(each, axis=0))
 
     def is_promising(self, boxes: _Boxes, incumbent: _Boxes) -> Bools:
-        """Whether a box may contain a cheaper solution than the incumbent, or an equally cheap one with lower rates."""
+        """Return whether a box may contain a cheaper solution than the incumbent, or an equal one with lower rates."""
         before, same = (np.full(len(boxes.cost_bound), fill_value=start) for start in (False, True))
         for own, other in zip(boxes.low, incumbent.low, strict=True):
             before |= same & (own < other)
@@ -177,6 +179,7 @@ class _RangeMinimum:
         self.start = np.cumsum([0, *map(len, table)])[:-1]
 
     def __call__(self, first: Ints, last: Ints) -> Floats:
+        # Two ranges of the largest power of two that fits cover any range, and may overlap.
         power = np.frexp(last - first + 1)[1] - 1
         start = self.start[power]
         minimum: Floats = np.minimum(self.flat[start + first], self.flat[start + last + 1 - (1 << power)])
@@ -359,6 +362,7 @@ def common_threshold(groups: Groups, goal: Goal, *, model: str | None = None, ot
     common = count_at_thresholds(curves, pooled.threshold, goal.bounds)
     feasible, counts = excess_over_bounds([common], goal.bounds) <= SLACK, Counts(*common.cells)
     cost = expected_cost(counts, costs=goal.costs)
+    # Not None: flagging nobody is always feasible.
     at = strictest_maximum(np.where(feasible, -cost, -np.inf))
     least = float(cost[at])
     regions = [*roc_regions(participants, reversal=participants.has_labels).values()]
@@ -384,7 +388,7 @@ Ends = tuple[float, float]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RocCrossing:
-    """Point of ROC space that two groups share, and the mixture of thresholds by which each reaches it."""
+    """Point of ROC space that two groups share, and the mixture of thresholds with which each reaches it."""
 
     fpr: float
     tpr: float
@@ -428,7 +432,7 @@ class ScoreScale:
     """Knots on the other scale."""
 
     def __call__(self, score: npt.ArrayLike) -> Floats:
-        """Scores on the other scale."""
+        """Transform scores to the other scale."""
         scores = np.asarray(score, dtype=np.float64)
         beyond = np.minimum(scores - self.x[0], 0.0) + np.maximum(scores - self.x[-1], 0.0)
         rescaled: Floats = np.interp(scores, self.x, self.y) + beyond
@@ -509,8 +513,8 @@ def choose_roc_crossing(groups: Groups, goal: Goal, *, model: str | None = None,
     """
     if "flag_rate" in goal.rates:
         raise OptionError("flag rates are not equal where ROC curves cross", remedy="use equalize.optimal_policy.")
-    exactly = replace(goal, parity="equalized-odds", within=0.0)
-    participants = select_participants(groups, exactly, model=model, otherwise=otherwise)
+    exact_goal = replace(goal, parity="equalized-odds", within=0.0)
+    participants = select_participants(groups, exact_goal, model=model, otherwise=otherwise)
     regions = roc_regions(participants)
     if len(regions) != 2:
         raise OptionError(f"{len(regions)} groups take part; expected two.", remedy="Use equalize.optimal_policy.")
@@ -519,7 +523,7 @@ def choose_roc_crossing(groups: Groups, goal: Goal, *, model: str | None = None,
     costs = [total_cost(several, np.array([[each.fpr, each.tpr]] * 2), goal.costs) for each in candidates]
     at = strictest_maximum(-np.array(costs)) or 0
     # Rounding may put the computed optimum above the cost of the crossing.
-    bound = min(least_cost(several, exactly.tolerances, goal.costs), costs[at])
+    bound = min(least_cost(several, exact_goal.tolerances, goal.costs), costs[at])
     settings = {"cost": costs[at], "bound": bound, "above": costs[at] - bound, "thresholds": candidates[at].thresholds}
     settings["scale"] = [*zip(candidates[at].scale.x, candidates[at].scale.y, strict=True)]
     treatments = map(_randomized_treatment, (candidates[at].first, candidates[at].second))
@@ -573,8 +577,8 @@ def _sign_changes(along: Floats, difference: Floats) -> Floats:
     """Find where a piecewise linear function changes sign; on a stretch of zeros, at its start."""
     off = np.flatnonzero(np.abs(difference) > ROC_TOLERANCE)
     before, after = off[:-1], off[1:]
-    turned = np.signbit(difference[before]) != np.signbit(difference[after])
-    before, after = before[turned], after[turned]
+    changes_sign = np.signbit(difference[before]) != np.signbit(difference[after])
+    before, after = before[changes_sign], after[changes_sign]
     part = difference[before] / (difference[before] - difference[after])
     between = along[before] + part * (along[after] - along[before])
     changes: Floats = np.where(after == before + 1, between, along[before + 1])
@@ -586,8 +590,10 @@ def _score_range(curve: Curve) -> Ends:
 
 
 def _mean_threshold(mixture: Mixture[float], top: float) -> float:
+    # The strictest threshold is inf, which no average can use: the greatest score stands for it.
     strict = min(mixture.strict, top)
     between = (1 - mixture.chance) * strict + mixture.chance * mixture.lax
+    # An average may round to outside of both thresholds.
     return min(max(between, mixture.lax), strict)
 
 

@@ -93,6 +93,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
             Weight of each row.
         """
         fit = ClassifierFit.of(self.estimator, FitRows.of(X, y, sample_weight), self.cv)
+        # Names with a trailing underscore mark the estimator as fitted for scikit-learn.
         self.__dict__.update(fit.attributes)
         self.out_of_fold_ = fit.out_of_fold
         self.map_ = _fit_or_fall_back(fit.scores(), fit.rows, fit.response, self.method)
@@ -122,7 +123,7 @@ def _fit_or_fall_back(
         return _fit_calibrator(scores, rows, response, method)
     except FitError as error:
         if response.probabilities:
-            simplest, outcome = "identity", "as they are"
+            simplest, outcome = "identity", "unchanged"
         else:
             simplest, outcome = "isotonic", "those of isotonic regression"
         note = f"{method} cannot be fitted: {error} The probabilities are {outcome}."
@@ -144,15 +145,15 @@ def _fit_calibrator(
     return fit_calibrator(data, method, probabilities=response.probabilities)
 
 
-def _has(method: str) -> Callable[[Any], bool]:
-    """Return a check whether the inner classifier has a method."""
+def _has_method(method: str) -> Callable[[Any], bool]:
+    """Return a function that checks whether the inner classifier has a method."""
     return lambda self: hasattr(getattr(self, "estimator_", self.estimator), method)
 
 
 def _has_probabilities(self: PolicyClassifier) -> bool:
     """Return whether the inner classifier has probabilities, or the policy has a calibrator."""
     policy = getattr(self, "policy_", self.policy)
-    return _has("predict_proba")(self) or (isinstance(policy, Policy) and policy.calibrator is not None)
+    return _has_method("predict_proba")(self) or (isinstance(policy, Policy) and policy.calibrator is not None)
 
 
 class PolicyClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # of no known type
@@ -161,9 +162,8 @@ class PolicyClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
     If the classifier is already fitted, it stays unchanged; put it into scikit-learn's `FrozenEstimator` where it will
     be cloned, as in a search over parameters. Otherwise `fit` fits it to all rows.
 
-    A rule chooses from out-of-fold scores, as in `CalibratedClassifier`; if the classifier came fitted, from its
-    scores of the
-    rows that are passed to `fit`: pass rows that it was not fitted on.
+    A rule chooses from out-of-fold scores, as in `CalibratedClassifier`. If the classifier is already fitted, the rule
+    chooses from its scores of the rows that are passed to `fit`: pass rows that it was not fitted on.
 
     Scores are probabilities, or else decisions, for the class that the policy names as `positive`, by default the
     second. Pass groups and ids to `predict` and `decide`; otherwise they are columns of a frame X, with the names that
@@ -232,6 +232,7 @@ class PolicyClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
                 remedy="set one against the rest first.",
             )
         policy = _choose_policy(self.policy, fit)
+        # Raises an error if the policy flags neither class, before anything is stored.
         _positive_class(policy, fit.response.classes)
         self.__dict__.update(fit.attributes, policy_=policy)
         return self
@@ -292,7 +293,7 @@ class PolicyClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
         both = [1 - p, p]
         return np.column_stack(both if _positive_class(self.policy_, self.classes_) else both[::-1])
 
-    @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]  # of no known type
+    @available_if(_has_method("decision_function"))  # type: ignore[untyped-decorator]  # of no known type
     def decision_function(self, X: Any) -> Floats:  # noqa: ANN401, N803
         """Return the decisions of the inner classifier, which the policy does not change."""
         check_is_fitted(self, "policy_")
@@ -310,7 +311,7 @@ class PolicyClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
 
 
 def _choose_policy(policy: Any, fit: ClassifierFit) -> Policy:  # noqa: ANN401
-    """Return a policy as it is, from a rule, or the default one."""
+    """Return the given policy, the choice of a rule, or the default policy."""
     if isinstance(policy, Policy):
         return policy
     positive = label_text(fit.response.classes.tolist()[1])
@@ -353,7 +354,7 @@ def _group_columns(X: Any, policy: Policy) -> Any:  # noqa: ANN401, N803
     missing = [name for name in policy.attributes if name not in names]
     if missing:
         raise OptionError(
-            f"this policy asks for the group of each row, by {', '.join(policy.attributes)}, and X has no column "
+            f"this policy requires the group of each row, by {', '.join(policy.attributes)}, and X has no column "
             f"{missing[0]!r}",
             remedy=f"give {keyword('group')}, or a frame that has it.",
         )
@@ -365,8 +366,8 @@ def _id_column(X: Any, policy: Policy) -> Any:  # noqa: ANN401, N803
     """Return the id column of a frame."""
     name = policy.columns.get("id")
     if name is None or name not in list(getattr(X, "columns", ())):
-        reason = "the policy does not know what their column is called" if name is None else f"X has no column {name!r}"
+        reason = "the policy does not name their column" if name is None else f"X has no column {name!r}"
         raise OptionError(
-            f"this policy draws lots, which the ids of rows decide, and {reason}", remedy=f"give {keyword('id')}."
+            f"this policy is randomized by the ids of rows, and {reason}", remedy=f"give {keyword('id')}."
         )
     return X[name]

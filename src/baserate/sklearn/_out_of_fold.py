@@ -79,7 +79,9 @@ class FitRows(NamedTuple):
         """Replace classes by their numbers."""
         unknown = np.setdiff1d(self.y, classes)
         if len(unknown):
-            raise FitError(f"y holds {unknown[0]}, which the classifier does not know", remedy="leave those rows out.")
+            raise FitError(
+                f"y contains {unknown[0]}, which is no class of the classifier", remedy="leave those rows out."
+            )
         # Classes are sorted, so that a search gives their numbers.
         return self._replace(y=np.searchsorted(classes, self.y))
 
@@ -91,9 +93,7 @@ class FitRows(NamedTuple):
         if has_fit_parameter(estimator, "sample_weight"):
             return clone(estimator).fit(self.X, y, sample_weight=self.weight)
         if classes is None:  # the fit on all rows: folds need not repeat the warning
-            note = (
-                f"{type(estimator).__name__} takes no sample_weight: only what is made of its scores knows the weights."
-            )
+            note = f"{type(estimator).__name__} takes no sample_weight: weights affect only the calibrator or policy."
             warnings.warn(note, UserWarning, stacklevel=4)
         return clone(estimator).fit(self.X, y)
 
@@ -126,7 +126,7 @@ def _hash_columns(X: Any) -> list[Hashes]:  # noqa: ANN401, N803
         return [_hash_sparse(X)]
     try:
         table = np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError):  # text, or columns of several types
         cells = np.asarray(X, dtype=object).reshape(len(X), -1)
         return [np.array([_hash_text(repr(row.tolist())) for row in cells], dtype=np.uint64)]
     # All NaN get the same bits, so that they hash alike.
@@ -136,6 +136,7 @@ def _hash_columns(X: Any) -> list[Hashes]:  # noqa: ANN401, N803
 
 def _hash_sparse(X: Any) -> Hashes:  # noqa: ANN401, N803
     """Return the sum of hashes of the entries of each row that are not 0."""
+    # A copy, since the next two calls change it in place, and `tocsr` may return X itself.
     table = X.tocsr().copy()
     table.sum_duplicates()
     table.eliminate_zeros()
@@ -169,7 +170,7 @@ class ClassifierFit(NamedTuple):
     @staticmethod
     def of(estimator: Any, rows: FitRows, cv: Any) -> ClassifierFit:  # noqa: ANN401
         """Fit a classifier, unless it is fitted already."""
-        frozen = _has_fit(estimator)
+        frozen = _is_fitted(estimator)
         splits = [] if frozen or isinstance(cv, (int, np.integer)) else rows.splits(cv)
         rows = rows.drop_zero_weights()
         # All rows first: the classifier checks them, and raises errors about those that it does not accept.
@@ -179,7 +180,7 @@ class ClassifierFit(NamedTuple):
         classes = np.unique(fit.classes_)
         if len(classes) < 2:
             raise FitError(
-                "there is only one class, so there are no probabilities to tell", remedy="give rows of two or more."
+                "there is only one class, so there is nothing to classify", remedy="give rows of two or more."
             )
         response = Response.of_classifier(fit, classes)
         return ClassifierFit(estimator, fit, rows.encode_classes(classes), response, cv, splits)
@@ -241,6 +242,7 @@ class Response(NamedTuple):
                     "every class."
                 ),
             )
+        # Decisions are for the second of two classes; their negatives are for the first.
         return decisions if self.of else -decisions
 
 
@@ -264,7 +266,7 @@ def _score_out_of_fold(estimator: Any, rows: FitRows, response: Response, splits
     return scores
 
 
-def _has_fit(estimator: Any) -> bool:  # noqa: ANN401
+def _is_fitted(estimator: Any) -> bool:  # noqa: ANN401
     try:
         check_is_fitted(estimator)
     except NotFittedError:

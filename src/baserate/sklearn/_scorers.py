@@ -139,7 +139,7 @@ class _MeasureScore:
 
     @property
     def __name__(self) -> str:
-        return describe(self.measure).name
+        return describe(self.measure).name  # shown by scorers of `make_scorer`
 
     def check(self, positive: object) -> None:
         """Refuse options that contradict each other, before there are rows."""
@@ -147,7 +147,8 @@ class _MeasureScore:
         if self.cut is not None:
             if of is not Counts:
                 raise OptionError(
-                    f"{name} is no measure of a 2×2 table, so nothing is to be cut", remedy="leave that out."
+                    f"{name} is no measure of a confusion matrix, so it takes no threshold and no policy",
+                    remedy="leave them out.",
                 )
             _check_policy(self.cut, positive)
         if of in _BINARY and self.labels is not None:
@@ -156,7 +157,7 @@ class _MeasureScore:
             )
         if of not in _BINARY and positive is not None:
             raise OptionError(
-                f"{name} is of all classes alike, so none is positive", remedy=f"leave {keyword('positive')} out."
+                f"{name} is of all classes, none of which is positive", remedy=f"leave {keyword('positive')} out."
             )
         if of in (MulticlassRows, LabelSets) and self.prevalence is not None:
             raise OptionError(
@@ -178,6 +179,7 @@ class _MeasureScore:
             if of is Counts and self.cut is None:
                 # Predicted classes become scores of 0 and 1, which `_HALF` separates.
                 predicted = (predicted == (1 if pos_label is None else pos_label)).astype(np.float64)
+            # `make_scorer` passes no `pos_label` unless one was given: `tally` then accepts booleans, and 0 and 1.
             data = tally(y_true, predicted, weight=sample_weight, positive=pos_label)
         else:
             data = _MAKERS[of](y_true, predicted, labels=self.labels, weight=sample_weight)
@@ -224,12 +226,12 @@ def _check_policy(policy: Policy, positive: object) -> None:
     """Refuse a policy that a scorer cannot apply."""
     if policy.needs_group:
         raise OptionError(
-            f"this policy asks for groups by {', '.join(policy.attributes)}, which a scorer does not see",
+            f"this policy requires groups by {', '.join(policy.attributes)}, which a scorer does not receive",
             remedy=f"put the model into a PolicyClassifier, which finds them in X, and leave {keyword('policy')} out.",
         )
     if not policy.by_group[()].has_table:
         raise OptionError(
-            f"this policy may {', '.join(policy.actions)}, so it has no 2×2 table", remedy="take one that flags."
+            f"this policy may {', '.join(policy.actions)}, so it has no confusion matrix", remedy="give one that flags."
         )
     names = spellings(positive) if positive is not None else _DEFAULT_POSITIVE
     if policy.positive not in (None, *names):
