@@ -153,13 +153,13 @@ class Sample:
     kind: Annotated[str, option("-k", "--kind-of", help="Kind.")] = "plain"
 
 
-@command("plain", examples=())
+@command("plain", examples="")
 def plain(sample: Sample, *, also: Annotated[str | None, option(help="More.")] = None) -> None:
     """Print the options."""
     click.echo(f"{sample} {also}")
 
 
-@command("less", examples=())
+@command("less", examples="")
 def less(sample: Annotated[Sample, omit("kind"), hide("loud")]) -> None:
     """Print some of the options."""
     click.echo(f"{sample}")

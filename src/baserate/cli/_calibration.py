@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import click
 
 from baserate._domains import BINS, FOLDS, POINTS, PREVALENCE, SAMPLES
-from baserate.cli._declarations import NameChoice, Output, check_place, command, omit, option
+from baserate.cli._declarations import NameChoice, Output, check_place, command, omit, option, refuse_given
 from baserate.cli._io import (
     FEW,
     describe_omission,
@@ -146,11 +146,14 @@ class ReliabilityOptions(CurveBins):
     ] = None
 
     def __post_init__(self) -> None:
-        for name, remedy in self._idle().items():
-            value = getattr(self, name)
-            if value is not None and value is not False:  # 0 is a choice
-                raise click.UsageError(f"--{name.replace('_', '-')} {remedy}")
-        if self.curve is not None:
+        if self.curve is None:
+            refuse_given(self, ("points", "band"), "{} is for curves; add one, such as --curve isotonic.")
+        else:
+            of_numbers = ("fitted", "prevalence", "n_simulations", "smoother", "calibrator")
+            refuse_given(self, of_numbers, "{} is for numbers and tests; leave it out, or leave out --curve.")
+            if self.curve in IN_BINS:
+                message = "{} is for simulated bands, of --curve isotonic or --curve lowess; leave it out."
+                refuse_given(self, ["seed"], message)
             self.check_curve(self.curve)
         if self.labels and not self.scores:
             raise click.UsageError("--labels is for several classes; give a probability for each with --scores.")
@@ -159,32 +162,23 @@ class ReliabilityOptions(CurveBins):
         if self.calibrator and self.prevalence is not None:
             raise click.UsageError("--calibrator and --prevalence both adjust the scores; leave out one of them.")
 
-    def _idle(self) -> dict[str, str]:
-        """Options without use, and the remedy."""
-        if self.curve is None:
-            return dict.fromkeys(("points", "band"), "is for curves; add one, such as --curve isotonic.")
-        remedy = "is for numbers and tests; leave it out, or leave out --curve."
-        idle = dict.fromkeys(("fitted", "prevalence", "n_simulations", "smoother", "calibrator"), remedy)
-        of_bands = "is for simulated bands, of --curve isotonic or --curve lowess; leave it out."
-        return idle | ({"seed": of_bands} if self.curve in IN_BINS else {})
-
 
 @command(
     "reliability",
-    examples=(
-        ("calibration errors, null references and tests", f"baserate reliability {_FILE}"),
-        ("at every site", f"baserate reliability {_FILE} --group site"),
-        (
-            "calibration before and after a calibrator",
-            "baserate reliability new.csv --truth sick --score risk --calibrator calibrator.json",
-        ),
-        (
-            "calibration after an adjustment of the prevalence",
-            f"baserate reliability {_FILE} --prevalence derived",
-        ),
-        ("several classes, a probability for each", "baserate reliability pets.csv --truth is --scores p_"),
-        ("a calibration curve, to plot", f"baserate reliability {_FILE} --curve isotonic -o curve.csv"),
-    ),
+    examples=f"""
+    # calibration errors, null references and tests
+    baserate reliability {_FILE}
+    # at every site
+    baserate reliability {_FILE} --group site
+    # calibration before and after a calibrator
+    baserate reliability new.csv --truth sick --score risk --calibrator calibrator.json
+    # calibration after an adjustment of the prevalence
+    baserate reliability {_FILE} --prevalence derived
+    # several classes, a probability for each
+    baserate reliability pets.csv --truth is --scores p_
+    # a calibration curve, to plot
+    baserate reliability {_FILE} --curve isotonic -o curve.csv
+    """,
 )
 def reliability(reading: Reading, reliability_options: ReliabilityOptions, output: Output) -> None:
     """Assess calibration: errors, null references, tests.
@@ -241,7 +235,7 @@ def _print_curve(
     from baserate import infer
     from baserate.cli._calibration_page import curve_page
 
-    few = reliability_options.points is None and output.form in {"table", "md"}
+    few = reliability_options.points is None and output.is_page
     settings = reliability_options.to_curve_settings(seed=reliability_options.seed)
     what = str(reliability_options.curve).replace("-", "_")
     points = FEW if few else reliability_options.points
@@ -346,15 +340,16 @@ class FitOptions(MethodOptions):
 
 @command(
     "calibrate",
-    examples=(
-        (
-            "fit beta calibration, assess it by cross-fitting, and save it",
-            f"baserate calibrate {_FILE} --with beta -o calibrator.json",
-        ),
-        ("let the data choose the method", f"baserate calibrate {_FILE} -o calibrator.json"),
-        ("adjust the prevalence alone", f"baserate calibrate {_FILE} --with offset -o calibrator.json"),
-        ("apply the calibrator", "baserate apply calibrator.json new.parquet -o calibrated.parquet"),
-    ),
+    examples=f"""
+    # fit beta calibration, assess it by cross-fitting, and save it
+    baserate calibrate {_FILE} --with beta -o calibrator.json
+    # let the data choose the method
+    baserate calibrate {_FILE} -o calibrator.json
+    # adjust the prevalence alone
+    baserate calibrate {_FILE} --with offset -o calibrator.json
+    # apply the calibrator
+    baserate apply calibrator.json new.parquet -o calibrated.parquet
+    """,
 )
 def calibrate(reading: Reading, fit_options: FitOptions, output: Annotated[Output, omit("path")]) -> None:
     """Fit a calibrator: scores to probabilities.

@@ -110,24 +110,16 @@ def _rows_needed_cell(row: TidyRow, format_: CellFormatter) -> str:
     return format_.mark_undefined(row["why"]) if _is_undecidable(row) else ""
 
 
-_EXAMPLES = (
-    (
-        "a policy, in CI: exit code 1 unless the confidence bounds comply",
-        "baserate check new.csv --policy policy.json --require 'sensitivity >= 0.9, precision >= 20%'",
-    ),
-    (
-        "a threshold, at a prevalence of 2 %",
-        "baserate check new.csv --truth sick --score risk --threshold 0.4 --require 'npv >= 99%' --prevalence 2%",
-    ),
-    (
-        "in each group, too",
-        "baserate check new.csv --policy policy.json --require 'fpr <= 10%' --group sex",
-    ),
-    (
-        "estimates alone, also of ranks and probabilities",
-        "baserate check new.csv --policy policy.json --require 'auc >= 0.8, brier <= 0.1' --on estimate",
-    ),
-)
+_EXAMPLES = """
+# a policy, in CI: exit code 1 unless the confidence bounds comply
+baserate check new.csv --policy policy.json --require 'sensitivity >= 0.9, precision >= 20%'
+# a threshold, at a prevalence of 2 %
+baserate check new.csv --truth sick --score risk --threshold 0.4 --require 'npv >= 99%' --prevalence 2%
+# in each group, too
+baserate check new.csv --policy policy.json --require 'fpr <= 10%' --group sex
+# estimates alone, also of ranks and probabilities
+baserate check new.csv --policy policy.json --require 'auc >= 0.8, brier <= 0.1' --on estimate
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,7 +198,7 @@ def check(
     line = adjusted_headline(full_reading, results.data)
     print_messages(line, results.data, output, inferred=full_reading.positive is None)
     print_results(results, lambda: check_page(results, policy, line, output.digits), output)
-    if not output.quiet and (output.form in {"json", "csv"} or output.to_file):
+    if not output.quiet and output.needs_headline:
         print_message(describe_verdict(results))
     if not results.data["holds"]:
         click.get_current_context().exit(UNMET)

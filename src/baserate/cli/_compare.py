@@ -112,26 +112,20 @@ def _describe_alternative(row: TidyRow) -> str:
     return f"Alternative hypothesis: the difference in {measure_label(row['measure'])} is {where} {bound}."
 
 
-_EXAMPLES = (
-    ("the difference in AUC of two scores", "baserate compare people.csv --truth sick --score risk --score old"),
-    (
-        "non-inferiority with a margin of 0.02",
-        "baserate compare people.csv --truth sick --score new --score old --alternative better --margin 0.02",
-    ),
-    (
-        "decisions at a threshold, three measures",
-        "baserate compare people.csv --truth sick --score risk --score old --measure accuracy,f1,mcc --threshold 0.3",
-    ),
-    (
-        "expected cost, if a false negative costs 20 false positives",
-        "baserate compare people.csv --truth sick --score risk --score old --measure expected_cost --fp 1 --fn 20",
-    ),
-    ("two files, joined by a column", "baserate compare new.csv old.csv --id patient --truth sick --score risk"),
-    (
-        "several rows of each patient",
-        "baserate compare people.csv --truth sick --score risk --score old --cluster patient",
-    ),
-)
+_EXAMPLES = """
+# the difference in AUC of two scores
+baserate compare people.csv --truth sick --score risk --score old
+# non-inferiority with a margin of 0.02
+baserate compare people.csv --truth sick --score new --score old --alternative better --margin 0.02
+# decisions at a threshold, three measures
+baserate compare people.csv --truth sick --score risk --score old --measure accuracy,f1,mcc --threshold 0.3
+# expected cost, if a false negative costs 20 false positives
+baserate compare people.csv --truth sick --score risk --score old --measure expected_cost --fp 1 --fn 20
+# two files, joined by a column
+baserate compare new.csv old.csv --id patient --truth sick --score risk
+# several rows of each patient
+baserate compare people.csv --truth sick --score risk --score old --cluster patient
+"""
 
 
 _METHODS = ("delong", "resample", "mcnemar-exact", "mcnemar-mid-p", "mcnemar", "mcnemar-corrected")
@@ -141,8 +135,8 @@ _METHODS = ("delong", "resample", "mcnemar-exact", "mcnemar-mid-p", "mcnemar", "
 class CompareOptions:
     """Options of a comparison: measures, thresholds, hypothesis, test."""
 
-    measure: Annotated[tuple[tuple[str, ...], ...], two_class_measures("auc")] = ()
-    threshold: Annotated[tuple[tuple[float, ...], ...], threshold_per_score()] = ()
+    measure: Annotated[tuple[str, ...], two_class_measures("auc")] = ()
+    threshold: Annotated[tuple[float, ...], threshold_per_score()] = ()
     alternative: Annotated[
         str,
         option(
@@ -171,19 +165,19 @@ def compare(reading: Reading, compare_options: CompareOptions, settings: Measure
     from baserate import infer
     from baserate.measure import collect_settings, note_settings, results_data
 
-    names = [name for each in compare_options.measure for name in each] or ["auc"]
-    measures = bind_settings(settings.to_settings(), names)
+    measures = bind_settings(settings.to_settings(), compare_options.measure or ["auc"])
     question = infer.Question(
         compare_options.alternative,  # type: ignore[arg-type]  # click chose it
         compare_options.margin,
         compare_options.level,
         compare_options.method,
     )
-    thresholds = [each for several in compare_options.threshold for each in several]
-    if thresholds:
+    if compare_options.threshold:
         _check_thresholds(reading, compare_options, measures)
     rows = _read_models(reading, compare_options, quiet=output.quiet)
-    by_model = _thresholds_by_model(thresholds, [name for name in rows.score if name != reading.predicted])
+    by_model = _thresholds_by_model(
+        compare_options.threshold, [name for name in rows.score if name != reading.predicted]
+    )
     comparisons = infer.compare(
         rows, measure=measures, threshold=by_model, question=question, seed=compare_options.seed
     )

@@ -12,7 +12,7 @@ import click
 
 from baserate._errors import BaserateError, OptionError
 from baserate._formatting import count_of, there_are
-from baserate.cli._declarations import NameChoice, Output, command, omit, option
+from baserate.cli._declarations import NameChoice, Output, command, given_flags, omit, option, refuse_given
 from baserate.cli._io import print_messages, print_results, read_tallies
 from baserate.cli._measure import Classes, read_classes, read_costs
 from baserate.cli._options import ClosedFormIntervals, OptionalReading, OutcomeCosts, Reading, threshold_per_score
@@ -117,12 +117,12 @@ def _name_file_in_errors(file_reading: Reading, reading: Reading) -> Iterator[No
         raise type(error)(f"{file_reading.file[0]}: {error}") from error
 
 
-def _threshold_of(read: "Tallies", model: str, reading: Reading, cuts: Sequence[float]) -> float | None:
+def _threshold_of(read: "Tallies", model: str, reading: Reading, thresholds: Sequence[float]) -> float | None:
     """Threshold of a model; labels have none."""
     if model == read.intake.columns.get("predicted"):
         return None
-    if cuts:
-        return cuts[reading.score.index(model) if len(cuts) > 1 else 0]
+    if thresholds:
+        return thresholds[reading.score.index(model) if len(thresholds) > 1 else 0]
     if read.pooled(model).probable:
         return _MIDDLE
     score = read.pooled(model).score
@@ -132,28 +132,18 @@ def _threshold_of(read: "Tallies", model: str, reading: Reading, cuts: Sequence[
     )
 
 
-_EXAMPLES = (
-    (
-        "two confusion matrices (TP,FN,FP,TN), at a prevalence of 38 %",
-        "baserate costs --table M1=150,40,60,250 --table M2=250,45,5,200 --fp 1 --fn 100 --tp -1 --prevalence 0.38",
-    ),
-    (
-        "two classifiers, each with its own file; costs per 1000 people",
-        "baserate costs old.csv new.csv --truth sick --predicted flagged --fp 1 --fn 20 --prevalence 2% --per 1000",
-    ),
-    (
-        "two models of the same people, each with its own threshold",
-        "baserate costs people.csv --truth sick --score risk --score old --threshold 0.2,0.5 --fp 1 --fn 20",
-    ),
-    (
-        "several classes: a cost matrix and confusion matrices",
-        "baserate costs a.csv b.csv --cross-table rows --costs costs.csv --prevalence cat=0.2,dog=0.8",
-    ),
-    (
-        "the iso-cost line through a point of ROC space",
-        "baserate costs --iso-cost 0.1,0.6 --fp 10 --fn 1 --prevalence 0.5",
-    ),
-)
+_EXAMPLES = """
+# two confusion matrices (TP,FN,FP,TN), at a prevalence of 38 %
+baserate costs --table M1=150,40,60,250 --table M2=250,45,5,200 --fp 1 --fn 100 --tp -1 --prevalence 0.38
+# two classifiers, each with its own file; costs per 1000 people
+baserate costs old.csv new.csv --truth sick --predicted flagged --fp 1 --fn 20 --prevalence 2% --per 1000
+# two models of the same people, each with its own threshold
+baserate costs people.csv --truth sick --score risk --score old --threshold 0.2,0.5 --fp 1 --fn 20
+# several classes: a cost matrix and confusion matrices
+baserate costs a.csv b.csv --cross-table rows --costs costs.csv --prevalence cat=0.2,dog=0.8
+# the iso-cost line through a point of ROC space
+baserate costs --iso-cost 0.1,0.6 --fp 10 --fn 1 --prevalence 0.5
+"""
 
 
 def _read_point(text: str) -> tuple[float, float]:
@@ -186,7 +176,7 @@ class CostOptions(OutcomeCosts):
             "be repeated.",
         ),
     ] = ()
-    threshold: Annotated[tuple[tuple[float, ...], ...], threshold_per_score()] = ()
+    threshold: Annotated[tuple[float, ...], threshold_per_score()] = ()
     costs: Annotated[
         str | None,
         option(metavar="FILE", help="Of several classes: cost matrix of decisions, with true classes in rows."),
@@ -216,7 +206,7 @@ class CostOptions(OutcomeCosts):
     ] = ()
 
     def __post_init__(self) -> None:
-        priced = [f"--{name}" for name in PRICED if getattr(self, name) is not None]
+        priced = given_flags(self, PRICED)
         if not priced and self.costs is None:
             raise click.UsageError(
                 "costs are missing; add them, such as --fp 1 --fn 20, or of several classes --costs FILE."
@@ -233,17 +223,11 @@ class CostOptions(OutcomeCosts):
 
     def _check_several(self) -> None:
         """Refuse options of two classes beside costs of several."""
-        options = {"--table": self.table, "--threshold": self.threshold, "--iso-cost": self.iso_cost}
-        for flag, value in options.items():
-            if self.costs is not None and value:
-                raise click.UsageError(f"{flag} is for two classes; leave out either {flag} or --costs.")
+        if self.costs is not None:
+            message = "{} is for two classes; leave out either {} or --costs."
+            refuse_given(self, ("table", "threshold", "iso_cost"), message)
         if self.costs is not None and isinstance(self.prevalence, float):
             raise click.UsageError("several classes need a share each; give them as in --prevalence cat=0.2,dog=0.8.")
-
-    @property
-    def cuts(self) -> tuple[float, ...]:
-        """All thresholds, in order."""
-        return tuple(each for several in self.threshold for each in several)
 
 
 @command("costs", examples=_EXAMPLES)
@@ -276,16 +260,16 @@ def costs(
 def _check(reading: Reading, cost_options: CostOptions) -> None:
     """Refuse options without the data that they are for."""
     columns = ("truth", "score", "predicted", "positive", "negative", "weight", "count")
-    flags = [f"--{name}" for name in columns if getattr(reading, name)]
-    flags += [f"--{name}" for name in ("threshold", "cross-table") if getattr(cost_options, name.replace("-", "_"))]
-    if not reading.file and flags:
-        raise click.UsageError(f"{flags[0]} is for files; name one for each classifier, or leave out {flags[0]}.")
+    if not reading.file:
+        message = "{} is for files; name one for each classifier, or leave out {}."
+        refuse_given(reading, columns, message)
+        refuse_given(cost_options, ("threshold", "cross_table"), message)
     if not (reading.file or cost_options.table or cost_options.iso_cost):
         raise click.UsageError(
             "there is no classifier; name files of predictions, or type confusion matrices TP,FN,FP,TN, such as "
             "--table M1=150,40,60,250."
         )
-    thresholds, scores = len(cost_options.cuts), len(reading.score)
+    thresholds, scores = len(cost_options.threshold), len(reading.score)
     if thresholds and not scores:
         raise click.UsageError("--threshold is for scores; name their column with --score, or leave out --threshold.")
     if thresholds > 1 and thresholds != scores:
@@ -316,7 +300,7 @@ def _read_binary_samples(reading: Reading, cost_options: CostOptions, *, quiet: 
     from baserate import Curve
 
     read = read_tallies(reading, quiet=quiet)
-    thresholds = {model: _threshold_of(read, model, reading, cost_options.cuts) for model in read.models}
+    thresholds = {model: _threshold_of(read, model, reading, cost_options.threshold) for model in read.models}
     return [
         Sample(model, Curve(read.pooled(model)).at(_MIDDLE if at is None else at), at, read.intake)
         for model, at in thresholds.items()

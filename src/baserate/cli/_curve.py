@@ -56,13 +56,18 @@ class CurveOptions(BandOptions):
 
 @command(
     "curve",
-    examples=(
-        ("to read", f"baserate curve roc {_FILE}"),
-        ("every point, to plot", f"baserate curve pr {_FILE} -o pr.csv"),
-        ("a hundred points for each group", f"baserate curve gain {_FILE} --group site --points 100 --json"),
-        ("with a pointwise 95 % band", f"baserate curve roc {_FILE} --band"),
-        ("with a simultaneous band", f"baserate curve roc {_FILE} --simultaneous --level 0.9 -o roc.csv"),
-    ),
+    examples=f"""
+    # to read
+    baserate curve roc {_FILE}
+    # every point, to plot
+    baserate curve pr {_FILE} -o pr.csv
+    # a hundred points for each group
+    baserate curve gain {_FILE} --group site --points 100 --json
+    # with a pointwise 95 % band
+    baserate curve roc {_FILE} --band
+    # with a simultaneous band
+    baserate curve roc {_FILE} --simultaneous --level 0.9 -o roc.csv
+    """,
 )
 def curve(
     what: Annotated[str, argument(type=NameChoice(CURVES), metavar="CURVE")],
@@ -77,7 +82,7 @@ def curve(
     if curve_options.simultaneous and what not in {"roc", "det"}:
         raise click.UsageError(f"--simultaneous is for roc and det; take --band for {what}.")
     tallies = read_tallies(reading, quiet=output.quiet)
-    few = curve_options.points is None and output.form in {"table", "md"}
+    few = curve_options.points is None and output.is_page
     results = _compute_curve(tallies, what, FEW if few else curve_options.points, curve_options)
     longest = max(len(tally.score) + 1 for _, _, tally in tallies.walk())
     notes = [*results.data["notes"], *([describe_omission(longest)] if few and longest > FEW else [])]

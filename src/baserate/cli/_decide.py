@@ -9,7 +9,7 @@ import click
 from baserate._errors import BaserateError
 from baserate._formatting import count_of, format_count
 from baserate.cli._decision_options import DecisionOptions
-from baserate.cli._declarations import Output, command, omit, option
+from baserate.cli._declarations import Output, command, missing_option, omit, option, refuse_given
 from baserate.cli._io import (
     PolicyFile,
     adjusted_headline,
@@ -61,11 +61,12 @@ class ClassDecisionOptions(ClassScores):
     ] = None
 
     def __post_init__(self) -> None:
-        for name, remedy in _TWO_CLASSES.items():
-            if getattr(self, name) and not self.scores:
-                raise click.UsageError(
-                    f"--{name} is for several classes, each with a probability in --scores; of two classes {remedy}."
-                )
+        for name, remedy in ({} if self.scores else _TWO_CLASSES).items():
+            refuse_given(
+                self,
+                [name],
+                f"{{}} is for several classes, each with a probability in --scores; of two classes {remedy}.",
+            )
         if self.scores and self.costs is None:
             raise click.UsageError(
                 "decisions among several classes need costs; give --costs FILE, a cost matrix with truth in rows."
@@ -105,40 +106,24 @@ def decide_classes(
     print_results(results, lambda: decide_classes_page(results, reading, costs_file, output.digits), output)
 
 
-_EXAMPLES = (
-    (
-        "a false negative costs 20 false positives, at a prevalence of 2 %",
-        "baserate decide people.csv --truth sick --score risk --fp 1 --fn 20 --prevalence 2%",
-    ),
-    (
-        "the highest sensitivity under a requirement",
-        "baserate decide people.csv --truth sick --score risk --require 'specificity >= 0.9' --maximize sensitivity",
-    ),
-    ("at most 100 flagged rows", "baserate decide people.csv --truth sick --score risk --capacity 100"),
-    (
-        "refer uncertain cases to a person, at a cost",
-        "baserate decide people.csv --truth sick --score risk --fp 1 --fn 5 --abstain-cost 0.3",
-    ),
-    (
-        "three bands of risk",
-        "baserate decide people.csv --truth sick --score risk --band-risks 5%,20% --band-names low,medium,high",
-    ),
-    (
-        "choose on one sample, evaluate on another",
-        "baserate decide train.csv --truth sick --score risk --rule youden --judge-on test.csv",
-    ),
-    (
-        "choose on calibrated probabilities, and save the policy",
-        (
-            "baserate decide people.csv --truth sick --score risk --calibrator calibrator.json --fp 1 --fn 20 -o "
-            "policy.json"
-        ),
-    ),
-    (
-        "several classes, each row by least cost",
-        "baserate decide pets.csv --truth is --scores p_ --costs costs.csv --abstain-cost 0.4",
-    ),
-)
+_EXAMPLES = """
+# a false negative costs 20 false positives, at a prevalence of 2 %
+baserate decide people.csv --truth sick --score risk --fp 1 --fn 20 --prevalence 2%
+# the highest sensitivity under a requirement
+baserate decide people.csv --truth sick --score risk --require 'specificity >= 0.9' --maximize sensitivity
+# at most 100 flagged rows
+baserate decide people.csv --truth sick --score risk --capacity 100
+# refer uncertain cases to a person, at a cost
+baserate decide people.csv --truth sick --score risk --fp 1 --fn 5 --abstain-cost 0.3
+# three bands of risk
+baserate decide people.csv --truth sick --score risk --band-risks 5%,20% --band-names low,medium,high
+# choose on one sample, evaluate on another
+baserate decide train.csv --truth sick --score risk --rule youden --judge-on test.csv
+# choose on calibrated probabilities, and save the policy
+baserate decide people.csv --truth sick --score risk --calibrator calibrator.json --fp 1 --fn 20 -o policy.json
+# several classes, each row by least cost
+baserate decide pets.csv --truth is --scores p_ --costs costs.csv --abstain-cost 0.4
+"""
 
 
 @command("decide", examples=_EXAMPLES)
@@ -187,39 +172,32 @@ def decide(
 def _check(reading: Reading, decision_options: DecisionOptions, policy_file: PolicyFile, intervals: Intervals) -> None:
     """Refuse no model, several models of one policy, and options that contradict each other."""
     if not reading.score:
-        raise click.MissingParameter(param_hint="'--score'", param_type="option", ctx=click.get_current_context())
+        raise missing_option("--score")
     if [*reading.file, *decision_options.judge_on].count("-") > 1:
         raise click.UsageError("stdin can be read once; name a file to choose on, or one for --judge-on.")
     if intervals.no_interval and decision_options.n_bootstrap:
         raise click.UsageError("--n-bootstrap is for intervals; leave out either --n-bootstrap or --no-interval.")
-    for flag, value in (("-o", policy_file.path), ("--calibrator", policy_file.calibrator)):
-        if value is not None and len(reading.score) > 1:
-            raise click.UsageError(f"{flag} is for one model; give one --score.")
+    if policy_file.flags and len(reading.score) > 1:
+        raise click.UsageError(f"{policy_file.flags[0]} is for one model; give one --score.")
 
 
 def _check_class_options(
     reading: Reading, decision_options: DecisionOptions, policy_file: PolicyFile, intervals: Intervals
 ) -> None:
     """Refuse options of two classes where there are several."""
-    for flag, value in (("-o", policy_file.path), ("--calibrator", policy_file.calibrator)):
-        if value is not None:
-            raise click.UsageError(
-                f"{flag} is for policies of one score; the cheapest of several classes depends on all their "
-                "probabilities: use decide.least_cost in Python."
-            )
-    names = [each.name for each in fields(decision_options) if each.name != "abstain_cost"]
-    binary = [name for name in ("score", "positive", "negative") if getattr(reading, name)]
-    binary += [name for name in names if getattr(decision_options, name) not in (None, ())]
-    if binary:
-        flag = f"--{binary[0].replace('_', '-')}"
-        raise click.UsageError(f"{flag} is for two classes; --scores and --costs decide several: leave out {flag}.")
-    if reading.group:
-        raise click.UsageError("--group is for two classes; give a file with the rows of one group.")
-    for name in ("interval", "seed"):
-        if getattr(intervals, name) is not None:
-            raise click.UsageError(
-                f"--{name} is for two classes; several have one kind of interval: leave out --{name}."
-            )
+    if policy_file.flags:
+        raise click.UsageError(
+            f"{policy_file.flags[0]} is for policies of one score; the cheapest of several classes depends on all "
+            "their probabilities: use decide.least_cost in Python."
+        )
+    message = "{} is for two classes; --scores and --costs decide several: leave out {}."
+    refuse_given(reading, ("score", "positive", "negative"), message)
+    refuse_given(
+        decision_options, [each.name for each in fields(decision_options) if each.name != "abstain_cost"], message
+    )
+    refuse_given(reading, ["group"], "{} is for two classes; give a file with the rows of one group.")
+    message = "{} is for two classes; several have one kind of interval: leave out {}."
+    refuse_given(intervals, ("interval", "seed"), message)
 
 
 class _Request(NamedTuple):

@@ -12,7 +12,7 @@ import click
 
 from baserate._domains import POINTS, SHARE
 from baserate._formatting import format_exact, format_level, format_number, join_words
-from baserate.cli._declarations import NameChoice, Output, command, option
+from baserate.cli._declarations import NameChoice, Output, command, given_flags, option, refuse_given
 from baserate.cli._io import (
     adjusted_headline,
     describe_adjustment,
@@ -22,7 +22,7 @@ from baserate.cli._io import (
     read_tallies,
 )
 from baserate.cli._options import ClosedFormIntervals, OutcomeCosts, Prevalence, Reading
-from baserate.cli._values import CELLS, flatten, read_prevalence, read_share, whole_number
+from baserate.cli._values import CELLS, join_distinct, read_prevalence, read_share, whole_number
 from baserate.text import (
     EVERYBODY,
     Cell,
@@ -210,30 +210,22 @@ _USUAL = tuple(at / 20 for at in range(1, 20))
 """Thresholds that a table shows by default."""
 _NEAR = 1e-9
 
-_BENEFIT_EXAMPLES = (
-    ("net benefit at the usual threshold probabilities", "baserate benefit people.csv --truth sick --score risk"),
-    (
-        "at threshold probabilities of 5, 10 and 25 %",
-        "baserate benefit people.csv --truth sick --score risk --at 5%,10%,25%",
-    ),
-    (
-        "at every site, between two thresholds",
-        "baserate benefit people.csv --truth sick --score risk --group site --from 0.05 --to 0.35",
-    ),
-    (
-        "at a prevalence of 15 %, to which scores are adjusted",
-        "baserate benefit people.csv --truth sick --score risk --prevalence 0.15",
-    ),
-    (
-        "a case-control sample with scores calibrated at a prevalence of 15 %",
-        "baserate benefit sample.csv --truth sick --score risk --prevalence 0.15 --keep-scores",
-    ),
-    (
-        "differences in net benefit",
-        "baserate benefit people.csv --truth sick --score risk --score old --compare",
-    ),
-    ("a decision curve, to plot", "baserate benefit people.csv --truth sick --score risk -o curve.csv"),
-)
+_BENEFIT_EXAMPLES = """
+# net benefit at the usual threshold probabilities
+baserate benefit people.csv --truth sick --score risk
+# at threshold probabilities of 5, 10 and 25 %
+baserate benefit people.csv --truth sick --score risk --at 5%,10%,25%
+# at every site, between two thresholds
+baserate benefit people.csv --truth sick --score risk --group site --from 0.05 --to 0.35
+# at a prevalence of 15 %, to which scores are adjusted
+baserate benefit people.csv --truth sick --score risk --prevalence 0.15
+# a case-control sample with scores calibrated at a prevalence of 15 %
+baserate benefit sample.csv --truth sick --score risk --prevalence 0.15 --keep-scores
+# differences in net benefit
+baserate benefit people.csv --truth sick --score risk --score old --compare
+# a decision curve, to plot
+baserate benefit people.csv --truth sick --score risk -o curve.csv
+"""
 
 
 def steps(low: float, high: float, *, most: int) -> list[float]:
@@ -272,11 +264,12 @@ class DecisionCurveOptions:
     """Options of decision curves: threshold probabilities, prevalence, adjustment of scores."""
 
     at: Annotated[
-        tuple[tuple[float, ...], ...],
+        tuple[float, ...],
         option(
             type=_probability_list,
             metavar="NUMBERS",
             multiple=True,
+            callback=join_distinct,
             default=f"0.01 to 0.99; in tables at most {FEW} of them",
             help="Threshold probabilities, such as 0.05,0.1 or 5%,10%.",
         ),
@@ -309,9 +302,9 @@ class DecisionCurveOptions:
     compare: Annotated[bool, option(help="Difference in net benefit between each pair of models.")] = False
 
     def __post_init__(self) -> None:
-        for name, value in (("--from", self.from_), ("--to", self.to), ("--points", self.points)):
-            if self.at and value is not None:
-                raise click.UsageError(f"--at and {name} both determine the thresholds; give one of them.")
+        if self.at:
+            message = "--at and {} both determine the thresholds; give one of them."
+            refuse_given(self, ("from_", "to", "points"), message)
         low, high = self._ends
         if low >= high:
             raise click.UsageError(f"there is no threshold from {low:g} to {high:g}; let --from be less than --to.")
@@ -340,7 +333,7 @@ class DecisionCurveOptions:
     def thresholds(self) -> list[float] | None:
         """All thresholds; None for the default ones."""
         if self.at:
-            return sorted(flatten(self.at))
+            return sorted(self.at)
         low, high = self._ends
         if self.points is not None:
             apart = (high - low) / (self.points - 1)
@@ -372,7 +365,7 @@ def benefit(
     """
     compute = _compare_curves if curve_options.compare else _compute_curves
     results = compute(reading, curve_options, intervals.confidence, output)
-    few = curve_options.few if output.form in {"table", "md"} else None
+    few = curve_options.few if output.is_page else None
     total, notes = len(set(results.columns["threshold"])), list(results.data["notes"])
     if few and len(few) < total:
         notes.append(f"{len(few)} of {total} thresholds are shown; --at or --points shows others, --format csv all.")
@@ -476,18 +469,16 @@ def _cost_cell(format_: CellFormatter, name: str, row: TidyRow) -> Cell:
 FEW_POINTS = 21
 """Points of a curve that a table shows: every twentieth."""
 
-_COST_EXAMPLES = (
-    ("to read", "baserate cost-curve people.csv --truth sick --score risk"),
-    (
-        "a false negative costs 20 false positives, at a prevalence of 2 %",
-        "baserate cost-curve people.csv --truth sick --score risk --fp 1 --fn 20 --prevalence 0.02",
-    ),
-    ("every corner, to plot", "baserate cost-curve people.csv --truth sick --score risk --score old -o costs.csv"),
-    (
-        "a Brier curve of unadjusted probabilities",
-        "baserate cost-curve people.csv --truth sick --score risk --kind brier --points 11",
-    ),
-)
+_COST_EXAMPLES = """
+# to read
+baserate cost-curve people.csv --truth sick --score risk
+# a false negative costs 20 false positives, at a prevalence of 2 %
+baserate cost-curve people.csv --truth sick --score risk --fp 1 --fn 20 --prevalence 0.02
+# every corner, to plot
+baserate cost-curve people.csv --truth sick --score risk --score old -o costs.csv
+# a Brier curve of unadjusted probabilities
+baserate cost-curve people.csv --truth sick --score risk --kind brier --points 11
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -521,9 +512,9 @@ class CostCurveOptions(OutcomeCosts):
     ] = None
 
     def __post_init__(self) -> None:
-        flags = [f"--{name}" for name in CELLS if getattr(self, name) is not None]
-        if self.kind == "brier" and flags:
-            raise click.UsageError(f"{flags[0]} is for cost curves; leave out either {flags[0]} or --kind brier.")
+        flags = given_flags(self, CELLS)
+        if self.kind == "brier":
+            refuse_given(self, CELLS, "{} is for cost curves; leave out either {} or --kind brier.")
         if flags and self.prevalence is None:
             raise click.UsageError(
                 "the place of costs on the curve depends on the prevalence; add it, such as --prevalence 0.02."
@@ -550,7 +541,7 @@ def cost_curve(
     if costs is not None and prevalence is not None:
         probability_cost(costs, prevalence)  # before reading, so that errors come at once
     read = read_tallies(reading, quiet=output.quiet)
-    few = cost_options.points is None and output.form in {"table", "md"}
+    few = cost_options.points is None and output.is_page
     curves, left_out = _compute_cost_curves(read, cost_options, intervals.confidence, few=few)
     data = curves.data
     if costs is not None and prevalence is not None:

@@ -195,7 +195,7 @@ class DecisionOptions(OutcomeCosts):
         float | None, option(type=_read_threshold, metavar="NUMBER", help="Fixed threshold to evaluate.")
     ] = None
     measures: Annotated[
-        tuple[tuple[str, ...], ...],
+        tuple[str, ...],
         two_class_measures("the usual ones", "Measures of decisions by any of their names, with commas, or all."),
     ] = ()
     net_benefit_at: NetBenefitAt = None
@@ -278,10 +278,11 @@ class DecisionOptions(OutcomeCosts):
         from baserate import Counts
         from baserate.measure import MEASURES, describe, find_measure
 
-        typed = [name for each in self.measures for name in each]
-        if "all" in typed:
+        if "all" in self.measures:
             return [self.settings.apply(each) for each in MEASURES.values() if describe(each).of is Counts]
-        measures = [*{describe(find_measure(name)).name: self._bind(find_measure(name)) for name in typed}.values()]
+        measures = [
+            *{describe(find_measure(name)).name: self._bind(find_measure(name)) for name in self.measures}.values()
+        ]
         unfit = [describe(each).name for each in measures if describe(each).of is not Counts]
         if unfit:
             raise OptionError(
@@ -339,8 +340,7 @@ class DecisionOptions(OutcomeCosts):
         from baserate.decide import parse_requirements
         from baserate.measure import MEASURES, find_measure, option_of
 
-        typed = [name for each in self.measures for name in each]
-        measures = [*MEASURES.values()] if "all" in typed else [find_measure(name) for name in typed]
+        measures = [*MEASURES.values()] if "all" in self.measures else [find_measure(name) for name in self.measures]
         measures += [
             find_measure(name) for name in (self.maximize, self.minimize) if name and name.strip().lower() != "cost"
         ]

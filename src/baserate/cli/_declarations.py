@@ -6,7 +6,7 @@ The common flags (--debug, --help, and those of `Output`) are declared in this m
 """
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_args
@@ -78,6 +78,34 @@ def hide(*names: str) -> Variant:
     return Variant(hidden=frozenset(names))
 
 
+def flag_of(name: str) -> str:
+    """Return the flag of an option.
+
+    >>> flag_of("n_bootstrap"), flag_of("from_")
+    ('--n-bootstrap', '--from')
+    """
+    return f"--{name.strip('_').replace('_', '-')}"
+
+
+def given_flags(options: object, names: Iterable[str]) -> list[str]:
+    """Return the flags of those options of a dataclass that are on the command line."""
+    values = {name: getattr(options, name) for name in names}
+    # Not by truth: 0 is a value of an option.
+    return [flag_of(name) for name, value in values.items() if value is not False and value not in (None, "", ())]
+
+
+def refuse_given(options: object, names: Iterable[str], message: str) -> None:
+    """Refuse the first of some options that is on the command line; {} in the message stands for its flag."""
+    flags = given_flags(options, names)
+    if flags:
+        raise click.UsageError(message.replace("{}", flags[0]))
+
+
+def missing_option(flag: str) -> click.MissingParameter:
+    """Make the error about an option that is required by others, in the words of click."""
+    return click.MissingParameter(param_hint=f"'{flag}'", param_type="option", ctx=click.get_current_context())
+
+
 class NameChoice(click.Choice[str]):
     """A choice that suggests the nearest name when a text is none of the choices."""
 
@@ -118,7 +146,7 @@ def _make_parameter(name: str, annotation: object, default: object, *, hidden: b
     if isinstance(spec, ArgumentSpec):
         return click.Argument([name], **spec.settings)
     assert isinstance(spec, OptionSpec)  # noqa: S101  (callers have looked)
-    flags = spec.flags or (f"--{name.strip('_').replace('_', '-')}",)
+    flags = spec.flags or (flag_of(name),)
     is_flag = {"is_flag": True} if get_args(annotation)[0] is bool else {}
     # Click must not get the default: it would convert it, and our types read text.
     return Option(
@@ -200,6 +228,16 @@ class Output:
         return name or (self._ending if self._ending in self.formats else "table")
 
     @property
+    def is_page(self) -> bool:
+        """Whether the format is for people, so that long results are cut and notes are part of them."""
+        return self.form in {"table", "md"}
+
+    @property
+    def needs_headline(self) -> bool:
+        """Whether stderr needs the headline, since the results on the screen do not begin with it."""
+        return self.form in {"json", "csv"} or self.to_file
+
+    @property
     def to_file(self) -> bool:
         """Whether the results go to a file rather than to stdout."""
         return self.path not in {None, "-"}
@@ -217,10 +255,6 @@ def check_place(path: Path, flag: str = "-o") -> None:
         raise click.UsageError(
             f"there is no folder {path.parent} for the output; make it, or name another file with {flag}."
         )
-
-
-Examples = Sequence[tuple[str, str]]
-"""Pairs of a purpose and a command."""
 
 
 class CommonFlags(click.Command):
@@ -242,9 +276,11 @@ class CommonFlags(click.Command):
 class _WithExamples(CommonFlags):
     """A command whose help lists examples before the options."""
 
-    def __init__(self, *args: Any, examples: Examples = (), **settings: Any) -> None:  # noqa: ANN401
+    def __init__(self, *args: Any, examples: str = "", **settings: Any) -> None:  # noqa: ANN401
         super().__init__(*args, **settings)
-        self.examples = examples
+        lines = [line.strip() for line in examples.strip().splitlines()]
+        self.examples = [*zip([line.removeprefix("# ") for line in lines[::2]], lines[1::2], strict=True)]
+        """Purposes and commands."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples, then the options."""
@@ -281,8 +317,16 @@ class CommandGroup(_WithExamples, click.Group):
         return super().resolve_command(ctx, [typed, *args[1:]])
 
 
-def command(name: str, *, examples: Examples) -> Callable[[Callable[..., None]], Command]:
-    """Make a function a command: its parameters are dataclasses of options, or single options."""
+def command(name: str, *, examples: str) -> Callable[[Callable[..., None]], Command]:
+    """Make a function a command: its parameters are dataclasses of options, or single options.
+
+    Parameters
+    ----------
+    name
+        Name of the command.
+    examples
+        Lines of a comment on the purpose and a command, in turn.
+    """
 
     def decorate(function: Callable[..., None]) -> Command:
         parameters = inspect.signature(function).parameters.values()
@@ -304,9 +348,7 @@ def command(name: str, *, examples: Examples) -> Callable[[Callable[..., None]],
     return decorate
 
 
-def group(
-    name: str, *, examples: Examples = (), noun: str = "command"
-) -> Callable[[Callable[..., None]], CommandGroup]:
+def group(name: str, *, examples: str = "", noun: str = "command") -> Callable[[Callable[..., None]], CommandGroup]:
     """Make a function a group of commands; its parameters are options of the group."""
 
     def decorate(function: Callable[..., None]) -> CommandGroup:

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import click
 
 from baserate._formatting import count_of, format_count, format_exact, format_number
-from baserate.cli._declarations import NameChoice, Output, OutputFile, Quiet, argument, check_place, command, option
+from baserate.cli._declarations import (
+    NameChoice,
+    Output,
+    OutputFile,
+    Quiet,
+    argument,
+    check_place,
+    command,
+    option,
+    refuse_given,
+)
 from baserate.cli._io import (
     ROWS_FILE,
     MissingScore,
@@ -43,20 +53,20 @@ if TYPE_CHECKING:
     from baserate.apply import ScoreRanges
     from baserate.report import Plan
 
-_APPLY_EXAMPLES = (
-    ("calibrated probabilities beside the scores", "baserate apply calibrator.json people.csv -o calibrated.csv"),
-    (
-        "files of any size and format, with a name for the new column",
-        "baserate apply calibrator.json 'parts/*.parquet' -o out.parquet --score risk --to p",
-    ),
-    ("in the middle of a pipe", "zcat people.csv.gz | baserate apply calibrator.json - -o - | head"),
-    ("both probabilities of a Venn–Abers calibrator", "baserate apply venn-abers.json people.csv -o out.csv --bounds"),
-    ("the action of a policy for each row", "baserate apply policy.json new.parquet --id patient -o decisions.parquet"),
-    (
-        "with the probability of each action, and another group column",
-        "baserate apply policy.json new.csv --id patient --group gender --chances -o decisions.csv",
-    ),
-)
+_APPLY_EXAMPLES = """
+# calibrated probabilities beside the scores
+baserate apply calibrator.json people.csv -o calibrated.csv
+# files of any size and format, with a name for the new column
+baserate apply calibrator.json 'parts/*.parquet' -o out.parquet --score risk --to p
+# in the middle of a pipe
+zcat people.csv.gz | baserate apply calibrator.json - -o - | head
+# both probabilities of a Venn–Abers calibrator
+baserate apply venn-abers.json people.csv -o out.csv --bounds
+# the action of a policy for each row
+baserate apply policy.json new.parquet --id patient -o decisions.parquet
+# with the probability of each action, and another group column
+baserate apply policy.json new.csv --id patient --group gender --chances -o decisions.csv
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,11 +124,11 @@ class ApplyOptions:
 
     def check(self, *, policy: bool) -> None:
         """Refuse options for the other kind of file."""
-        of_policies = {"--id": self.id_, "--group": self.group, "--chances": self.chances}
-        given = [name for name, value in ({"--bounds": self.bounds} if policy else of_policies).items() if value]
-        if given:
-            kinds = ("calibrators", "a policy") if policy else ("policies", "a calibrator")
-            raise click.UsageError(f"{given[0]} is for {kinds[0]}, and {self.what} contains {kinds[1]}; leave it out.")
+        if policy:
+            refuse_given(self, ["bounds"], f"{{}} is for calibrators, and {self.what} contains a policy; leave it out.")
+        else:
+            message = f"{{}} is for policies, and {self.what} contains a calibrator; leave it out."
+            refuse_given(self, ("id_", "group", "chances"), message)
 
 
 @command("apply", examples=_APPLY_EXAMPLES)
@@ -147,18 +157,16 @@ def apply(apply_options: ApplyOptions) -> None:
     write_rows(loaded, apply_options.file, apply_options.path, quiet=apply_options.quiet, **settings)
 
 
-_EXPORT_EXAMPLES = (
-    ("a calibrator as an expression for the warehouse", "baserate export calibrator.json --to sql"),
-    (
-        "a calibrator as a function for a service",
-        "baserate export calibrator.json --to python --name chance -o chance.py",
-    ),
-    (
-        "a policy as a query for PostgreSQL",
-        "baserate export policy.json --to sql --dialect postgresql --table clinic.scores -o decide.sql",
-    ),
-    ("a policy as a function for a service", "baserate export policy.json --to python --name triage -o triage.py"),
-)
+_EXPORT_EXAMPLES = """
+# a calibrator as an expression for the warehouse
+baserate export calibrator.json --to sql
+# a calibrator as a function for a service
+baserate export calibrator.json --to python --name chance -o chance.py
+# a policy as a query for PostgreSQL
+baserate export policy.json --to sql --dialect postgresql --table clinic.scores -o decide.sql
+# a policy as a function for a service
+baserate export policy.json --to python --name triage -o triage.py
+"""
 _OF_SQL = ("dialect", "score", "table", "group", "id", "chances")
 _OF_POLICIES = ("table", "group", "id", "chances")
 
@@ -225,16 +233,13 @@ class Export:
 
     def check(self, *, policy: bool) -> None:
         """Refuse options that have no use for this language and this kind of file."""
-        for name in _OF_SQL if self.to == "python" else ():
-            if getattr(self, name):
-                raise click.UsageError(f"--{name} is for SQL; a function takes scores, not columns: leave it out.")
-        for name in () if policy else _OF_POLICIES:
-            if getattr(self, name):
-                raise click.UsageError(
-                    f"--{name} is for policies, and {self.file} contains a calibrator; leave it out."
-                )
-        if self.to == "sql" and self.name is not None and not policy:
-            raise click.UsageError("--name is for Python; an expression has none: leave it out.")
+        if self.to == "python":
+            refuse_given(self, _OF_SQL, "{} is for SQL; a function takes scores, not columns: leave it out.")
+        if not policy:
+            message = f"{{}} is for policies, and {self.file} contains a calibrator; leave it out."
+            refuse_given(self, _OF_POLICIES, message)
+        if self.to == "sql" and not policy:
+            refuse_given(self, ["name"], "{} is for Python; an expression has none: leave it out.")
 
 
 @command("export", examples=_EXPORT_EXAMPLES)
@@ -279,12 +284,16 @@ def _write_sql(loaded: "Calibrator | MulticlassCalibrator | Policy", export: Exp
     return ",\n".join(f"{each} AS {find_dialect(dialect).quote_name(name)}" for name, each in expressions.items())
 
 
-_SHOW_EXAMPLES = (
-    ("actions of a policy, and how it was chosen", "baserate show policy.json"),
-    ("the parameters of a calibrator", "baserate show calibrator.json"),
-    ("a saved report", "baserate show report.json"),
-    ("for programs", "baserate show policy.json --json"),
-)
+_SHOW_EXAMPLES = """
+# actions of a policy, and how it was chosen
+baserate show policy.json
+# the parameters of a calibrator
+baserate show calibrator.json
+# a saved report
+baserate show report.json
+# for programs
+baserate show policy.json --json
+"""
 _NAME = 24
 """Letters of the name of a score, which may stand between two thresholds."""
 _TITLE = 56

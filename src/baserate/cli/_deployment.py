@@ -11,7 +11,7 @@ import click
 from baserate._domains import PREVALENCE
 from baserate._errors import BaserateError, UnknownNameError
 from baserate._formatting import format_count, format_number
-from baserate.cli._declarations import NameChoice, argument, option
+from baserate.cli._declarations import NameChoice, argument, missing_option, option, refuse_given
 from baserate.cli._measure import score_columns
 from baserate.cli._options import FILES, ClassScores, Negative, Positive, Reading, check_score_options
 from baserate.cli._terminal import progress_bar
@@ -92,10 +92,9 @@ class DeploymentOptions(ClassScores):
     def __post_init__(self) -> None:
         check_score_options(self.score, self.scores, "scores")
         for name, remedy in self._idle().items():
-            if getattr(self, name):
-                raise click.UsageError(f"--{name.replace('_', '-')} {remedy}")
+            refuse_given(self, [name], f"{{}} {remedy}")
         if self.validation and not self.truth:
-            raise click.MissingParameter(param_hint="'--truth'", param_type="option", ctx=click.get_current_context())
+            raise missing_option("--truth")
         if [*self.file, *self.validation].count("-") > 1:
             raise click.UsageError("stdin can be read once; name a file for the target or for --validation.")
 

@@ -16,7 +16,7 @@ from baserate._domains import BINS, INCHES, ROWS
 from baserate.cli._calibration import CurveBins
 from baserate.cli._curve import BandOptions
 from baserate.cli._decision_curves import CostCurveOptions, DecisionCurveOptions
-from baserate.cli._declarations import Examples, NameChoice, Quiet, check_place, command, group, omit, option
+from baserate.cli._declarations import NameChoice, Quiet, check_place, command, group, omit, option
 from baserate.cli._fairness import GroupOptions, complete_reading
 from baserate.cli._io import (
     adjusted_headline,
@@ -42,7 +42,6 @@ from baserate.cli._population import FAMILIES, PopulationRequest, make_request
 from baserate.cli._terminal import print_message
 from baserate.cli._values import (
     complete_two_class,
-    flatten,
     names,
     read_numbers,
     read_prevalence,
@@ -117,9 +116,7 @@ class MarkOptions(BandOptions):
     """Options of curves: band, confidence level, thresholds and policies to mark."""
 
     level: Level = 0.95
-    threshold: Annotated[
-        tuple[tuple[float, ...], ...], thresholds_option("Thresholds to mark, with commas.", default=None)
-    ] = ()
+    threshold: Annotated[tuple[float, ...], thresholds_option("Thresholds to mark, with commas.", default=None)] = ()
     policy: Annotated[
         str | None,
         option(type=click.Path(), metavar="FILE", help="Policy to mark; it also names the columns and groups."),
@@ -128,7 +125,7 @@ class MarkOptions(BandOptions):
     def arguments(self, figure: "FigureType") -> dict[str, Any]:
         """Make the arguments of a figure's function; load the policy."""
         marks = {
-            "threshold": flatten(self.threshold) or None,
+            "threshold": self.threshold or None,
             "policy": None if self.policy is None else load_policy(self.policy),
         }
         band = {"band": "simultaneous" if self.simultaneous else self.band, "level": self.level}
@@ -148,7 +145,7 @@ class _OwnOptions(NamedTuple):
     """Options of one figure: the function that declares them and makes the call, and examples of the command."""
 
     make_call: Callable[..., Call]
-    examples: Examples
+    examples: str
     reading: Any = None
     """Options of reading, if not those that follow from the entry."""
 
@@ -158,7 +155,7 @@ _OWN_OPTIONS: dict[str, _OwnOptions] = {}
 
 def own_options(
     name: str,
-    examples: Examples = (),
+    examples: str = "",
     reading: Any = None,  # noqa: ANN401  (an annotation)
 ) -> Callable[[Callable[..., Call]], Callable[..., Call]]:
     """Declare the options of a figure beside those of its entry, by the parameters of a function."""
@@ -172,7 +169,7 @@ def own_options(
 
 def _make_command(figure: "FigureType") -> click.Command:
     """Make the command of a figure."""
-    default = (("with the usual options", f"baserate draw {figure.name} {_FILE} -o {figure.name}.svg"),)
+    default = f"# with the usual options\nbaserate draw {figure.name} {_FILE} -o {figure.name}.svg"
     own = _OWN_OPTIONS.get(figure.name, _OwnOptions(lambda: Call({}), default))
 
     def draw_figure(
@@ -253,17 +250,14 @@ class RocOptions(OutcomeCosts):
 
 @own_options(
     "roc",
-    (
-        ("a ROC curve", f"baserate draw roc {_FILE} -o roc.svg"),
-        (
-            "the cheapest threshold, if a false negative costs 20 false positives at 2 %",
-            f"baserate draw roc {_FILE} --fp 1 --fn 20 --prevalence 2% -o roc.svg",
-        ),
-        (
-            "a simultaneous band, and a threshold",
-            f"baserate draw roc {_FILE} --simultaneous --threshold 0.5 -o roc.png",
-        ),
-    ),
+    f"""
+    # a ROC curve
+    baserate draw roc {_FILE} -o roc.svg
+    # the cheapest threshold, if a false negative costs 20 false positives at 2 %
+    baserate draw roc {_FILE} --fp 1 --fn 20 --prevalence 2% -o roc.svg
+    # a simultaneous band, and a threshold
+    baserate draw roc {_FILE} --simultaneous --threshold 0.5 -o roc.png
+    """,
 )
 def _call_roc(roc: RocOptions) -> Call:
     return Call({"hull": not roc.no_hull, "costs": roc.outcome_costs, "prevalence": roc.prevalence})
@@ -271,10 +265,12 @@ def _call_roc(roc: RocOptions) -> Call:
 
 @own_options(
     "pr",
-    (
-        ("precision against recall", f"baserate draw pr {_FILE} -o pr.svg"),
-        ("at a prevalence of 2 %", f"baserate draw pr {_FILE} --prevalence 0.02 --threshold 0.5 -o pr.svg"),
-    ),
+    f"""
+    # precision against recall
+    baserate draw pr {_FILE} -o pr.svg
+    # at a prevalence of 2 %
+    baserate draw pr {_FILE} --prevalence 0.02 --threshold 0.5 -o pr.svg
+    """,
 )
 def _call_pr(
     *, no_iso_f1: Annotated[bool, option(help="Without lines of equal F1.")] = False, prevalence: Prevalence = None
@@ -284,7 +280,7 @@ def _call_pr(
 
 @own_options(
     "scores",
-    (("score distributions, and a threshold", f"baserate draw scores {_FILE} --threshold 0.5 -o scores.svg"),),
+    f"# score distributions, and a threshold\nbaserate draw scores {_FILE} --threshold 0.5 -o scores.svg",
 )
 def _call_scores(
     *,
@@ -314,13 +310,12 @@ class ThresholdMeasures(MeasureSettings):
 
 @own_options(
     "thresholds",
-    (
-        ("the usual measures", f"baserate draw thresholds {_FILE} -o thresholds.svg"),
-        (
-            "two measures, at a prevalence of 2 %",
-            f"baserate draw thresholds {_FILE} --measures ppv,npv --prevalence 2% -o t.svg",
-        ),
-    ),
+    f"""
+    # the usual measures
+    baserate draw thresholds {_FILE} -o thresholds.svg
+    # two measures, at a prevalence of 2 %
+    baserate draw thresholds {_FILE} --measures ppv,npv --prevalence 2% -o t.svg
+    """,
 )
 def _call_thresholds(choice: ThresholdMeasures) -> Call:
     measures = bind_settings(choice.to_settings(), choice.measures)
@@ -332,10 +327,12 @@ _CalibrationBins = Annotated[CurveBins, omit("scores", "labels")]
 
 @own_options(
     "reliability",
-    (
-        ("a calibration curve with its band", f"baserate draw reliability {_FILE} -o reliability.svg"),
-        ("in bins", f"baserate draw reliability {_FILE} --curve binned -o reliability.svg"),
-    ),
+    f"""
+    # a calibration curve with its band
+    baserate draw reliability {_FILE} -o reliability.svg
+    # in bins
+    baserate draw reliability {_FILE} --curve binned -o reliability.svg
+    """,
 )
 def _call_reliability(
     bins: _CalibrationBins,
@@ -361,10 +358,12 @@ def _call_likelihood_ratio(bins: Annotated[CurveBins, omit("scores", "labels", "
 
 @own_options(
     "decision-curve",
-    (
-        ("net benefit at the usual threshold probabilities", f"baserate draw decision-curve {_FILE} -o benefit.svg"),
-        ("at a prevalence of 2 %", f"baserate draw decision-curve {_FILE} --prevalence 2% --to 0.2 -o benefit.svg"),
-    ),
+    f"""
+    # net benefit at the usual threshold probabilities
+    baserate draw decision-curve {_FILE} -o benefit.svg
+    # at a prevalence of 2 %
+    baserate draw decision-curve {_FILE} --prevalence 2% --to 0.2 -o benefit.svg
+    """,
     reading=Reading,
 )
 def _call_decision_curve(
@@ -375,13 +374,12 @@ def _call_decision_curve(
 
 @own_options(
     "cost-curve",
-    (
-        (
-            "a false negative costs 20 false positives, at a prevalence of 2 %",
-            f"baserate draw cost-curve {_FILE} --fp 1 --fn 20 --prevalence 0.02 -o costs.svg",
-        ),
-        ("a Brier curve", f"baserate draw cost-curve {_FILE} --kind brier -o brier.svg"),
-    ),
+    f"""
+    # a false negative costs 20 false positives, at a prevalence of 2 %
+    baserate draw cost-curve {_FILE} --fp 1 --fn 20 --prevalence 0.02 -o costs.svg
+    # a Brier curve
+    baserate draw cost-curve {_FILE} --kind brier -o brier.svg
+    """,
     reading=Reading,
 )
 def _call_cost_curve(cost_options: Annotated[CostCurveOptions, omit("points")], intervals: ClosedFormIntervals) -> Call:
@@ -426,7 +424,10 @@ class PrevalenceCurveOptions(MeasureSettings):
 
 @own_options(
     "prevalence",
-    (("PPV and NPV, with 2 % marked", f"baserate draw prevalence {_FILE} --threshold 0.3 --at 2% -o prevalence.svg"),),
+    f"""
+    # PPV and NPV, with 2 % marked
+    baserate draw prevalence {_FILE} --threshold 0.3 --at 2% -o prevalence.svg
+    """,
 )
 def _call_prevalence(curve: PrevalenceCurveOptions) -> Call:
     measures = bind_settings(curve.to_settings(), curve.measures)
@@ -436,10 +437,12 @@ def _call_prevalence(curve: PrevalenceCurveOptions) -> Call:
 
 @own_options(
     "groups",
-    (
-        ("measures by site", f"baserate draw groups {_FILE} --group site -o groups.svg"),
-        ("by a saved policy", "baserate draw groups new.csv --policy policy.json -o groups.svg"),
-    ),
+    f"""
+    # measures by site
+    baserate draw groups {_FILE} --group site -o groups.svg
+    # by a saved policy
+    baserate draw groups new.csv --policy policy.json -o groups.svg
+    """,
 )
 def _call_groups(
     group_options: Annotated[GroupOptions, omit("n_permutations", "seed", "reference", "min_group_size")],
@@ -481,13 +484,12 @@ _choose_population.__doc__ = f"{_POPULATION.summary}\n\n{_POPULATION.details}"
 population = group(
     "population",
     noun="population",
-    examples=(
-        ("300 simulated rows", "baserate draw population binormal --means 0,1 --sample 300 -o scores.svg"),
-        (
-            "a sample and a theoretical distribution",
-            f"baserate draw population logit-normal {_FILE} --what roc -o roc.svg",
-        ),
-    ),
+    examples=f"""
+    # 300 simulated rows
+    baserate draw population binormal --means 0,1 --sample 300 -o scores.svg
+    # a sample and a theoretical distribution
+    baserate draw population logit-normal {_FILE} --what roc -o roc.svg
+    """,
 )(_choose_population)
 
 
@@ -533,9 +535,10 @@ def _make_family_command(name: str, family: type) -> click.Command:
 
     draw_family.__doc__ = family.__doc__
     draw_family.__annotations__["parameters"] = family
-    examples = (
-        ("the scores of 300 rows, over their densities", f"baserate draw population {name} --sample 300 -o {name}.svg"),
-    )
+    examples = f"""
+    # the scores of 300 rows, over their densities
+    baserate draw population {name} --sample 300 -o {name}.svg
+    """
     return command(name, examples=examples)(draw_family)
 
 
@@ -546,10 +549,12 @@ for _name, _family in FAMILIES.items():
 @group(
     "draw",
     noun="figure",
-    examples=(
-        ("a ROC curve with its band", f"baserate draw roc {_FILE} --band -o roc.svg"),
-        ("cumulative gains", f"baserate draw gain {_FILE} -o gain.svg"),
-    ),
+    examples=f"""
+    # a ROC curve with its band
+    baserate draw roc {_FILE} --band -o roc.svg
+    # cumulative gains
+    baserate draw gain {_FILE} -o gain.svg
+    """,
 )
 def draw() -> None:
     """Draw figures for papers: ROC, PR, calibration and more.

@@ -11,7 +11,17 @@ import click
 from click.shell_completion import CompletionItem
 
 from baserate._domains import FOLDS, REPEATS, SAMPLES
-from baserate.cli._declarations import NameChoice, Output, command, omit, option
+from baserate.cli._declarations import (
+    NameChoice,
+    Output,
+    command,
+    flag_of,
+    given_flags,
+    missing_option,
+    omit,
+    option,
+    refuse_given,
+)
 from baserate.cli._io import (
     PolicyFile,
     adjusted_headline,
@@ -55,25 +65,18 @@ if TYPE_CHECKING:
 
     Way = Callable[[Tallies, Goal], Policy]
 
-_GROUPS_EXAMPLES = (
-    (
-        "by race and by sex, then by both at once",
-        "baserate groups people.csv --truth sick --score risk --group race,sex",
-    ),
-    (
-        "a saved policy by group",
-        "baserate groups new.csv --policy policy.json",
-    ),
-    (
-        "other measures, also of ranks and probabilities, for a program",
-        "baserate groups people.csv --truth sick --score risk --group site --measures fnr,auc,observed_expected --json",
-    ),
-    (
-        "a reference group, and only groups with 100 rows or more",
-        "baserate groups people.csv --truth sick --score risk --group race --reference Caucasian --min-group-size 100",
-    ),
-    ("predicted labels", "baserate groups people.csv --truth sick --predicted says --group race"),
-)
+_GROUPS_EXAMPLES = """
+# by race and by sex, then by both at once
+baserate groups people.csv --truth sick --score risk --group race,sex
+# a saved policy by group
+baserate groups new.csv --policy policy.json
+# other measures, also of ranks and probabilities, for a program
+baserate groups people.csv --truth sick --score risk --group site --measures fnr,auc,observed_expected --json
+# a reference group, and only groups with 100 rows or more
+baserate groups people.csv --truth sick --score risk --group race --reference Caucasian --min-group-size 100
+# predicted labels
+baserate groups people.csv --truth sick --predicted says --group race
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,9 +96,7 @@ class GroupOptions:
         str | None,
         option(type=click.Path(), metavar="FILE", help="Policy that decides; it also names the columns and groups."),
     ] = None
-    measures: Annotated[
-        tuple[tuple[str, ...], ...], two_class_measures("flag rate, sensitivity, FPR, precision and accuracy")
-    ] = ()
+    measures: Annotated[tuple[str, ...], two_class_measures("flag rate, sensitivity, FPR, precision and accuracy")] = ()
     level: Level = 0.95
     n_permutations: Annotated[
         int, option(type=whole_number(SAMPLES), help="Number of permutations for the null distribution.")
@@ -133,7 +134,7 @@ class GroupOptions:
 
     def bind_measures(self, settings: MeasureSettings) -> "list[Measure] | None":
         """Measures with the numbers that they depend on; None for the usual ones."""
-        return bind_settings(settings.to_settings(), [name for each in self.measures for name in each]) or None
+        return bind_settings(settings.to_settings(), self.measures) or None
 
 
 @command("groups", examples=_GROUPS_EXAMPLES)
@@ -197,14 +198,8 @@ _WAYS = ("deterministic", "blind", "crossing", "favor", "reversal")
 """Options for other policies than the optimal one, of which one may be given."""
 
 
-_OWNERS = {
-    "favorable": "favor",
-    "around": "favor",
-    "objective": "favor",
-    "folds": "held_out",
-    "repeats": "held_out",
-}
-"""Option -> the option that it belongs to."""
+_OWNERS = {"favor": ("favorable", "around", "objective"), "held_out": ("folds", "repeats")}
+"""Option -> options that belong to it."""
 
 
 def match_group(text: str, tallies: "Tallies") -> "Group":
@@ -317,13 +312,13 @@ class ParityOptions(OutcomeCosts):
     ] = None
 
     def __post_init__(self) -> None:
-        ways = [name for name in _WAYS if getattr(self, name)]
+        ways = given_flags(self, _WAYS)
         if len(ways) > 1:
-            raise click.UsageError(f"--{ways[0]} and --{ways[1]} are two ways to choose; give one of them.")
-        for name, owner in _OWNERS.items():
-            if getattr(self, name) is not None and not getattr(self, owner):
-                flag = owner.replace("_", "-")
-                raise click.UsageError(f"--{name} is for --{flag}; give --{flag}, too, or leave out --{name}.")
+            raise click.UsageError(f"{ways[0]} and {ways[1]} are two ways to choose; give one of them.")
+        for owner, names in _OWNERS.items():
+            if not getattr(self, owner):
+                flag = flag_of(owner)
+                refuse_given(self, names, f"{{}} is for {flag}; give {flag}, too, or leave out {{}}.")
         if self.favor and self.favorable is None:
             raise click.UsageError("--favor needs the favorable action: --favorable pass, or --favorable flag.")
 
@@ -367,28 +362,18 @@ class ParityOptions(OutcomeCosts):
 
 
 _COLUMNS = ("--truth sick --score risk --group sex", "--fp 2 --fn 1")
-_EQUALIZE_EXAMPLES = (
-    (
-        "equalized odds at the least cost, and the policy for new rows",
-        f"baserate equalize people.csv {_COLUMNS[0]} --parity equalized-odds {_COLUMNS[1]} -o policy.json",
-    ),
-    (
-        "a tolerance of 0.02, without randomization, for groups by two columns",
-        f"baserate equalize people.csv {_COLUMNS[0]},site --parity equal-opportunity --within 0.02 --deterministic",
-    ),
-    (
-        "at prevalences of 2 % of women and 3.3 % of men",
-        f"baserate equalize people.csv {_COLUMNS[0]} --parity equal-opportunity --prevalence 'f=2%,m=3.3%'",
-    ),
-    (
-        "the price of fairness at every tolerance, and cross-validation",
-        f"baserate equalize people.csv {_COLUMNS[0]} --parity equalized-odds {_COLUMNS[1]} --frontier --held-out",
-    ),
-    (
-        "one threshold for all, without the group attribute",
-        f"baserate equalize people.csv {_COLUMNS[0]} --parity demographic-parity --within 5% --blind",
-    ),
-)
+_EQUALIZE_EXAMPLES = f"""
+# equalized odds at the least cost, and the policy for new rows
+baserate equalize people.csv {_COLUMNS[0]} --parity equalized-odds {_COLUMNS[1]} -o policy.json
+# a tolerance of 0.02, without randomization, for groups by two columns
+baserate equalize people.csv {_COLUMNS[0]},site --parity equal-opportunity --within 0.02 --deterministic
+# at prevalences of 2 % of women and 3.3 % of men
+baserate equalize people.csv {_COLUMNS[0]} --parity equal-opportunity --prevalence 'f=2%,m=3.3%'
+# the price of fairness at every tolerance, and cross-validation
+baserate equalize people.csv {_COLUMNS[0]} --parity equalized-odds {_COLUMNS[1]} --frontier --held-out
+# one threshold for all, without the group attribute
+baserate equalize people.csv {_COLUMNS[0]} --parity demographic-parity --within 5% --blind
+"""
 
 
 @command("equalize", examples=_EQUALIZE_EXAMPLES)
@@ -428,7 +413,7 @@ def _check(reading: Reading, policy_file: PolicyFile, output: Output) -> None:
     models = [*reading.score, *filter(None, [reading.predicted])]
     check_group(reading.group)
     if not models:
-        raise click.MissingParameter(param_hint="'--score'", param_type="option", ctx=click.get_current_context())
+        raise missing_option("--score")
     if len(models) > 1:
         raise click.UsageError(f"a policy is of one model, not of {' and '.join(models)}; give one.")
     check_stdout(policy_file.path, output)

@@ -10,7 +10,7 @@ import click
 
 from baserate._formatting import format_exact, format_level, format_number
 from baserate.cli._decision_curves import model_of
-from baserate.cli._declarations import Output, command, hide, option
+from baserate.cli._declarations import Output, command, hide, option, refuse_given
 from baserate.cli._io import headline, print_notes, print_results, read_rows, read_tallies
 from baserate.cli._options import OutcomeCosts, Reading
 from baserate.cli._values import CELLS, read_level, read_prevalence, read_share
@@ -285,24 +285,19 @@ def format_weighted_sum(row: TidyRow, digits: int) -> str:
 
 
 _LEVEL = 0.95
-_POINT = ("fpr", "tpr")
 
-_EXAMPLES = (
-    ("the models and thresholds on the hull", "baserate hull people.csv --truth sick --score risk --score old"),
-    (
-        "a false negative costs 20 false positives, at a prevalence of 2 %",
-        "baserate hull people.csv --truth sick --score risk --score old --fp 1 --fn 20 --prevalence 0.02",
-    ),
-    (
-        "a mixture with a false positive rate of 10 %",
-        "baserate hull people.csv --truth sick --score risk --predicted says --fpr 10%",
-    ),
-    (
-        "likelihood ratios of a score",
-        "baserate hull people.csv --truth sick --score risk --ratios --prevalence 0.02",
-    ),
-    ("the best weights of two scores", "baserate hull people.csv --truth sick --score risk --score old --combine"),
-)
+_EXAMPLES = """
+# the models and thresholds on the hull
+baserate hull people.csv --truth sick --score risk --score old
+# a false negative costs 20 false positives, at a prevalence of 2 %
+baserate hull people.csv --truth sick --score risk --score old --fp 1 --fn 20 --prevalence 0.02
+# a mixture with a false positive rate of 10 %
+baserate hull people.csv --truth sick --score risk --predicted says --fpr 10%
+# likelihood ratios of a score
+baserate hull people.csv --truth sick --score risk --ratios --prevalence 0.02
+# the best weights of two scores
+baserate hull people.csv --truth sick --score risk --score old --combine
+"""
 
 
 def _read_rate(text: str) -> float:
@@ -349,20 +344,14 @@ class HullOptions(OutcomeCosts):
             raise click.UsageError("--ratios and --combine give different tables; leave out one of them.")
         if self.fpr is not None and self.tpr is not None:
             raise click.UsageError("--fpr and --tpr both determine the mixture; give one of them.")
-        mode = "--combine" if self.combine else "--ratios"
-        for name in self._idle():
-            if not (self.combine or self.ratios):
-                raise click.UsageError(f"--{name} is for likelihood ratios; add --ratios, or leave it out.")
-            raise click.UsageError(f"--{name} has no use beside {mode}; leave out one of them.")
-
-    def _idle(self) -> Iterator[str]:
-        """Yield options that would change nothing."""
+        of_hulls = (*CELLS, "fpr", "tpr")
         if self.combine:
-            idle: tuple[str, ...] = ("reverse", "prevalence", *CELLS, *_POINT, "level")
+            message = "{} has no use beside --combine; leave out one of them."
+            refuse_given(self, ("reverse", "prevalence", *of_hulls, "level"), message)
+        elif self.ratios:
+            refuse_given(self, ("reverse", *of_hulls), "{} has no use beside --ratios; leave out one of them.")
         else:
-            idle = ("reverse", *CELLS, *_POINT) if self.ratios else ("level",)
-        # Compared with None and False rather than tested for truth: 0 is a rate.
-        return (name for name in idle if getattr(self, name) is not None and getattr(self, name) is not False)
+            refuse_given(self, ["level"], "{} is for likelihood ratios; add --ratios, or leave it out.")
 
 
 @command("hull", examples=_EXAMPLES)
@@ -379,7 +368,7 @@ def hull(reading: Annotated[Reading, hide("group")], hull_options: HullOptions, 
     elif hull_options.ratios:
         compute, page = _compute_ratios, ratios_page
     results = compute(reading, hull_options, quiet=output.quiet)
-    if output.form in {"table", "md"}:
+    if output.is_page:
         notes = [*results.data["notes"], *describe_omissions(results)]
         results = replace(results, data={**results.data, "notes": notes})
     print_notes(reading, results.data, output)
@@ -388,11 +377,11 @@ def hull(reading: Annotated[Reading, hide("group")], hull_options: HullOptions, 
 
 def _check(reading: Reading, hull_options: HullOptions) -> None:
     """Refuse columns and costs that a hull cannot use."""
-    if reading.group:
-        raise click.UsageError("--group has no use for a hull; give a file with rows of one group, or leave it out.")
+    message = "{} has no use for a hull; give a file with rows of one group, or leave it out."
+    refuse_given(reading, ["group"], message)
     if hull_options.combine:
-        if reading.predicted:
-            raise click.UsageError("--predicted has no use beside --combine, which takes two scores; leave it out.")
+        message = "{} has no use beside --combine, which takes two scores; leave it out."
+        refuse_given(reading, ["predicted"], message)
         # A name with * at its end may stand for many columns, which are counted after reading.
         if not any(name.endswith("*") for name in reading.score):
             _check_two(reading.score)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import click
 
 from baserate._formatting import format_count, format_number, format_pace
-from baserate.cli._declarations import NameChoice, Output, check_place, option
+from baserate.cli._declarations import NameChoice, Output, check_place, missing_option, option
 from baserate.cli._options import Reading
 from baserate.cli._terminal import WIDTH, print_message, progress_bar, terminal_width, write_output
 from baserate.text import Page, describe_files, describe_positive, describe_rows, shorten_label
@@ -59,7 +59,7 @@ def _reading_arguments(reading: Reading, *, quiet: bool) -> dict[str, Any]:
 def check_truth(reading: Reading) -> None:
     """Refuse options without a column of labels, as click does; a confusion matrix needs none."""
     if reading.truth is None:
-        raise click.MissingParameter(param_hint="'--truth'", param_type="option", ctx=click.get_current_context())
+        raise missing_option("--truth")
 
 
 def check_stdout(path: str | None, output: Output) -> None:
@@ -140,8 +140,7 @@ def print_messages(headline: str, data: Any, output: Output, *, inferred: bool) 
 
 
 def _messages(headline: str, data: Any, output: Output, *, inferred: bool) -> Iterator[str]:  # noqa: ANN401
-    # A table on the screen begins with this line itself.
-    if output.form in {"json", "csv"} or output.to_file:
+    if output.needs_headline:
         yield headline
     if inferred:
         yield f"positive = {data['positive']}, inferred; name it with --positive."
@@ -273,7 +272,7 @@ def fill_from_policy(reading: Reading, policy: "Policy") -> Reading:
     known = policy.columns
     score = reading.score or tuple(known[name] for name in ("score",) if name in known)
     if not score:
-        raise click.MissingParameter(param_hint="'--score'", param_type="option", ctx=click.get_current_context())
+        raise missing_option("--score")
     positive = policy.positive if reading.positive is None and reading.negative is None else reading.positive
     more = tuple(name for name in reading.group if name not in policy.attributes)
     return replace(
@@ -331,6 +330,11 @@ class PolicyFile:
     def __post_init__(self) -> None:
         if self.path not in (None, "-"):
             check_place(Path(str(self.path)))
+
+    @property
+    def flags(self) -> list[str]:
+        """Flags that are on the command line."""
+        return [*["-o"] * (self.path is not None), *["--calibrator"] * (self.calibrator is not None)]
 
     def load_calibrator(self) -> "Calibrator | None":
         """Read the calibrator, if any; one of several classes is refused."""

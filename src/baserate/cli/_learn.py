@@ -15,7 +15,7 @@ from baserate.cli._io import print_results
 from baserate.cli._terminal import write_output
 from baserate.text import Page, Row, Section, Table
 
-_DEMO_EXAMPLES = (("in the folder baserate-demo", "baserate demo"),)
+_DEMO_EXAMPLES = "# in the folder baserate-demo\nbaserate demo"
 NAME, PAGE = "people.csv", "report.html"
 
 
@@ -226,12 +226,16 @@ _LISTS = {
 
 @command(
     "list",
-    examples=(
-        ("all of them", "baserate list measures"),
-        ("measures by words", "baserate list measures threat score"),
-        ("the meaning of a code", "baserate list findings BR007"),
-        ("decision rules, with their names in other software", "baserate list rules"),
-    ),
+    examples="""
+    # all of them
+    baserate list measures
+    # measures by words
+    baserate list measures threat score
+    # the meaning of a code
+    baserate list findings BR007
+    # decision rules, with their names in other software
+    baserate list rules
+    """,
 )
 def list_(
     what: Annotated[str, argument(type=NameChoice([*_LISTS]))],
@@ -258,11 +262,14 @@ def list_(
 
 @command(
     "completion",
-    examples=(
-        ("in ~/.bashrc", 'eval "$(baserate completion bash)"'),
-        ("in ~/.zshrc", 'eval "$(baserate completion zsh)"'),
-        ("once, for fish", "baserate completion fish > ~/.config/fish/completions/baserate.fish"),
-    ),
+    examples="""
+    # in ~/.bashrc
+    eval "$(baserate completion bash)"
+    # in ~/.zshrc
+    eval "$(baserate completion zsh)"
+    # once, for fish
+    baserate completion fish > ~/.config/fish/completions/baserate.fish
+    """,
 )
 def completion(
     context: click.Context, shell: Annotated[str, argument(type=NameChoice(["bash", "zsh", "fish"]))]

@@ -7,12 +7,25 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import click
 from click.shell_completion import CompletionItem
 
-from baserate.cli._declarations import FORMATS, NameChoice, OptionSpec, Output, argument, omit, option
+from baserate.cli._declarations import (
+    FORMATS,
+    NameChoice,
+    OptionSpec,
+    Output,
+    argument,
+    given_flags,
+    missing_option,
+    omit,
+    option,
+    refuse_given,
+)
 from baserate.cli._values import (
     CELLS,
     combine_ratios,
     complete_measures,
     complete_two_class,
+    join_distinct,
+    join_lists,
     names,
     read_cost,
     read_level,
@@ -31,7 +44,7 @@ if TYPE_CHECKING:
 def check_group(groups: tuple[str, ...]) -> None:
     """Refuse options without a column of groups, as click does."""
     if not groups:
-        raise click.MissingParameter(param_hint="'--group'", param_type="option", ctx=click.get_current_context())
+        raise missing_option("--group")
 
 
 def check_score_options(score: object, scores: object, what: str) -> None:
@@ -167,36 +180,30 @@ class ClassScores:
 
 def thresholds_option(help: str, **settings: Any) -> OptionSpec:  # noqa: A002, ANN401  (those of click)
     """Declare an option of thresholds, listed with commas or repeated."""
-    settings = {"default": "0.5 for probabilities", **settings}
-    return option("--threshold", type=read_thresholds, metavar="NUMBERS", multiple=True, help=help, **settings)
+    usual: dict[str, Any] = {
+        "type": read_thresholds,
+        "metavar": "NUMBERS",
+        "multiple": True,
+        "callback": join_distinct,
+        "default": "0.5 for probabilities",
+    }
+    return option("--threshold", help=help, **{**usual, **settings})
 
 
 Thresholds = Annotated[
-    tuple[tuple[float, ...], ...], thresholds_option("Thresholds, with commas: scores at or above one are flagged.")
+    tuple[float, ...], thresholds_option("Thresholds, with commas: scores at or above one are flagged.")
 ]
 
 
 def threshold_per_score() -> OptionSpec:
     """Declare an option with a threshold for all scores, or one for each."""
-    return option(
-        type=read_thresholds,
-        metavar="NUMBERS",
-        multiple=True,
-        default="0.5 for probabilities",
-        help="Threshold for all scores, or one for each --score with commas: scores at or above it are flagged.",
-    )
+    text = "Threshold for all scores, or one for each --score with commas: scores at or above it are flagged."
+    return thresholds_option(text, callback=join_lists)  # two scores may have the same
 
 
 def two_class_measures(default: str, help_text: str = "Measures by any of their names, with commas.") -> OptionSpec:
     """Declare an option with measures of two classes."""
-    return option(
-        type=names,
-        metavar="NAMES",
-        shell_complete=complete_two_class,
-        multiple=True,
-        default=default,
-        help=help_text,
-    )
+    return measures_option(default=default, help=help_text, shell_complete=complete_two_class)
 
 
 Level = Annotated[
@@ -212,14 +219,18 @@ Seed = Annotated[int, option("--seed", type=click.IntRange(0), help="Random seed
 def measures_option(**settings: Any) -> OptionSpec:  # noqa: ANN401  (those of click)
     """Declare an option of measures, listed with commas or repeated."""
     usual: dict[str, Any] = {
+        "type": names,
+        "metavar": "NAMES",
+        "multiple": True,
+        "callback": join_lists,
         "shell_complete": complete_measures,
         "default": "the usual ones",
         "help": "Measures by any of their names, with commas, or all.",
     }
-    return option("--measures", type=names, metavar="NAMES", multiple=True, **{**usual, **settings})
+    return option(**{**usual, **settings})
 
 
-Measures = Annotated[tuple[tuple[str, ...], ...], measures_option()]
+Measures = Annotated[tuple[str, ...], measures_option()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -326,15 +337,20 @@ class MeasureSettings(OutcomeCosts):
         return Settings(self.outcome_costs, self.net_benefit_at, self.beta)
 
     @property
-    def is_empty(self) -> bool:
-        """Whether none is on the command line."""
-        return not any(getattr(self, name) is not None for name in (*CELLS, "net_benefit_at", "beta"))
+    def flags(self) -> list[str]:
+        """Flags that are on the command line."""
+        return given_flags(self, (*CELLS, "net_benefit_at", "beta"))
 
     def bind(self, measures: "Iterable[str | Measure] | str") -> "list[Measure] | Literal['usual', 'all']":
         """Bind the settings to the measures; refuse missing ones, and those of no use."""
-        if isinstance(measures, str):
-            return self._whole(measures)
-        return bind_settings(self.to_settings(), measures)
+        if not isinstance(measures, str):
+            return bind_settings(self.to_settings(), measures)
+        if self.flags:
+            raise click.UsageError(
+                f"{self.flags[0]} is for measures that are named; name them, such as --measures "
+                "expected_cost,net_benefit."
+            )
+        return "all" if measures == "all" else "usual"
 
     def require(self, wanted: "Sequence[Requirement]") -> "tuple[Requirement, ...]":
         """Bind the settings to the measures of requirements."""
@@ -343,20 +359,11 @@ class MeasureSettings(OutcomeCosts):
 
     def refuse_for_classes(self) -> None:
         """Refuse costs of two classes where there are several."""
-        if not self.is_empty:
+        if self.flags:
             raise click.UsageError(
                 "--fp, --fn, --tp, --tn, --net-benefit-at and --beta are for two classes; of several, name a file "
                 "with the cost of each decision with --costs."
             )
-
-    def _whole(self, measures: str) -> "Literal['usual', 'all']":
-        if not self.is_empty:
-            idle = next(name for name in (*CELLS, "net_benefit_at", "beta") if getattr(self, name) is not None)
-            raise click.UsageError(
-                f"--{idle.replace('_', '-')} is for measures that are named; name them, such as --measures "
-                "expected_cost,net_benefit."
-            )
-        return "all" if measures == "all" else "usual"
 
 
 def bind_settings(settings: "Settings", measures: "Iterable[str | Measure]") -> "list[Measure]":
@@ -428,13 +435,9 @@ class Intervals:
     ] = None
 
     def __post_init__(self) -> None:
-        given = {
-            f"--{name}": getattr(self, name)
-            for name in ("level", "interval", "seed", "cluster")
-            if getattr(self, name) is not None
-        }
-        if self.no_interval and given:
-            raise click.UsageError(f"{next(iter(given))} is for intervals; leave out either it or --no-interval.")
+        if self.no_interval:
+            idle = ("level", "interval", "seed", "cluster")
+            refuse_given(self, idle, "{} is for intervals; leave out either it or --no-interval.")
         if self.interval and self.cluster:
             raise click.UsageError(
                 f"--interval {self.interval} assumes independent rows, --cluster does not; leave out one of them."

@@ -21,10 +21,16 @@ from baserate.cli._declarations import (
     option,
 )
 from baserate.cli._io import FEW, print_results
-from baserate.cli._options import MeasureSettings, Seed, bind_settings
+from baserate.cli._options import MeasureSettings, Seed, bind_settings, thresholds_option
 from baserate.cli._size import simulate_size
 from baserate.cli._terminal import print_message, progress_bar
-from baserate.cli._values import complete_measures, flatten, names, read_numbers, read_thresholds, whole_number
+from baserate.cli._values import (
+    complete_measures,
+    join_lists,
+    names,
+    read_numbers,
+    whole_number,
+)
 
 if TYPE_CHECKING:
     from baserate._population import Population
@@ -54,13 +60,18 @@ class PopulationRequest:
 @group(
     "population",
     noun="population",
-    examples=(
-        ("the threshold with the highest F1, at a prevalence of 50 %", "baserate population linear measure f1"),
-        ("several measures, at a prevalence of 2 %", "baserate population linear --prevalence 0.02 measure f1,mcc,auc"),
-        ("an exact curve, to plot", "baserate population retrieval --level ER+ --prevalence 0.1 curve pr -o pr.csv"),
-        ("sampling distribution of the AUC", "baserate population binormal --means 0,1 study --sizes 30,300,3000"),
-        ("simulated predictions", "baserate population linear draw 1000 --seed 7 -o people.csv"),
-    ),
+    examples="""
+    # the threshold with the highest F1, at a prevalence of 50 %
+    baserate population linear measure f1
+    # several measures, at a prevalence of 2 %
+    baserate population linear --prevalence 0.02 measure f1,mcc,auc
+    # an exact curve, to plot
+    baserate population retrieval --level ER+ --prevalence 0.1 curve pr -o pr.csv
+    # sampling distribution of the AUC
+    baserate population binormal --means 0,1 study --sizes 30,300,3000
+    # simulated predictions
+    baserate population linear draw 1000 --seed 7 -o people.csv
+    """,
 )
 def population() -> None:
     """Compute exact results of theoretical score distributions.
@@ -73,20 +84,23 @@ def population() -> None:
 class PopulationMeasures:
     """Options that say what to measure of a population, and at which thresholds."""
 
-    measures: Annotated[tuple[tuple[str, ...], ...], argument(type=names, nargs=-1, shell_complete=complete_measures)]
+    measures: Annotated[
+        tuple[str, ...], argument(type=names, nargs=-1, callback=join_lists, shell_complete=complete_measures)
+    ]
     threshold: Annotated[
-        tuple[tuple[float, ...], ...],
-        option(type=read_thresholds, metavar="NUMBERS", multiple=True, help="Thresholds to tabulate at, with commas."),
+        tuple[float, ...], thresholds_option("Thresholds to tabulate at, with commas.", default=None)
     ] = ()
     points: Annotated[int, option(type=whole_number(POINTS), help="Number of thresholds, without --threshold.")] = 11
 
 
 @command(
     "measure",
-    examples=(
-        ("the usual measures", "baserate population linear measure"),
-        ("two of them at three thresholds", "baserate population linear measure f1,mcc --threshold 0.25,0.5,0.75"),
-    ),
+    examples="""
+    # the usual measures
+    baserate population linear measure
+    # two of them at three thresholds
+    baserate population linear measure f1,mcc --threshold 0.25,0.5,0.75
+    """,
 )
 def measure(
     request: Annotated[PopulationRequest, CONTEXT_OBJECT],
@@ -101,16 +115,16 @@ def measure(
     from baserate import population as library
     from baserate.cli._population_page import choose_measures, each_measure_once, measures_page
 
-    typed = [name for each in choice.measures for name in each]
-    named = bind_settings(settings.to_settings(), [] if "all" in typed else typed)
-    wanted = choose_measures(typed) if "all" in typed or not named else each_measure_once(named)
-    at = flatten(choice.threshold)
-    results = request.label_results(library.summary(request.population(), *wanted, points=choice.points, at=at))
+    typed = choice.measures
+    named = bind_settings(settings.to_settings(), () if "all" in typed else typed)
+    measures = choose_measures(typed) if "all" in typed or not named else each_measure_once(named)
+    summary = library.summary(request.population(), *measures, points=choice.points, at=choice.threshold)
+    results = request.label_results(summary)
     _explain(results, output)
     print_results(results, lambda: measures_page(results, output.digits), output)
 
 
-@command("curve", examples=(("to read", "baserate population linear curve roc --points 11"),))
+@command("curve", examples="# to read\nbaserate population linear curve roc --points 11")
 def curve(
     request: Annotated[PopulationRequest, CONTEXT_OBJECT],
     what: Annotated[str, argument(type=NameChoice(CURVES), metavar="CURVE")],
@@ -127,7 +141,7 @@ def curve(
     from baserate import population as library
     from baserate.cli._population_page import curve_page
 
-    many = points or (FEW if output.form in {"table", "md"} else 101)
+    many = points or (FEW if output.is_page else 101)
     results = request.label_results(library.table(request.population(), what, points=many))
     _explain(results, output)
     print_results(results, lambda: curve_page(results, output.digits), output)
@@ -156,10 +170,12 @@ class Study:
 
 @command(
     "study",
-    examples=(
-        ("against sample size", "baserate population linear study --sizes 30,100,300,1000,3000"),
-        ("against class balance", "baserate population linear study --sizes 300 --prevalences 0.5,0.2,0.1,0.05"),
-    ),
+    examples="""
+    # against sample size
+    baserate population linear study --sizes 30,100,300,1000,3000
+    # against class balance
+    baserate population linear study --sizes 300 --prevalences 0.5,0.2,0.1,0.05
+    """,
 )
 def study(request: Annotated[PopulationRequest, CONTEXT_OBJECT], design: Study, output: Output) -> None:
     """Simulate samples: mean and standard deviation of measures.
@@ -185,7 +201,7 @@ def study(request: Annotated[PopulationRequest, CONTEXT_OBJECT], design: Study, 
     print_results(results, lambda: study_page(results, output.digits), output)
 
 
-@command("draw", examples=(("a file of predictions", "baserate population linear draw 1000 --seed 7 -o people.csv"),))
+@command("draw", examples="# a file of predictions\nbaserate population linear draw 1000 --seed 7 -o people.csv")
 def draw(
     request: Annotated[PopulationRequest, CONTEXT_OBJECT],
     rows: Annotated[int, argument(type=whole_number(ROWS._replace(low=0)))],
@@ -222,7 +238,7 @@ def _explain(results: "Results", output: Output) -> None:
 
     if output.quiet:
         return
-    if output.form in {"json", "csv"} or output.to_file:
+    if output.needs_headline:
         print_message(population_headline(results.data))
     for note in results.data["notes"]:
         print_message(f"note: {note}")

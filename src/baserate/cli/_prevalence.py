@@ -8,7 +8,7 @@ import click
 
 from baserate._domains import BINS
 from baserate._formatting import count_of
-from baserate.cli._declarations import NameChoice, Output, check_place, command, option
+from baserate.cli._declarations import NameChoice, Output, check_place, command, missing_option, option
 from baserate.cli._deployment import (
     DeploymentOptions,
     Recalibration,
@@ -19,7 +19,7 @@ from baserate.cli._deployment import (
 )
 from baserate.cli._io import print_messages, print_results, write_calibrator
 from baserate.cli._options import Level, MeasureSettings, Thresholds, measures_option, thresholds_option
-from baserate.cli._values import complete_two_class, flatten, read_prevalence, whole_number
+from baserate.cli._values import complete_two_class, read_prevalence, whole_number
 
 if TYPE_CHECKING:
     from baserate._calibrator import Calibrator, MulticlassCalibrator
@@ -53,7 +53,7 @@ class PrevalenceOptions(Recalibration):
         ),
     ] = None
     threshold: Annotated[
-        tuple[tuple[float, ...], ...],
+        tuple[float, ...],
         thresholds_option("Thresholds of measures and of estimators by decisions, with commas."),
     ] = ()
     alpha: Annotated[
@@ -73,8 +73,8 @@ class PrevalenceOptions(Recalibration):
         ),
     ] = None
     level: Level = 0.95
-    measure: Annotated[
-        tuple[tuple[str, ...], ...],
+    measures: Annotated[
+        tuple[str, ...],
         measures_option(help="Measures to adjust to the estimate, by any of their names, with commas, or all."),
     ] = ()
     calibrator: Annotated[
@@ -93,16 +93,6 @@ class PrevalenceOptions(Recalibration):
             raise click.UsageError("--calibrator writes a file beside the numbers, which go to stdout; name one.")
         if self.calibrator:
             check_place(Path(self.calibrator), "--calibrator")
-
-    @property
-    def thresholds(self) -> list[float]:
-        """Thresholds of decisions, each once."""
-        return flatten(self.threshold)
-
-    @property
-    def measures(self) -> list[str]:
-        """Names of measures as they were typed."""
-        return [name for each in self.measure for name in each]
 
     def options(self, *, many: bool) -> dict[str, Any]:
         """Options of the estimator; those that it does not have are refused."""
@@ -128,9 +118,9 @@ class PrevalenceOptions(Recalibration):
         return {each: value for each, value in given.items() if value is not None and each in known}
 
     def _decision_threshold(self, name: str) -> float | None:
-        if len(self.thresholds) > 1:
+        if len(self.threshold) > 1:
             raise click.UsageError(f"{name} estimates by decisions at one threshold; give one.")
-        return self.thresholds[0] if self.thresholds else None
+        return self.threshold[0] if self.threshold else None
 
 
 _VALIDATION = "--score risk --validation old.csv --truth sick"
@@ -138,26 +128,21 @@ _VALIDATION = "--score risk --validation old.csv --truth sick"
 
 @command(
     "prevalence",
-    examples=(
-        ("the prevalence among people who were not tested", f"baserate prevalence new.csv {_VALIDATION}"),
-        ("a partly labelled target", f"baserate prevalence new.csv {_VALIDATION} --target-truth sick"),
-        (
-            "save a calibrator at the estimated prevalence, and apply it",
-            (
-                f"baserate prevalence new.csv {_VALIDATION} --calibrator calibrator.json && baserate apply "
-                f"calibrator.json new.csv -o out.csv"
-            ),
-        ),
-        (
-            "measures at a threshold of 0.3",
-            f"baserate prevalence new.csv {_VALIDATION} --threshold 0.3 --measures precision,recall",
-        ),
-        ("from decisions alone", f"baserate prevalence new.csv {_VALIDATION} --method acc"),
-        (
-            "several classes, a probability for each",
-            "baserate prevalence new.csv --scores p_ --validation pets.csv --truth is",
-        ),
-    ),
+    examples=f"""
+    # the prevalence among people who were not tested
+    baserate prevalence new.csv {_VALIDATION}
+    # a partly labelled target
+    baserate prevalence new.csv {_VALIDATION} --target-truth sick
+    # save a calibrator at the estimated prevalence, and apply it
+    baserate prevalence new.csv {_VALIDATION} --calibrator calibrator.json && baserate apply calibrator.json new.csv \
+-o out.csv
+    # measures at a threshold of 0.3
+    baserate prevalence new.csv {_VALIDATION} --threshold 0.3 --measures precision,recall
+    # from decisions alone
+    baserate prevalence new.csv {_VALIDATION} --method acc
+    # several classes, a probability for each
+    baserate prevalence new.csv --scores p_ --validation pets.csv --truth is
+    """,
 )
 def prevalence(
     deployment: DeploymentOptions, prevalence_options: PrevalenceOptions, settings: MeasureSettings, output: Output
@@ -169,7 +154,7 @@ def prevalence(
     the estimate.
     """
     if not deployment.validation:
-        raise click.MissingParameter(param_hint="'--validation'", param_type="option", ctx=click.get_current_context())
+        raise missing_option("--validation")
     if deployment.scores:
         from baserate.cli._measure import require_costs
 
@@ -200,7 +185,7 @@ def _estimate_binary(
         target,
         validation,
         measures=measures,
-        threshold=prevalence_options.thresholds or None,
+        threshold=list(prevalence_options.threshold) or None,
         bins=prevalence_options.bins,
     )
     line = deployment_headline(deployment, results.data)
@@ -277,7 +262,7 @@ class ExpectOptions(Recalibration):
         ),
     ]
     threshold: Thresholds = ()
-    measure: Annotated[tuple[tuple[str, ...], ...], measures_option(shell_complete=complete_two_class)] = ()
+    measures: Annotated[tuple[str, ...], measures_option(shell_complete=complete_two_class)] = ()
     level: Level = 0.95
 
     def __post_init__(self) -> None:
@@ -303,32 +288,19 @@ class ExpectOptions(Recalibration):
         """The assumption, as the library names it."""
         return "label shift" if self.assume == _LABEL_SHIFT else "covariate shift"
 
-    @property
-    def measures(self) -> list[str]:
-        """Names of measures as they were typed."""
-        return [name for each in self.measure for name in each]
-
 
 @command(
     "expect",
-    examples=(
-        (
-            "label shift: only the prevalence has changed",
-            f"baserate expect new.csv --assume label-shift {_VALIDATION}",
-        ),
-        (
-            "covariate shift: other patients, the same risk at the same score",
-            f"baserate expect new.csv --assume covariate-shift {_VALIDATION}",
-        ),
-        (
-            "several classes, a probability for each",
-            "baserate expect new.csv --scores p_ --assume label-shift --validation old.csv --truth is",
-        ),
-        (
-            "calibrated probabilities, without validation data",
-            "baserate expect new.csv --score risk --assume covariate-shift --threshold 0.2,0.5 --measures npv,auc",
-        ),
-    ),
+    examples=f"""
+    # label shift: only the prevalence has changed
+    baserate expect new.csv --assume label-shift {_VALIDATION}
+    # covariate shift: other patients, the same risk at the same score
+    baserate expect new.csv --assume covariate-shift {_VALIDATION}
+    # several classes, a probability for each
+    baserate expect new.csv --scores p_ --assume label-shift --validation old.csv --truth is
+    # calibrated probabilities, without validation data
+    baserate expect new.csv --score risk --assume covariate-shift --threshold 0.2,0.5 --measures npv,auc
+    """,
 )
 def expect(
     deployment: DeploymentOptions, expect_options: ExpectOptions, settings: MeasureSettings, output: Output
@@ -366,7 +338,7 @@ def _expect_binary(
         validation,
         assume=expect_options.assumption,
         measures=measures,
-        threshold=flatten(expect_options.threshold) or None,
+        threshold=list(expect_options.threshold) or None,
         level=expect_options.level,
         **options,
     )

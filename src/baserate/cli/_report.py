@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from baserate._formatting import count_of
-from baserate.cli._declarations import Output, check_place, command, option
+from baserate.cli._declarations import Output, check_place, command, given_flags, option
 from baserate.cli._io import check_truth, open_file, print_messages
 from baserate.cli._options import Intervals, OptionalReading, OutcomeCosts, PageOutput, Reading, RequiredIntervals
 from baserate.cli._terminal import WIDTH, print_message, progress_bar, progress_counter, terminal_width, write_output
@@ -82,7 +82,7 @@ class PlanOptions(OutcomeCosts):
     ] = None
 
     def __post_init__(self) -> None:
-        given = [f"--{name}" for name in _DECISIONS if getattr(self, name) is not None]
+        given = given_flags(self, _DECISIONS)
         if len(given) > 1:
             raise click.UsageError(f"{' and '.join(given)} both state the decisions; give one.")
         for flag in ("save_plan", "save_json"):
@@ -134,24 +134,22 @@ _FILE = "people.csv --truth sick --score risk"
 
 @command(
     "report",
-    examples=(
-        (
-            "at a prevalence of 2 %, where a false negative costs 20 false positives",
-            f"baserate report {_FILE} --prevalence 2% --fp 1 --fn 20",
-        ),
-        ("two models, side by side", f"baserate report {_FILE} --score old"),
-        ("groups, too, for a pull request", f"baserate report {_FILE} --group site --format md"),
-        (
-            "a page to explore in a browser, also offline",
-            f"baserate report {_FILE} --group site --prevalence 2% -o report.html",
-        ),
-        ("save the plan, and draw figures", f"baserate report {_FILE} --save-plan plan.json --figures figures"),
-        ("a saved plan, on other rows", "baserate report new.csv --plan plan.json"),
-        (
-            "two samples of one model",
-            "baserate report before.csv after.csv --apart --truth sick --score risk --threshold 0.3",
-        ),
-    ),
+    examples=f"""
+    # at a prevalence of 2 %, where a false negative costs 20 false positives
+    baserate report {_FILE} --prevalence 2% --fp 1 --fn 20
+    # two models, side by side
+    baserate report {_FILE} --score old
+    # groups, too, for a pull request
+    baserate report {_FILE} --group site --format md
+    # a page to explore in a browser, also offline
+    baserate report {_FILE} --group site --prevalence 2% -o report.html
+    # save the plan, and draw figures
+    baserate report {_FILE} --save-plan plan.json --figures figures
+    # a saved plan, on other rows
+    baserate report new.csv --plan plan.json
+    # two samples of one model
+    baserate report before.csv after.csv --apart --truth sick --score risk --threshold 0.3
+    """,
 )
 def report(
     reading: OptionalReading, plan_options: PlanOptions, intervals: RequiredIntervals, output: PageOutput
@@ -171,7 +169,7 @@ def report(
     with progress_counter(quiet=output.quiet) as progress:
         finished = run_on_data(plan, data, progress)
     # A page on the screen contains the notes.
-    on_screen = output.form in {"table", "md"} and not output.to_file
+    on_screen = output.is_page and not output.to_file
     header = {**finished.data, **({"notes": ()} if on_screen else {})}
     print_messages(report_headline(finished), header, output, inferred=plan.positive is None)
     _save_files(finished, plan_options, quiet=output.quiet)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import click
 
 from baserate._domains import POINTS
-from baserate.cli._declarations import Output, Quiet, argument, check_place, command, option
+from baserate.cli._declarations import Output, Quiet, argument, check_place, command, option, refuse_given
 from baserate.cli._io import (
     FEW,
     ROWS_FILE,
@@ -33,7 +33,7 @@ from baserate.cli._options import (
     measures_option,
 )
 from baserate.cli._terminal import print_message
-from baserate.cli._values import Prior, flatten, match_classes, names, read_prior, whole_number
+from baserate.cli._values import Prior, match_classes, names, read_prior, whole_number
 
 if TYPE_CHECKING:
     from baserate._calibrator import Calibrator, MulticlassCalibrator
@@ -68,7 +68,7 @@ class ShiftOptions(SamplingRatios):
     ] = None
     threshold: Thresholds = ()
     measures: Annotated[
-        tuple[tuple[str, ...], ...],
+        tuple[str, ...],
         measures_option(default="the usual ones; of a curve precision, npv and accuracy"),
     ] = ()
     wanted: "list[Measure] | Literal['usual', 'all']" = "usual"
@@ -89,39 +89,29 @@ class ShiftOptions(SamplingRatios):
             raise click.UsageError("--points is for a curve; add --curve instead of a prevalence.")
         _ = self.odds_ratio  # checks it
 
-    @property
-    def measure_names(self) -> list[str]:
-        """Names of measures."""
-        return [name for each in self.measures for name in each]
-
     def bind_measures(self, settings: MeasureSettings) -> "ShiftOptions":
         """Bind the numbers that measures depend on."""
         from baserate.cli._measure_page import parse_measures
 
-        return replace(self, wanted=settings.bind(parse_measures(self.measure_names)))
-
-    @property
-    def thresholds(self) -> list[float]:
-        """Thresholds, each once."""
-        return flatten(self.threshold)
+        return replace(self, wanted=settings.bind(parse_measures(self.measures)))
 
 
 @command(
     "shift",
-    examples=(
-        ("at a prevalence of 2 %", f"baserate shift {_FILE} --to 0.02"),
-        (
-            "by group, a few measures, for a program",
-            f"baserate shift {_FILE} --to 2% --group site --measures npv,brier --json",
-        ),
-        ("a sample with every tenth negative", "baserate shift sample.csv --truth fraud --score p --under-sampled 10"),
-        ("against the prevalence", f"baserate shift {_FILE} --threshold 0.2 --curve"),
-        ("such a curve, to plot", f"baserate shift {_FILE} --curve --measures precision -o curve.csv"),
-        (
-            "several classes, from labels",
-            "baserate shift pets.csv --truth is --predicted called --to cat=0.2,dog=0.7,fish=0.1",
-        ),
-    ),
+    examples=f"""
+    # at a prevalence of 2 %
+    baserate shift {_FILE} --to 0.02
+    # by group, a few measures, for a program
+    baserate shift {_FILE} --to 2% --group site --measures npv,brier --json
+    # a sample with every tenth negative
+    baserate shift sample.csv --truth fraud --score p --under-sampled 10
+    # against the prevalence
+    baserate shift {_FILE} --threshold 0.2 --curve
+    # such a curve, to plot
+    baserate shift {_FILE} --curve --measures precision -o curve.csv
+    # several classes, from labels
+    baserate shift pets.csv --truth is --predicted called --to cat=0.2,dog=0.7,fish=0.1
+    """,
 )
 def shift(
     reading: Reading,
@@ -149,13 +139,13 @@ def shift(
         return
     from baserate.cli._measure import read_classes, require_costs
 
-    parse_class_measures(shift_options.measure_names)
+    parse_class_measures(shift_options.measures)
     data = read_classes(reading, classes, quiet=output.quiet, alike=several)
     if isinstance(data, Tallies):
         _shift_binary(data, reading, shift_options.bind_measures(settings), intervals, output)
     else:
         settings.refuse_for_classes()
-        require_costs(shift_options.measure_names, classes.costs)
+        require_costs(shift_options.measures, classes.costs)
         _shift_multiclass(data, reading, classes, shift_options, intervals, output)
 
 
@@ -174,7 +164,7 @@ def _shift_binary(
         to=shift_options.to,
         gamma=shift_options.odds_ratio,
         measures=shift_options.wanted,
-        threshold=shift_options.thresholds or None,
+        threshold=list(shift_options.threshold) or None,
         interval=intervals.to_interval(),
     )
     print_notes(reading, results.data, output)
@@ -198,7 +188,7 @@ def _shift_multiclass(
     results = library.class_summary(
         data,
         to=match_classes(shift_options.to, data.labels),
-        measures=parse_class_measures(shift_options.measure_names),
+        measures=parse_class_measures(shift_options.measures),
         averages=read_averages(classes.average, data.labels),
         costs=read_costs(classes.costs),
         interval=intervals.to_interval(),
@@ -209,9 +199,8 @@ def _shift_multiclass(
 
 def _check_classes(shift_options: ShiftOptions, labels: Sequence[object]) -> None:
     """Refuse options for two classes alone."""
-    for name, given in (("--curve", shift_options.curve), ("--threshold", shift_options.threshold)):
-        if given:
-            raise click.UsageError(f"{name} is for two classes, and the data have {len(labels)}; leave it out.")
+    message = f"{{}} is for two classes, and the data have {len(labels)}; leave it out."
+    refuse_given(shift_options, ("curve", "threshold"), message)
     if not isinstance(shift_options.to, dict):
         shares = ",".join(f"{label}=…" for label in labels[:10]) + (",…" if len(labels) > 10 else "")
         raise click.UsageError(f"the data have {len(labels)} classes; give each a share in deployment: --to {shares}")
@@ -227,12 +216,12 @@ def _print_curve(
         raise click.UsageError(
             "--interval is for one prevalence; leave it out: a curve has the method of each measure."
         )
-    few = shift_options.points is None and output.form in {"table", "md"}
+    few = shift_options.points is None and output.is_page
     spaced = None if shift_options.points is None else spaced_prevalences(shift_options.points)
     results = prevalence_curves(
         tallies,
-        shift_options.measure_names if isinstance(shift_options.wanted, str) else shift_options.wanted,
-        thresholds=shift_options.thresholds,
+        shift_options.measures if isinstance(shift_options.wanted, str) else shift_options.wanted,
+        thresholds=shift_options.threshold,
         prevalences=default_prevalences() if few else spaced,
         interval=intervals.to_interval(),
     )
@@ -336,24 +325,16 @@ class RepriorOptions(SamplingRatios):
 
 @command(
     "reprior",
-    examples=(
-        (
-            "from a training prevalence of 50 % to 2 %",
-            "baserate reprior people.csv --score risk --from 0.5 --to 0.02 -o out.parquet",
-        ),
-        (
-            "trained on every tenth negative",
-            "baserate reprior people.csv --score risk --under-sampled 10 --name p -o out.csv",
-        ),
-        (
-            "the calibrator itself, for `baserate apply` and `baserate export`",
-            "baserate reprior --score risk --from 0.5 --to 0.02 --calibrator calibrator.json",
-        ),
-        (
-            "several classes, a probability for each",
-            "baserate reprior pets.csv --scores p_ --from cat=0.5,dog=0.5 --to cat=0.2,dog=0.8 -o out.csv",
-        ),
-    ),
+    examples="""
+    # from a training prevalence of 50 % to 2 %
+    baserate reprior people.csv --score risk --from 0.5 --to 0.02 -o out.parquet
+    # trained on every tenth negative
+    baserate reprior people.csv --score risk --under-sampled 10 --name p -o out.csv
+    # the calibrator itself, for `baserate apply` and `baserate export`
+    baserate reprior --score risk --from 0.5 --to 0.02 --calibrator calibrator.json
+    # several classes, a probability for each
+    baserate reprior pets.csv --scores p_ --from cat=0.5,dog=0.5 --to cat=0.2,dog=0.8 -o out.csv
+    """,
 )
 def reprior(options: RepriorOptions) -> None:
     """Adjust probabilities to another prevalence, row by row.

@@ -107,21 +107,22 @@ _SENSITIVITY = "baserate size sensitivity --expect 0.9 --prevalence 0.1"
 
 @command(
     "size",
-    examples=(
-        ("AUC to ± 0.03", f"{_AUC} --half-width 0.03"),
-        ("AUC, with scores of positives twice as spread", f"{_AUC} --half-width 0.03 --spread-ratio 2"),
-        ("sensitivity to ± 0.05", f"{_SENSITIVITY} --half-width 0.05"),
-        ("to show that sensitivity exceeds 0.8", f"{_SENSITIVITY} --goal 0.8"),
-        (
-            "to show a higher AUC than another model, on the same rows",
-            f"{_AUC} --against 0.75 --correlation 0.5 --power 0.9",
-        ),
-        (
-            "to show a higher sensitivity than another model, on the same rows",
-            f"{_SENSITIVITY} --against 0.8 --paired",
-        ),
-        ("any measure", "baserate population binormal --prevalence 0.1 size f1 --half-width 0.03 --threshold 1"),
-    ),
+    examples=f"""
+    # AUC to ± 0.03
+    {_AUC} --half-width 0.03
+    # AUC, with scores of positives twice as spread
+    {_AUC} --half-width 0.03 --spread-ratio 2
+    # sensitivity to ± 0.05
+    {_SENSITIVITY} --half-width 0.05
+    # to show that sensitivity exceeds 0.8
+    {_SENSITIVITY} --goal 0.8
+    # to show a higher AUC than another model, on the same rows
+    {_AUC} --against 0.75 --correlation 0.5 --power 0.9
+    # to show a higher sensitivity than another model, on the same rows
+    {_SENSITIVITY} --against 0.8 --paired
+    # any measure
+    baserate population binormal --prevalence 0.1 size f1 --half-width 0.03 --threshold 1
+    """,
 )
 def size(
     measure: Annotated[str, argument(shell_complete=complete_two_class)], plan: SizeOptions, output: Output
@@ -171,10 +172,12 @@ class Simulation:
 
 @command(
     "size",
-    examples=(
-        ("any measure at a threshold", "baserate population binormal size f1 --half-width 0.03 --threshold 1"),
-        ("over all thresholds", "baserate population linear size average-precision --half-width 0.02"),
-    ),
+    examples="""
+    # any measure at a threshold
+    baserate population binormal size f1 --half-width 0.03 --threshold 1
+    # over all thresholds
+    baserate population linear size average-precision --half-width 0.02
+    """,
 )
 def simulate_size(
     request: Annotated["PopulationRequest", CONTEXT_OBJECT],
@@ -299,7 +302,7 @@ def _results(
 
 def _show(results: "Results", output: Output) -> None:
     if not output.quiet:
-        if output.form in {"json", "csv"} or output.to_file:
+        if output.needs_headline:
             print_message(_headline(results))
         for note in results.data["notes"]:
             print_message(f"note: {note}")

@@ -124,9 +124,18 @@ def complete_measures(_context: click.Context, _option: click.Parameter, incompl
     return _complete_names(incomplete, {**multiclass.MEASURES, **MEASURES}, {"all": "Every measure."})
 
 
-def flatten(given: Iterable[Iterable[float]]) -> list[float]:
-    """Thresholds of an option that may be repeated, each once."""
-    return list(dict.fromkeys(each for several in given for each in several))
+def join_lists(
+    _context: click.Context, _option: click.Parameter, lists: Iterable[Iterable[Any]] | None
+) -> tuple[Any, ...]:
+    """Join the lists of an option that may be repeated."""
+    return tuple(each for several in lists or () for each in several)
+
+
+def join_distinct(
+    context: click.Context, option: click.Parameter, lists: Iterable[Iterable[Any]] | None
+) -> tuple[Any, ...]:
+    """Join the lists of an option that may be repeated, each value once."""
+    return tuple(dict.fromkeys(join_lists(context, option, lists)))
 
 
 def complete_two_class(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[CompletionItem]:
