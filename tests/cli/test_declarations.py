@@ -149,12 +149,12 @@ class Sample:
     file: Annotated[tuple[str, ...], argument(nargs=-1, required=True, note="FILE is a file.")]
     size: Annotated[int | None, option(type=int, default="all", help="Number of rows.")] = None
     ratio: Annotated[float, option(type=float, help="Ratio.")] = 0.5
-    loud: Annotated[bool, option(help="Noise.")] = False
+    loud: Annotated[bool, "Noise."] = False
     kind: Annotated[str, option("-k", "--kind-of", help="Kind.")] = "plain"
 
 
 @command("plain", examples="")
-def plain(sample: Sample, *, also: Annotated[str | None, option(help="More.")] = None) -> None:
+def plain(sample: Sample, *, also: Annotated[str | None, "More."] = None) -> None:
     """Print the options."""
     click.echo(f"{sample} {also}")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 
-from baserate._domains import BINS, FOLDS, POINTS, PREVALENCE, SAMPLES
+from baserate._domains import BINS, FOLDS, PREVALENCE, SAMPLES
 from baserate.cli._declarations import NameChoice, Output, check_place, command, omit, option, refuse_given
 from baserate.cli._io import (
     FEW,
@@ -19,7 +19,16 @@ from baserate.cli._io import (
     write_calibrator,
 )
 from baserate.cli._measure import Classes, read_classes
-from baserate.cli._options import ClassScores, OptionalLevel, Reading, Seed, check_score_options
+from baserate.cli._options import (
+    ClassScores,
+    Column,
+    FileOrStdout,
+    OptionalLevel,
+    Points,
+    Reading,
+    Seed,
+    check_score_options,
+)
 from baserate.cli._terminal import print_message, progress_counter
 from baserate.cli._values import read_share, whole_number
 
@@ -36,11 +45,8 @@ CURVES = ("isotonic", "lowess", *IN_BINS)
 _FILE = "people.csv --truth sick --score risk"
 NullReferenceSimulations = Annotated[
     int | None,
-    option(
-        type=whole_number(SAMPLES._replace(low=0)),
-        default="500",
-        help="Simulations of the null reference; 0 for none.",
-    ),
+    option(type=whole_number(SAMPLES._replace(low=0)), default="500"),
+    "Simulations of the null reference; 0 for none.",
 ]
 
 
@@ -57,23 +63,17 @@ def _read_classes(reading: Reading, scores: ClassScores, *, quiet: bool) -> "Mul
 class CurveBins(ClassScores):
     """Options that tables and figures of calibration curves share; None means not on the command line."""
 
-    bins: Annotated[int | None, option(type=whole_number(BINS), default="10", help="Number of bins.")] = None
+    bins: Annotated[int | None, option(type=whole_number(BINS), default="10"), "Number of bins."] = None
     by: Annotated[
         Literal["width", "mass"] | None,
-        option(
-            type=NameChoice(["width", "mass"]),
-            default="mass; of a calibration error by its definition",
-            help="Bins of equal width or mass.",
-        ),
+        option(type=NameChoice(["width", "mass"]), default="mass; of a calibration error by its definition"),
+        "Bins of equal width or mass.",
     ] = None
     level: OptionalLevel = None
     band: Annotated[
         Literal["consistency", "confidence"] | None,
-        option(
-            type=NameChoice(["consistency", "confidence"]),
-            default="consistency",
-            help="Band of a curve: consistency with perfect calibration, or confidence around the curve.",
-        ),
+        option(type=NameChoice(["consistency", "confidence"]), default="consistency"),
+        "Band of a curve: consistency with perfect calibration, or confidence around the curve.",
     ] = None
 
     def check_curve(self, curve: str) -> None:
@@ -103,8 +103,7 @@ class ReliabilityOptions(CurveBins):
     """Options of calibration errors, tests and curves; None means not on the command line."""
 
     fitted: Annotated[
-        bool,
-        option(help="Model fitted to these rows: the Hosmer–Lemeshow test has up to two degrees of freedom fewer."),
+        bool, "Model fitted to these rows: the Hosmer–Lemeshow test has up to two degrees of freedom fewer."
     ] = False
     prevalence: Annotated[
         float | Literal["derived"] | None,
@@ -115,35 +114,22 @@ class ReliabilityOptions(CurveBins):
             "after an adjustment to that of the sample.",
         ),
     ] = None
-    seed: Annotated[int | None, option(type=click.IntRange(0), metavar="NUMBER", default="0", help="Random seed.")] = (
-        None
-    )
+    seed: Annotated[int | None, option(type=click.IntRange(0), metavar="NUMBER", default="0"), "Random seed."] = None
     n_simulations: NullReferenceSimulations = None
     smoother: Annotated[
         Literal["lowess", "isotonic"] | None,
-        option(
-            type=NameChoice(["lowess", "isotonic"]),
-            default="lowess",
-            help="Calibration curve of ici, e50, e90 and emax.",
-        ),
+        option(type=NameChoice(["lowess", "isotonic"]), default="lowess"),
+        "Calibration curve of ici, e50, e90 and emax.",
     ] = None
     calibrator: Annotated[
         str | None,
-        option(
-            type=click.Path(exists=True, dir_okay=False),
-            metavar="FILE",
-            help="Calibrator from `baserate calibrate`: calibration before and after it.",
-        ),
+        option(type=click.Path(exists=True, dir_okay=False), metavar="FILE"),
+        "Calibrator from `baserate calibrate`: calibration before and after it.",
     ] = None
-    curve: Annotated[str | None, option(type=NameChoice(CURVES), help="Table of this calibration curve instead.")] = (
+    curve: Annotated[str | None, option(type=NameChoice(CURVES)), "Table of this calibration curve instead."] = None
+    points: Annotated[Points, option(default=f"all; in tables {FEW}"), "Greatest number of points of each curve."] = (
         None
     )
-    points: Annotated[
-        int | None,
-        option(
-            type=whole_number(POINTS), default=f"all; in tables {FEW}", help="Greatest number of points of each curve."
-        ),
-    ] = None
 
     def __post_init__(self) -> None:
         if self.curve is None:
@@ -251,25 +237,20 @@ def _print_curve(
 class MethodOptions(ClassScores):
     """Options of single calibration methods, named as the parameters of their functions."""
 
-    smoothed: Annotated[bool, option(help="Of logistic: Platt's targets, finite if the classes are separated.")] = False
+    smoothed: Annotated[bool, "Of logistic: Platt's targets, finite if the classes are separated."] = False
     scale: Annotated[
         str | None,
-        option(
-            type=NameChoice(["log-odds", "score"]),
-            default="log-odds of scores in [0, 1]",
-            help="Of logistic: regressor.",
-        ),
+        option(type=NameChoice(["log-odds", "score"]), default="log-odds of scores in [0, 1]"),
+        "Of logistic: regressor.",
     ] = None
     shape: Annotated[
-        str | None,
-        option(type=NameChoice(["abm", "ab", "am", "a"]), default="abm", help="Of beta: free parameters."),
+        str | None, option(type=NameChoice(["abm", "ab", "am", "a"]), default="abm"), "Of beta: free parameters."
     ] = None
-    bins: Annotated[int | None, option(type=whole_number(BINS), default="10", help="Of histogram: number of bins.")] = (
-        None
-    )
+    bins: Annotated[int | None, option(type=whole_number(BINS), default="10"), "Of histogram: number of bins."] = None
     by: Annotated[
         str | None,
-        option(type=NameChoice(["width", "mass"]), default="mass", help="Of histogram: bins of equal width or mass."),
+        option(type=NameChoice(["width", "mass"]), default="mass"),
+        "Of histogram: bins of equal width or mass.",
     ] = None
 
     @property
@@ -314,19 +295,12 @@ class FitOptions(MethodOptions):
             "one-vs-rest-….",
         ),
     ] = "choose"
-    cluster: Annotated[str | None, option(metavar="COLUMN", help="Column with clusters, which stay in one fold.")] = (
-        None
-    )
-    folds: Annotated[int, option(type=whole_number(FOLDS), help="Number of cross-validation folds.")] = 5
+    cluster: Annotated[Column, "Column with clusters, which stay in one fold."] = None
+    folds: Annotated[int, option(type=whole_number(FOLDS)), "Number of cross-validation folds."] = 5
     seed: Seed = 0
     level: OptionalLevel = None
     n_simulations: NullReferenceSimulations = None
-    path: Annotated[
-        str | None,
-        option(
-            "-o", "--output", type=click.Path(allow_dash=True), metavar="FILE", help="File for the calibrator, as JSON."
-        ),
-    ] = None
+    path: Annotated[FileOrStdout, option("-o", "--output"), "File for the calibrator, as JSON."] = None
 
     def __post_init__(self) -> None:
         self.check_method(self.with_)

@@ -11,7 +11,6 @@ from baserate._results import Results
 from baserate.cli._io import headline
 from baserate.cli._options import Reading
 from baserate.text import (
-    EVERYBODY,
     Cell,
     CellFormatter,
     GroupKey,
@@ -23,6 +22,7 @@ from baserate.text import (
     Table,
     TidyRow,
     align_decimals,
+    describe_group,
     format_bounds,
     group_key,
     interval_footnotes,
@@ -115,14 +115,12 @@ def subject_of(row: TidyRow, *, classes: bool) -> Subject:
 
 def title(subject: Subject, reading: Reading, data: Mapping[str, Any]) -> str:
     """Describe a subject."""
-    group = [f"{shorten_label(name)} = {shorten_label(value)}" for name, value in subject.group or ()]
-    group += [EVERYBODY] * bool(reading.group and subject.group is None)
     if "classes" in data:
         label = f"{shorten_label(reading.truth)} = {shorten_label(subject.label)}"
         first = "the likeliest class" if subject.likeliest else label
     else:
         first = shorten_label(subject.model or data["columns"]["score"][0])
-    return ", ".join([first, *group])
+    return f"{first}, {describe_group(subject.group)}" if reading.group else first
 
 
 def _heading(subject: Subject, reading: Reading, results: Results) -> Table:

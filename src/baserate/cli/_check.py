@@ -11,7 +11,15 @@ from baserate._formatting import format_count, format_exact, format_level, forma
 from baserate.cli._declarations import NameChoice, Output, command, omit, option
 from baserate.cli._errors import UNMET
 from baserate.cli._io import adjusted_headline, describe_adjustment, print_messages, print_results, read_tallies
-from baserate.cli._options import Intervals, MeasureSettings, Prevalence, Reading, RequiredIntervals
+from baserate.cli._options import (
+    FileName,
+    Intervals,
+    MeasureSettings,
+    Prevalence,
+    Reading,
+    RequiredIntervals,
+    RequirementTexts,
+)
 from baserate.cli._terminal import print_message
 from baserate.cli._values import single_threshold
 from baserate.text import (
@@ -126,27 +134,17 @@ baserate check new.csv --policy policy.json --require 'auc >= 0.8, brier <= 0.1'
 class CheckOptions:
     """Options of a check: a policy or a threshold, requirements, prevalence."""
 
-    policy: Annotated[
-        str | None, option(type=click.Path(), metavar="FILE", help="Policy to check; it also names the columns.")
-    ] = None
+    policy: Annotated[FileName, "Policy to check; it also names the columns."] = None
     threshold: Annotated[
         float | None,
-        option(
-            type=single_threshold("give one, or a policy with --policy."),
-            metavar="NUMBER",
-            help="Threshold instead of --policy: scores at or above it are flagged.",
-        ),
+        option(type=single_threshold("give one, or a policy with --policy."), metavar="NUMBER"),
+        "Threshold instead of --policy: scores at or above it are flagged.",
     ] = None
     require: Annotated[
-        tuple[str, ...],
-        option(
-            multiple=True,
-            metavar="TEXT",
-            help="Requirements on any measures, such as 'sensitivity >= 0.9, auc >= 80%'; may be repeated.",
-        ),
+        RequirementTexts, "Requirements on any measures, such as 'sensitivity >= 0.9, auc >= 80%'; may be repeated."
     ]
     on: Annotated[
-        str, option(type=NameChoice(["bound", "estimate"]), help="Confidence bound or estimate that must comply.")
+        str, option(type=NameChoice(["bound", "estimate"])), "Confidence bound or estimate that must comply."
     ] = "bound"
     prevalence: Prevalence = None
 

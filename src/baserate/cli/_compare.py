@@ -20,6 +20,7 @@ from baserate._formatting import (
 from baserate.cli._declarations import NameChoice, Output, command, option
 from baserate.cli._io import headline, print_notes, print_results, read_rows
 from baserate.cli._options import (
+    Column,
     Level,
     MeasureSettings,
     Reading,
@@ -29,7 +30,7 @@ from baserate.cli._options import (
     two_class_measures,
 )
 from baserate.cli._values import Number
-from baserate.text import EVERYBODY, CellFormatter, Page, TidyRow, list_table, measure_label, shorten_label
+from baserate.text import CellFormatter, Page, TidyRow, describe_group, list_table, measure_label, shorten_label
 
 if TYPE_CHECKING:
     from baserate._results import Results
@@ -60,8 +61,7 @@ def compare_page(results: "Results", reading: Reading, digits: int) -> Page:
         return format_.number(row[name])
 
     def section(row: TidyRow) -> str:
-        pairs = (f"{shorten_label(name)} = {shorten_label(value)}" for name, value in (row["group"] or {}).items())
-        return measure_label(row["measure"]) + (f", {', '.join(pairs) or EVERYBODY}" if grouped else "")
+        return measure_label(row["measure"]) + (f", {describe_group(row['group'])}" if grouped else "")
 
     columns = {head: partial(cell, name) for name, head in _NUMBERS.items() if name != "p_adjusted" or len(rows) > 1}
     table = list_table(rows, columns, label=_pair_label, section=section)
@@ -139,19 +139,15 @@ class CompareOptions:
     threshold: Annotated[tuple[float, ...], threshold_per_score()] = ()
     alternative: Annotated[
         str,
-        option(
-            type=NameChoice(["two-sided", "greater", "less", "better"]),
-            help="Alternative hypothesis: a difference; or that the first is greater, less, or better than the second.",
-        ),
+        option(type=NameChoice(["two-sided", "greater", "less", "better"])),
+        "Alternative hypothesis: a difference; or that the first is greater, less, or better than the second.",
     ] = "two-sided"
-    margin: Annotated[
-        float, option(type=Number(MARGIN), help="Non-inferiority margin, with a one-sided alternative.")
-    ] = 0.0
-    method: Annotated[str | None, option(type=NameChoice(_METHODS), default="by measure", help="Test method.")] = None
+    margin: Annotated[float, option(type=Number(MARGIN)), "Non-inferiority margin, with a one-sided alternative."] = 0.0
+    method: Annotated[str | None, option(type=NameChoice(_METHODS), default="by measure"), "Test method."] = None
     level: Level = 0.95
     seed: Seed = 0
-    id_: Annotated[str | None, option(metavar="COLUMN", help="Column with row IDs, to join several files.")] = None
-    cluster: Annotated[str | None, option(metavar="COLUMN", help="Column with clusters of dependent rows.")] = None
+    id_: Annotated[Column, "Column with row IDs, to join several files."] = None
+    cluster: Annotated[Column, "Column with clusters of dependent rows."] = None
 
 
 @command("compare", examples=_EXAMPLES)

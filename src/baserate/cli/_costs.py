@@ -15,8 +15,15 @@ from baserate._formatting import count_of, there_are
 from baserate.cli._declarations import NameChoice, Output, command, given_flags, omit, option, refuse_given
 from baserate.cli._io import print_messages, print_results, read_tallies
 from baserate.cli._measure import Classes, read_classes, read_costs
-from baserate.cli._options import ClosedFormIntervals, OptionalReading, OutcomeCosts, Reading, threshold_per_score
-from baserate.cli._values import CELLS as PRICED, Prior, match_classes, read_numbers, read_prior
+from baserate.cli._options import (
+    ClassShares,
+    ClosedFormIntervals,
+    OptionalReading,
+    OutcomeCosts,
+    Reading,
+    threshold_per_score,
+)
+from baserate.cli._values import CELLS as PRICED, match_classes, read_numbers
 
 if TYPE_CHECKING:
     from baserate._confusion import Confusion
@@ -178,31 +185,23 @@ class CostOptions(OutcomeCosts):
     ] = ()
     threshold: Annotated[tuple[float, ...], threshold_per_score()] = ()
     costs: Annotated[
-        str | None,
-        option(metavar="FILE", help="Of several classes: cost matrix of decisions, with true classes in rows."),
+        str | None, option(metavar="FILE"), "Of several classes: cost matrix of decisions, with true classes in rows."
     ] = None
     cross_table: Annotated[
         str | None,
-        option(
-            type=NameChoice(["rows", "columns"]),
-            help="Each FILE is a confusion matrix, with true classes in its rows or columns.",
-        ),
+        option(type=NameChoice(["rows", "columns"])),
+        "Each FILE is a confusion matrix, with true classes in its rows or columns.",
     ] = None
     prevalence: Annotated[
-        Prior | None,
-        option(
-            type=read_prior,
-            metavar="SHARE",
-            default="that of the samples, if all have the same",
-            help="Prevalence in deployment, such as 0.02 or 2%; of several classes a share for each, cat=0.2,dog=0.8.",
-        ),
+        ClassShares,
+        option(default="that of the samples, if all have the same"),
+        "Prevalence in deployment, such as 0.02 or 2%; of several classes a share for each, cat=0.2,dog=0.8.",
     ] = None
-    per: Annotated[float, option(type=_read_cases, metavar="NUMBER", help="Number of cases that costs are of.")] = 1.0
+    per: Annotated[float, option(type=_read_cases, metavar="NUMBER"), "Number of cases that costs are of."] = 1.0
     iso_cost: Annotated[
         tuple[tuple[float, float], ...],
-        option(
-            type=_read_point, multiple=True, metavar="FPR,TPR", help="Iso-cost line through this point of ROC space."
-        ),
+        option(type=_read_point, multiple=True, metavar="FPR,TPR"),
+        "Iso-cost line through this point of ROC space.",
     ] = ()
 
     def __post_init__(self) -> None:

@@ -47,17 +47,12 @@ class ClassDecisionOptions(ClassScores):
     """Options of several classes: posteriors, cost matrix, shares in deployment."""
 
     costs: Annotated[
-        str | None,
-        option(metavar="FILE", help="Of several classes: cost matrix of decisions, with true classes in rows."),
+        str | None, option(metavar="FILE"), "Of several classes: cost matrix of decisions, with true classes in rows."
     ] = None
     shares: Annotated[
         Prior | None,
-        option(
-            type=read_prior,
-            metavar="SHARES",
-            default="those of the sample",
-            help="Of several classes: their shares in deployment, such as cat=0.2,dog=0.8.",
-        ),
+        option(type=read_prior, metavar="SHARES", default="those of the sample"),
+        "Of several classes: their shares in deployment, such as cat=0.2,dog=0.8.",
     ] = None
 
     def __post_init__(self) -> None:

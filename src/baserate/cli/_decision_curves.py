@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
-from baserate._domains import POINTS, SHARE
+from baserate._domains import SHARE
 from baserate._formatting import format_exact, format_level, format_number, join_words
 from baserate.cli._declarations import NameChoice, Output, command, given_flags, option, refuse_given
 from baserate.cli._io import (
@@ -21,16 +21,16 @@ from baserate.cli._io import (
     read_rows,
     read_tallies,
 )
-from baserate.cli._options import ClosedFormIntervals, OutcomeCosts, Prevalence, Reading
-from baserate.cli._values import CELLS, join_distinct, read_prevalence, read_share, whole_number
+from baserate.cli._options import ClosedFormIntervals, OutcomeCosts, Points, Prevalence, PrevalenceShare, Reading
+from baserate.cli._values import CELLS, join_distinct, read_share
 from baserate.text import (
-    EVERYBODY,
     Cell,
     CellFormatter,
     CellWriter,
     Page,
     Table,
     TidyRow,
+    describe_group,
     list_table,
     mark_cell,
     shorten_label,
@@ -145,10 +145,7 @@ def model_of(row: TidyRow, results: "Results") -> str:
 
 def of_group(name: str, row: TidyRow, reading: Reading) -> str:
     """Return the name of a curve, with its group where there are groups."""
-    if not reading.group:
-        return name
-    groups = [f"{shorten_label(column)} = {shorten_label(value)}" for column, value in (row["group"] or {}).items()]
-    return ", ".join([name, *(groups or [EVERYBODY])])
+    return f"{name}, {describe_group(row['group'])}" if reading.group else name
 
 
 def _estimate(format_: CellFormatter, row: TidyRow, name: str) -> Cell:
@@ -271,35 +268,28 @@ class DecisionCurveOptions:
             multiple=True,
             callback=join_distinct,
             default=f"0.01 to 0.99; in tables at most {FEW} of them",
-            help="Threshold probabilities, such as 0.05,0.1 or 5%,10%.",
         ),
+        "Threshold probabilities, such as 0.05,0.1 or 5%,10%.",
     ] = ()
     from_: Annotated[
-        float | None, option(type=_probability, metavar="NUMBER", default="0.01", help="Lowest threshold probability.")
+        float | None, option(type=_probability, metavar="NUMBER", default="0.01"), "Lowest threshold probability."
     ] = None
     to: Annotated[
-        float | None, option(type=_probability, metavar="NUMBER", default="0.99", help="Highest threshold probability.")
+        float | None, option(type=_probability, metavar="NUMBER", default="0.99"), "Highest threshold probability."
     ] = None
-    points: Annotated[int | None, option(type=whole_number(POINTS), help="Number of evenly spaced thresholds.")] = None
+    points: Annotated[Points, "Number of evenly spaced thresholds."] = None
     prevalence: Prevalence = None
     scores_from: Annotated[
-        float | None,
-        option(
-            type=read_prevalence,
-            metavar="SHARE",
-            default="that of the sample",
-            help="Prevalence at which the scores are calibrated, such as that of the training data.",
-        ),
+        PrevalenceShare,
+        option(default="that of the sample"),
+        "Prevalence at which the scores are calibrated, such as that of the training data.",
     ] = None
     keep_scores: Annotated[
         bool,
-        option(
-            "--keep-scores/--adjust-scores",
-            default="--adjust-scores",
-            help="With --prevalence, scores that are not adjusted to it.",
-        ),
+        option("--keep-scores/--adjust-scores", default="--adjust-scores"),
+        "With --prevalence, scores that are not adjusted to it.",
     ] = False
-    compare: Annotated[bool, option(help="Difference in net benefit between each pair of models.")] = False
+    compare: Annotated[bool, "Difference in net benefit between each pair of models."] = False
 
     def __post_init__(self) -> None:
         if self.at:
@@ -494,21 +484,14 @@ class CostCurveOptions(OutcomeCosts):
         ),
     ] = "cost"
     points: Annotated[
-        int | None,
-        option(
-            type=whole_number(POINTS),
-            default=f"every corner; in tables at most {FEW_POINTS}",
-            help="Number of evenly spaced points of each curve.",
-        ),
+        Points,
+        option(default=f"every corner; in tables at most {FEW_POINTS}"),
+        "Number of evenly spaced points of each curve.",
     ] = None
     prevalence: Annotated[
-        float | None,
-        option(
-            type=read_prevalence,
-            metavar="SHARE",
-            default="of a Brier curve, that of the sample",
-            help="Prevalence in deployment, such as 0.02 or 2%: where the costs arise.",
-        ),
+        PrevalenceShare,
+        option(default="of a Brier curve, that of the sample"),
+        "Prevalence in deployment, such as 0.02 or 2%: where the costs arise.",
     ] = None
 
     def __post_init__(self) -> None:

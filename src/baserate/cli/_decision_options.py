@@ -13,12 +13,20 @@ from baserate._domains import FOLDS, SAMPLES
 from baserate._errors import OptionError
 from baserate._formatting import count_of
 from baserate.cli._declarations import option
-from baserate.cli._options import Beta, NetBenefitAt, OutcomeCosts, Prevalence, two_class_measures
+from baserate.cli._options import (
+    Beta,
+    Cost,
+    FileNames,
+    NetBenefitAt,
+    OutcomeCosts,
+    Prevalence,
+    RequirementTexts,
+    two_class_measures,
+)
 from baserate.cli._values import (
     CELLS,
     RegisteredName,
     complete_two_class,
-    read_cost,
     read_numbers,
     read_share,
     read_threshold,
@@ -118,81 +126,52 @@ class DecisionOptions(OutcomeCosts):
             type=RegisteredName(_list_rules, _find_rule_name),
             metavar="NAME",
             default="by the other options (costs: cost, --require: require, …), or youden",
-            help="Rule that chooses the threshold; `baserate list rules` lists them.",
         ),
+        "Rule that chooses the threshold; `baserate list rules` lists them.",
     ] = None
     prevalence: Prevalence = None
     require: Annotated[
-        tuple[str, ...],
-        option(
-            multiple=True,
-            metavar="TEXT",
-            help="Requirements, such as 'specificity >= 0.9, precision >= 30%'; may be repeated.",
-        ),
+        RequirementTexts, "Requirements, such as 'specificity >= 0.9, precision >= 30%'; may be repeated."
     ] = ()
     maximize: Annotated[
         str | None,
-        option(
-            metavar="MEASURE",
-            shell_complete=_complete_goal,
-            default="youden with --require",
-            help="Measure of decisions to maximize.",
-        ),
+        option(metavar="MEASURE", shell_complete=_complete_goal, default="youden with --require"),
+        "Measure of decisions to maximize.",
     ] = None
     minimize: Annotated[
         str | None,
-        option(
-            metavar="MEASURE",
-            shell_complete=_complete_goal,
-            help="Measure of decisions to minimize; cost is the cost of --fp and --fn.",
-        ),
+        option(metavar="MEASURE", shell_complete=_complete_goal),
+        "Measure of decisions to minimize; cost is the cost of --fp and --fn.",
     ] = None
     capacity: Annotated[
         tuple[str, float] | None,
-        option(
-            type=_read_capacity,
-            metavar="NUMBER",
-            help="Greatest number of flagged rows; below 1 or with % it is a share: 0.1 and 10% are the top tenth.",
-        ),
+        option(type=_read_capacity, metavar="NUMBER"),
+        "Greatest number of flagged rows; below 1 or with % it is a share: 0.1 and 10% are the top tenth.",
     ] = None
-    abstain_cost: Annotated[
-        float | None,
-        option(type=read_cost, metavar="COST", help="Cost of referring a case; the cheapest decision is chosen."),
-    ] = None
+    abstain_cost: Annotated[Cost, "Cost of referring a case; the cheapest decision is chosen."] = None
     coverage: Annotated[
         float | None,
-        option(
-            type=_read_coverage,
-            metavar="SHARE",
-            help="Least share of decided cases, such as 80%; the rest is referred.",
-        ),
+        option(type=_read_coverage, metavar="SHARE"),
+        "Least share of decided cases, such as 80%; the rest is referred.",
     ] = None
     bands: Annotated[
-        tuple[float, ...] | None,
-        option(type=read_numbers, metavar="NUMBERS", help="Edges of risk bands, such as 0.1,0.3."),
+        tuple[float, ...] | None, option(type=read_numbers, metavar="NUMBERS"), "Edges of risk bands, such as 0.1,0.3."
     ] = None
     band_shares: Annotated[
         tuple[float, ...] | None,
-        option(
-            type=_read_band_shares,
-            metavar="SHARES",
-            help="Risk bands by size, highest first: 10%,20% are the top tenth, the next fifth, and the rest.",
-        ),
+        option(type=_read_band_shares, metavar="SHARES"),
+        "Risk bands by size, highest first: 10%,20% are the top tenth, the next fifth, and the rest.",
     ] = None
     band_risks: Annotated[
         tuple[float, ...] | None,
-        option(
-            type=_read_shares,
-            metavar="SHARES",
-            help="Risk bands by observed risk: 0.05,0.2 are the risks at their edges.",
-        ),
+        option(type=_read_shares, metavar="SHARES"),
+        "Risk bands by observed risk: 0.05,0.2 are the risks at their edges.",
     ] = None
     band_names: Annotated[
-        tuple[str, ...] | None,
-        option(type=_read_band_names, metavar="NAMES", help="Names of the risk bands, lowest first."),
+        tuple[str, ...] | None, option(type=_read_band_names, metavar="NAMES"), "Names of the risk bands, lowest first."
     ] = None
     threshold: Annotated[
-        float | None, option(type=_read_threshold, metavar="NUMBER", help="Fixed threshold to evaluate.")
+        float | None, option(type=_read_threshold, metavar="NUMBER"), "Fixed threshold to evaluate."
     ] = None
     measures: Annotated[
         tuple[str, ...],
@@ -202,28 +181,15 @@ class DecisionOptions(OutcomeCosts):
     beta: Beta = None
     n_bootstrap: Annotated[
         int | None,
-        option(
-            type=whole_number(SAMPLES._replace(low=0)),
-            metavar="NUMBER",
-            default="1000",
-            help="Number of bootstrap samples; 0 for none.",
-        ),
+        option(type=whole_number(SAMPLES._replace(low=0)), metavar="NUMBER", default="1000"),
+        "Number of bootstrap samples; 0 for none.",
     ] = None
     folds: Annotated[
         int | None,
-        option(
-            type=whole_number(FOLDS), metavar="NUMBER", help="Number of cross-validation folds, to evaluate the choice."
-        ),
+        option(type=whole_number(FOLDS), metavar="NUMBER"),
+        "Number of cross-validation folds, to evaluate the choice.",
     ] = None
-    judge_on: Annotated[
-        tuple[str, ...],
-        option(
-            multiple=True,
-            type=click.Path(allow_dash=True),
-            metavar="FILE",
-            help="Test data with the same columns, to evaluate the choice.",
-        ),
-    ] = ()
+    judge_on: Annotated[FileNames, "Test data with the same columns, to evaluate the choice."] = ()
 
     def __post_init__(self) -> None:
         for message in (*self._idle(), *self._lacking(), *self._unclear()):

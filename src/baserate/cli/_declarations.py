@@ -1,13 +1,16 @@
 """Commands declared by annotations: each option is stated once, as a field of a dataclass.
 
 A command is a function whose parameters are dataclasses of options, or single options. `command` reads their
-annotations and makes the click command; a dataclass checks in `__post_init__` how its options go together.
+annotations and makes the click command; a dataclass checks in `__post_init__` how its options go together. The text in
+an annotation is the help: `Annotated[bool, "Point estimates alone."]`; `option` states more about it, and an alias such
+as `Column` the type that several options have.
 The common flags (--debug, --help, and those of `Output`) are declared in this module alone.
 """
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -160,9 +163,19 @@ def _make_parameter(name: str, annotation: object, default: object, *, hidden: b
 
 
 def _find_spec(annotation: object) -> OptionSpec | ArgumentSpec | None:
-    """Find the declaration in an annotation; a later one wins over that of an alias."""
-    specs = [each for each in _metadata(annotation) if isinstance(each, (OptionSpec, ArgumentSpec))]
-    return specs[-1] if specs else None
+    """Merge the declarations in an annotation: first that of an alias, then its own, and a text, which is the help."""
+    metadata = _metadata(annotation)
+    for each in metadata:
+        if isinstance(each, ArgumentSpec):
+            return each
+    specs = [each for each in metadata if isinstance(each, OptionSpec)]
+    specs += [OptionSpec((), None, {"help": each}) for each in metadata if isinstance(each, str)]
+    return reduce(_merge_specs, specs) if specs else None
+
+
+def _merge_specs(alias: OptionSpec, own: OptionSpec) -> OptionSpec:
+    default = alias.default if own.default is None else own.default
+    return OptionSpec(own.flags or alias.flags, default, {**alias.settings, **own.settings})
 
 
 def _metadata(annotation: object) -> tuple[object, ...]:
@@ -186,7 +199,7 @@ OutputFile = Annotated[
     str | None,
     option("-o", "--output", type=click.Path(allow_dash=True), metavar="FILE", default="stdout", help="Output file."),
 ]
-Quiet = Annotated[bool, option("-q", "--quiet", help="No messages on stderr except errors.")]
+Quiet = Annotated[bool, option("-q", "--quiet"), "No messages on stderr except errors."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,11 +208,12 @@ class Output:
 
     format_: Annotated[
         str | None,
-        option("--format", type=NameChoice(FORMATS), default="by the ending of -o, or table", help="Output format."),
+        option("--format", type=NameChoice(FORMATS), default="by the ending of -o, or table"),
+        "Output format.",
     ] = None
-    json: Annotated[bool, option(help="Short for --format json.")] = False
+    json: Annotated[bool, "Short for --format json."] = False
     digits: Annotated[
-        int, option(type=click.IntRange(1, 17), help="Significant digits in tables; json and csv have all.")
+        int, option(type=click.IntRange(1, 17)), "Significant digits in tables; json and csv have all."
     ] = 4
     path: OutputFile = None
     quiet: Quiet = False

@@ -31,7 +31,7 @@ from baserate.cli._io import (
     print_results,
     write_rows,
 )
-from baserate.cli._options import FILES
+from baserate.cli._options import FILES, Column, Columns, NewName
 from baserate.cli._terminal import write_output
 from baserate.cli._values import RegisteredName
 from baserate.text import (
@@ -78,43 +78,25 @@ class ApplyOptions:
         tuple[str, ...],
         argument(type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="FILE...", note=f"FILE is {FILES}"),
     ]
-    path: Annotated[str, option("-o", "--output", type=click.Path(allow_dash=True), metavar="FILE", help=ROWS_FILE)]
+    path: Annotated[str, option("-o", "--output", type=click.Path(allow_dash=True), metavar="FILE"), ROWS_FILE]
     score: Annotated[
-        str | None,
-        option(
-            metavar="COLUMN",
-            default="that of the calibrator or policy",
-            help="Column with the scores; of several classes CLASS=COLUMN,….",
-        ),
+        Column,
+        option(default="that of the calibrator or policy"),
+        "Column with the scores; of several classes CLASS=COLUMN,….",
     ] = None
     to: Annotated[
-        str | None,
-        option(
-            metavar="NAME",
-            default="action, or that of the score and _calibrated",
-            help="Name of the new column; of several classes CLASS=NAME,….",
-        ),
+        NewName,
+        option(default="action, or that of the score and _calibrated"),
+        "Name of the new column; of several classes CLASS=NAME,….",
     ] = None
-    bounds: Annotated[
-        bool, option(help="Both probabilities of a Venn–Abers calibrator, as NAME_low and NAME_high.")
-    ] = False
-    id_: Annotated[
-        str | None,
-        option(
-            metavar="COLUMN",
-            help="Column with unique row IDs, whole numbers or text; a randomized policy requires it.",
-        ),
-    ] = None
+    bounds: Annotated[bool, "Both probabilities of a Venn–Abers calibrator, as NAME_low and NAME_high."] = False
+    id_: Annotated[Column, "Column with unique row IDs, whole numbers or text; a randomized policy requires it."] = None
     group: Annotated[
-        tuple[str, ...],
-        option(
-            multiple=True,
-            metavar="COLUMN",
-            default="those of the policy",
-            help="Column with groups; repeat it, one for each attribute of the policy.",
-        ),
+        Columns,
+        option(default="those of the policy"),
+        "Column with groups; repeat it, one for each attribute of the policy.",
     ] = ()
-    chances: Annotated[bool, option(help="Probability of each action of a policy, as NAME_chance_ACTION.")] = False
+    chances: Annotated[bool, "Probability of each action of a policy, as NAME_chance_ACTION."] = False
     missing: MissingScore = "refuse"
     quiet: Quiet = False
 
@@ -188,47 +170,32 @@ class Export:
     """Options that say what to write, and which columns it reads and makes."""
 
     file: Annotated[str, argument(type=click.Path(), metavar="FILE")]
-    to: Annotated[Literal["sql", "python"], option(type=NameChoice(["sql", "python"]), help="Target language.")]
+    to: Annotated[Literal["sql", "python"], option(type=NameChoice(["sql", "python"])), "Target language."]
     dialect: Annotated[
         str | None,
-        option(
-            type=RegisteredName(_list_dialects, _find_dialect_name),
-            metavar="NAME",
-            default="duckdb",
-            help="SQL dialect; `baserate list dialects` lists them.",
-        ),
+        option(type=RegisteredName(_list_dialects, _find_dialect_name), metavar="NAME", default="duckdb"),
+        "SQL dialect; `baserate list dialects` lists them.",
     ] = None
     score: Annotated[
-        str | None,
-        option(
-            metavar="COLUMN",
-            default="that of the calibrator or policy",
-            help="Column with the scores, in SQL; of several classes CLASS=COLUMN,….",
-        ),
+        Column,
+        option(default="that of the calibrator or policy"),
+        "Column with the scores, in SQL; of several classes CLASS=COLUMN,….",
     ] = None
     table: Annotated[
-        str | None,
-        option(metavar="NAME", default="an expression", help="Table to query, such as clinic.scores; for policies."),
+        NewName, option(default="an expression"), "Table to query, such as clinic.scores; for policies."
     ] = None
     group: Annotated[
-        tuple[str, ...],
-        option(
-            metavar="COLUMN",
-            multiple=True,
-            default="those of the policy",
-            help="Column with groups, in SQL; one for each attribute of the policy.",
-        ),
+        Columns,
+        option(default="those of the policy"),
+        "Column with groups, in SQL; one for each attribute of the policy.",
     ] = ()
-    id: Annotated[str | None, option(metavar="COLUMN", help="Column with row IDs, for a randomized policy.")] = None
+    id: Annotated[Column, "Column with row IDs, for a randomized policy."] = None
     name: Annotated[
-        str | None,
-        option(
-            metavar="NAME",
-            default="calibrated; of a policy decide, or action in SQL",
-            help="Name of the function, or of the new column of a query.",
-        ),
+        NewName,
+        option(default="calibrated; of a policy decide, or action in SQL"),
+        "Name of the function, or of the new column of a query.",
     ] = None
-    chances: Annotated[bool, option(help="Probability of each action of a policy, as NAME_chance_ACTION.")] = False
+    chances: Annotated[bool, "Probability of each action of a policy, as NAME_chance_ACTION."] = False
     path: OutputFile = None
 
     def check(self, *, policy: bool) -> None:

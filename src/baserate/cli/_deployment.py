@@ -13,9 +13,19 @@ from baserate._errors import BaserateError, UnknownNameError
 from baserate._formatting import format_count, format_number
 from baserate.cli._declarations import NameChoice, argument, missing_option, option, refuse_given
 from baserate.cli._measure import score_columns
-from baserate.cli._options import FILES, ClassScores, Negative, Positive, Reading, check_score_options
+from baserate.cli._options import (
+    FILES,
+    ClassScores,
+    Column,
+    ColumnList,
+    FileNames,
+    Negative,
+    Positive,
+    Reading,
+    check_score_options,
+)
 from baserate.cli._terminal import progress_bar
-from baserate.cli._values import names, read_share
+from baserate.cli._values import read_share
 from baserate.text import describe_files, describe_rows, shorten_label
 
 if TYPE_CHECKING:
@@ -36,57 +46,30 @@ class DeploymentOptions(ClassScores):
             type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="TARGET...", note=f"TARGET is {FILES}"
         ),
     ]
-    score: Annotated[str | None, option(metavar="COLUMN", help="Column with the scores.")] = None
+    score: Annotated[Column, "Column with the scores."] = None
     target_truth: Annotated[
-        str | None,
-        option(
-            metavar="COLUMN", help="Column of the target with true labels, if some rows have one and others are empty."
-        ),
+        Column, "Column of the target with true labels, if some rows have one and others are empty."
     ] = None
-    weight: Annotated[str | None, option(metavar="COLUMN", help="Column of the target with sampling weights.")] = None
-    count: Annotated[
-        str | None,
-        option(metavar="COLUMN", help="Column of the target with the number of identical rows that a row stands for."),
-    ] = None
+    weight: Annotated[Column, "Column of the target with sampling weights."] = None
+    count: Annotated[Column, "Column of the target with the number of identical rows that a row stands for."] = None
     validation: Annotated[
-        tuple[str, ...],
-        option(
-            type=click.Path(allow_dash=True),
-            multiple=True,
-            metavar="FILE",
-            help="Labelled validation data, which the model was not fitted to; may be repeated.",
-        ),
+        FileNames, "Labelled validation data, which the model was not fitted to; may be repeated."
     ] = ()
-    truth: Annotated[
-        str | None, option(metavar="COLUMN", help="Column of the validation data with the true labels.")
-    ] = None
+    truth: Annotated[Column, "Column of the validation data with the true labels."] = None
     validation_score: Annotated[
-        str | None,
-        option(metavar="COLUMN", default="that of the target", help="Column of the validation data with the scores."),
+        Column, option(default="that of the target"), "Column of the validation data with the scores."
     ] = None
     validation_scores: Annotated[
-        tuple[str, ...],
-        option(
-            type=names,
-            metavar="COLUMNS",
-            default="those of the target",
-            help="Columns of the validation data with a score for each class.",
-        ),
+        ColumnList, option(default="those of the target"), "Columns of the validation data with a score for each class."
     ] = ()
-    validation_weight: Annotated[
-        str | None, option(metavar="COLUMN", help="Column of the validation data with sampling weights.")
-    ] = None
-    validation_count: Annotated[
-        str | None, option(metavar="COLUMN", help="Column of the validation data with numbers of identical rows.")
-    ] = None
+    validation_weight: Annotated[Column, "Column of the validation data with sampling weights."] = None
+    validation_count: Annotated[Column, "Column of the validation data with numbers of identical rows."] = None
     positive: Positive = None
     negative: Negative = None
     missing: Annotated[
         str,
-        option(
-            type=NameChoice(["refuse", "drop"]),
-            help="Treatment of rows with missing or unknown values, except for --target-truth.",
-        ),
+        option(type=NameChoice(["refuse", "drop"])),
+        "Treatment of rows with missing or unknown values, except for --target-truth.",
     ] = "refuse"
 
     def __post_init__(self) -> None:
@@ -258,7 +241,7 @@ class Recalibration:
     """Options of probabilities that are not recalibrated."""
 
     no_recalibration: Annotated[
-        bool, option(help="Scores taken as calibrated probabilities, not recalibrated on the validation data.")
+        bool, "Scores taken as calibrated probabilities, not recalibrated on the validation data."
     ] = False
     at: Annotated[
         str | None,

@@ -28,12 +28,15 @@ from baserate.cli._io import (
 )
 from baserate.cli._options import (
     ClosedFormIntervals,
+    FileName,
     GroupReading,
     Level,
+    MeasureNames,
     MeasureSettings,
     OptionalReading,
     OutcomeCosts,
     Prevalence,
+    PrevalenceShare,
     Reading,
     bind_settings,
     thresholds_option,
@@ -41,10 +44,7 @@ from baserate.cli._options import (
 from baserate.cli._population import FAMILIES, PopulationRequest, make_request
 from baserate.cli._terminal import print_message
 from baserate.cli._values import (
-    complete_two_class,
-    names,
     read_numbers,
-    read_prevalence,
     read_threshold,
     whole_number,
 )
@@ -66,20 +66,16 @@ class FigureOptions:
 
     path: Annotated[
         str,
-        option(
-            "-o",
-            "--output",
-            type=click.Path(),
-            metavar="FILE",
-            help="Output file: .svg, .png or .pdf for the figure, .csv or .json for its numbers.",
-        ),
+        option("-o", "--output", type=click.Path(), metavar="FILE"),
+        "Output file: .svg, .png or .pdf for the figure, .csv or .json for its numbers.",
     ]
     size: Annotated[
         tuple[float, ...] | None,
-        option(type=read_numbers, metavar="W,H", help="Width and height in inches, from 0.5 to 100."),
+        option(type=read_numbers, metavar="W,H"),
+        "Width and height in inches, from 0.5 to 100.",
     ] = None
-    dpi: Annotated[int, option(type=click.IntRange(20, 2400), help="Dots per inch of a .png.")] = 200
-    title: Annotated[str | None, option(metavar="TEXT", help="Title above the figure.")] = None
+    dpi: Annotated[int, option(type=click.IntRange(20, 2400)), "Dots per inch of a .png."] = 200
+    title: Annotated[str | None, option(metavar="TEXT"), "Title above the figure."] = None
     quiet: Quiet = False
 
     def __post_init__(self) -> None:
@@ -117,10 +113,7 @@ class MarkOptions(BandOptions):
 
     level: Level = 0.95
     threshold: Annotated[tuple[float, ...], thresholds_option("Thresholds to mark, with commas.", default=None)] = ()
-    policy: Annotated[
-        str | None,
-        option(type=click.Path(), metavar="FILE", help="Policy to mark; it also names the columns and groups."),
-    ] = None
+    policy: Annotated[FileName, "Policy to mark; it also names the columns and groups."] = None
 
     def arguments(self, figure: "FigureType") -> dict[str, Any]:
         """Make the arguments of a figure's function; load the policy."""
@@ -239,13 +232,8 @@ def _draw(figure: "FigureType", reading: Reading, figure_options: FigureOptions,
 class RocOptions(OutcomeCosts):
     """Options of a ROC curve: hull, costs, prevalence."""
 
-    no_hull: Annotated[bool, option(help="Without the convex hull, which mixtures of thresholds reach.")] = False
-    prevalence: Annotated[
-        float | None,
-        option(
-            type=read_prevalence, metavar="SHARE", help="Prevalence in deployment, where the costs arise, such as 2%."
-        ),
-    ] = None
+    no_hull: Annotated[bool, "Without the convex hull, which mixtures of thresholds reach."] = False
+    prevalence: Annotated[PrevalenceShare, "Prevalence in deployment, where the costs arise, such as 2%."] = None
 
 
 @own_options(
@@ -273,7 +261,7 @@ def _call_roc(roc: RocOptions) -> Call:
     """,
 )
 def _call_pr(
-    *, no_iso_f1: Annotated[bool, option(help="Without lines of equal F1.")] = False, prevalence: Prevalence = None
+    *, no_iso_f1: Annotated[bool, "Without lines of equal F1."] = False, prevalence: Prevalence = None
 ) -> Call:
     return Call({"iso_f1": not no_iso_f1, "prevalence": prevalence}, adjusted_to=prevalence)
 
@@ -285,7 +273,7 @@ def _call_pr(
 def _call_scores(
     *,
     bins: Annotated[
-        int | None, option(type=whole_number(BINS), default="10 to 40", help="Approximate number of bins.")
+        int | None, option(type=whole_number(BINS), default="10 to 40"), "Approximate number of bins."
     ] = None,
 ) -> Call:
     return Call({"bins": bins})
@@ -296,14 +284,9 @@ class ThresholdMeasures(MeasureSettings):
     """Options of measures against the threshold."""
 
     measures: Annotated[
-        tuple[str, ...],
-        option(
-            type=names,
-            metavar="NAMES",
-            shell_complete=complete_two_class,
-            default="sensitivity, specificity, precision, f1 and flag-rate",
-            help="Measures of decisions, with commas.",
-        ),
+        MeasureNames,
+        option(default="sensitivity, specificity, precision, f1 and flag-rate"),
+        "Measures of decisions, with commas.",
     ] = ()
     prevalence: Prevalence = None
 
@@ -339,11 +322,8 @@ def _call_reliability(
     *,
     curve: Annotated[
         Literal["binned", "isotonic", "lowess"] | None,
-        option(
-            type=NameChoice(["binned", "isotonic", "lowess"]),
-            default="isotonic; binned with --bins or --by",
-            help="Calibration curve.",
-        ),
+        option(type=NameChoice(["binned", "isotonic", "lowess"]), default="isotonic; binned with --bins or --by"),
+        "Calibration curve.",
     ] = None,
 ) -> Call:
     what = curve or ("binned" if bins.bins or bins.by else "isotonic")
@@ -397,28 +377,12 @@ class PrevalenceCurveOptions(MeasureSettings):
 
     threshold: Annotated[
         float | None,
-        option(
-            type=_read_single_threshold,
-            metavar="NUMBER",
-            default="0.5 for probabilities",
-            help="Threshold: scores at or above it are flagged.",
-        ),
+        option(type=_read_single_threshold, metavar="NUMBER", default="0.5 for probabilities"),
+        "Threshold: scores at or above it are flagged.",
     ] = None
-    measures: Annotated[
-        tuple[str, ...],
-        option(
-            type=names,
-            metavar="NAMES",
-            shell_complete=complete_two_class,
-            default="precision and NPV",
-            help="Measures of decisions, with commas.",
-        ),
-    ] = ()
-    at: Annotated[
-        float | None,
-        option(type=read_prevalence, metavar="SHARE", help="Prevalence in deployment to mark, such as 0.02 or 2%."),
-    ] = None
-    linear: Annotated[bool, option(help="Linear prevalence axis rather than a logarithmic one.")] = False
+    measures: Annotated[MeasureNames, option(default="precision and NPV"), "Measures of decisions, with commas."] = ()
+    at: Annotated[PrevalenceShare, "Prevalence in deployment to mark, such as 0.02 or 2%."] = None
+    linear: Annotated[bool, "Linear prevalence axis rather than a logarithmic one."] = False
     level: Level = 0.95
 
 
@@ -457,17 +421,14 @@ class SampleOptions:
     """Options of a figure of a population: its kind, and a simulated sample."""
 
     what: Annotated[
-        Any, option(type=NameChoice(["densities", "roc", "pr"]), help="Score densities of both classes, or a curve.")
+        Any, option(type=NameChoice(["densities", "roc", "pr"])), "Score densities of both classes, or a curve."
     ] = "densities"
     sample: Annotated[
         int | None,
-        option(
-            type=whole_number(ROWS._replace(high=10**7)),
-            metavar="ROWS",
-            help="Number of simulated rows to draw beside it.",
-        ),
+        option(type=whole_number(ROWS._replace(high=10**7)), metavar="ROWS"),
+        "Number of simulated rows to draw beside it.",
     ] = None
-    seed: Annotated[int | None, option(type=click.IntRange(min=0), default="0", help="Random seed of the rows.")] = None
+    seed: Annotated[int | None, option(type=click.IntRange(min=0), default="0"), "Random seed of the rows."] = None
 
     def __post_init__(self) -> None:
         if self.seed is not None and self.sample is None:

@@ -34,7 +34,9 @@ from baserate.cli._io import (
     save_policy,
 )
 from baserate.cli._options import (
+    FileName,
     GroupReading,
+    GroupShares,
     IndependentIntervals,
     Intervals,
     Level,
@@ -50,7 +52,6 @@ from baserate.cli._terminal import progress_counter
 from baserate.cli._values import (
     complete_two_class,
     read_by_name,
-    read_prevalences,
     read_share,
     single_threshold,
     whole_number,
@@ -89,34 +90,25 @@ class GroupOptions:
             type=single_threshold("give one, which decides for every group."),
             metavar="NUMBER",
             default="0.5 for probabilities",
-            help="Threshold: scores at or above it are flagged.",
         ),
+        "Threshold: scores at or above it are flagged.",
     ] = None
-    policy: Annotated[
-        str | None,
-        option(type=click.Path(), metavar="FILE", help="Policy that decides; it also names the columns and groups."),
-    ] = None
+    policy: Annotated[FileName, "Policy that decides; it also names the columns and groups."] = None
     measures: Annotated[tuple[str, ...], two_class_measures("flag rate, sensitivity, FPR, precision and accuracy")] = ()
     level: Level = 0.95
     n_permutations: Annotated[
-        int, option(type=whole_number(SAMPLES), help="Number of permutations for the null distribution.")
+        int, option(type=whole_number(SAMPLES)), "Number of permutations for the null distribution."
     ] = 10_000
     seed: Seed = 0
     reference: Annotated[
         str | None,
-        option(
-            metavar="GROUP",
-            default="the largest",
-            help="Reference group: its label, or COLUMN=LABEL,… where there are several columns.",
-        ),
+        option(metavar="GROUP", default="the largest"),
+        "Reference group: its label, or COLUMN=LABEL,… where there are several columns.",
     ] = None
     min_group_size: Annotated[
         int,
-        option(
-            type=click.IntRange(1),
-            metavar="ROWS",
-            help="Least number of rows that a tested measure rests on, for example negatives for the FPR.",
-        ),
+        option(type=click.IntRange(1), metavar="ROWS"),
+        "Least number of rows that a tested measure rests on, for example negatives for the FPR.",
     ] = 30
 
     def __post_init__(self) -> None:
@@ -235,12 +227,8 @@ class ParityOptions(OutcomeCosts):
 
     parity: Annotated[
         tuple[str, ...],
-        option(
-            multiple=True,
-            metavar="NAME",
-            shell_complete=_complete_parity,
-            help="Parity constraint, such as equalized-odds; `baserate list parities` lists them; may be repeated.",
-        ),
+        option(multiple=True, metavar="NAME", shell_complete=_complete_parity),
+        "Parity constraint, such as equalized-odds; `baserate list parities` lists them; may be repeated.",
     ]
     within: Annotated[
         float | dict[str, float],
@@ -252,63 +240,47 @@ class ParityOptions(OutcomeCosts):
         ),
     ] = 0
     prevalence: Annotated[
-        float | dict[str, float] | None,
+        GroupShares,
         option(
-            type=read_prevalences,
-            metavar="SHARE",
             default="that of the sample",
             help="Prevalence in deployment, such as 2%, or of each group, such as 'f=2%,m=3%'; of several columns "
             "'f/north=2%'.",
         ),
     ] = None
-    deterministic: Annotated[bool, option(help="One threshold for each group, without randomization.")] = False
-    blind: Annotated[bool, option(help="One threshold for all, so that the policy needs no group.")] = False
-    crossing: Annotated[bool, option(help="The point where the ROC curves of two groups cross.")] = False
+    deterministic: Annotated[bool, "One threshold for each group, without randomization."] = False
+    blind: Annotated[bool, "One threshold for all, so that the policy needs no group."] = False
+    crossing: Annotated[bool, "The point where the ROC curves of two groups cross."] = False
     favor: Annotated[
         tuple[str, ...],
-        option(
-            multiple=True,
-            metavar="GROUP",
-            help="Reject option: group that is favored in a band of uncertain scores; may be repeated.",
-        ),
+        option(multiple=True, metavar="GROUP"),
+        "Reject option: group that is favored in a band of uncertain scores; may be repeated.",
     ] = ()
-    favorable: Annotated[
-        str | None, option(type=NameChoice(["pass", "flag"]), help="Favorable action, with --favor.")
-    ] = None
+    favorable: Annotated[str | None, option(type=NameChoice(["pass", "flag"])), "Favorable action, with --favor."] = (
+        None
+    )
     around: Annotated[
         float | None,
-        option(
-            type=single_threshold("a band lies around one."),
-            metavar="NUMBER",
-            default="the best",
-            help="Middle of the band, with --favor.",
-        ),
+        option(type=single_threshold("a band lies around one."), metavar="NUMBER", default="the best"),
+        "Middle of the band, with --favor.",
     ] = None
     objective: Annotated[
         str | None,
-        option(
-            metavar="MEASURE",
-            shell_complete=complete_two_class,
-            default="cost",
-            help="Measure that the band optimizes, with --favor.",
-        ),
+        option(metavar="MEASURE", shell_complete=complete_two_class, default="cost"),
+        "Measure that the band optimizes, with --favor.",
     ] = None
-    reversal: Annotated[bool, option(help="Flags below a threshold, where that is better.")] = False
+    reversal: Annotated[bool, "Flags below a threshold, where that is better."] = False
     otherwise: Annotated[
         str,
-        option(
-            type=NameChoice(["refuse", "pass", "flag", "refer"]),
-            help="Action for unknown groups, and for groups that lack a class.",
-        ),
+        option(type=NameChoice(["refuse", "pass", "flag", "refer"])),
+        "Action for unknown groups, and for groups that lack a class.",
     ] = "refuse"
-    frontier: Annotated[bool, option(help="Table of the cost at every tolerance.")] = False
-    held_out: Annotated[bool, option(help="Table of the disparities by cross-validation.")] = False
+    frontier: Annotated[bool, "Table of the cost at every tolerance."] = False
+    held_out: Annotated[bool, "Table of the disparities by cross-validation."] = False
     folds: Annotated[
-        int | None,
-        option(type=whole_number(FOLDS), metavar="NUMBER", default="5", help="Number of folds of --held-out."),
+        int | None, option(type=whole_number(FOLDS), metavar="NUMBER", default="5"), "Number of folds of --held-out."
     ] = None
     repeats: Annotated[
-        int | None, option(type=whole_number(REPEATS), metavar="NUMBER", default="1", help="Repetitions of --held-out.")
+        int | None, option(type=whole_number(REPEATS), metavar="NUMBER", default="1"), "Repetitions of --held-out."
     ] = None
 
     def __post_init__(self) -> None:

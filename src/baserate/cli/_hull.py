@@ -12,8 +12,8 @@ from baserate._formatting import format_exact, format_level, format_number
 from baserate.cli._decision_curves import model_of
 from baserate.cli._declarations import Output, command, hide, option, refuse_given
 from baserate.cli._io import headline, print_notes, print_results, read_rows, read_tallies
-from baserate.cli._options import OutcomeCosts, Reading
-from baserate.cli._values import CELLS, read_level, read_prevalence, read_share
+from baserate.cli._options import ConfidenceLevel, OutcomeCosts, PrevalenceShare, Reading
+from baserate.cli._values import CELLS, read_share
 from baserate.text import (
     Cell,
     CellFormatter,
@@ -308,35 +308,20 @@ def _read_rate(text: str) -> float:
 class HullOptions(OutcomeCosts):
     """Options of a hull: costs and prevalence, a rate to reach, likelihood ratios or weights instead."""
 
-    reverse: Annotated[bool, option(help="Models below the diagonal take part with their order reversed.")] = False
+    reverse: Annotated[bool, "Models below the diagonal take part with their order reversed."] = False
     prevalence: Annotated[
-        float | None,
-        option(
-            type=read_prevalence,
-            metavar="SHARE",
-            help="Prevalence in deployment, such as 0.02 or 2%: cost ratios at which each model is the best.",
-        ),
+        PrevalenceShare, "Prevalence in deployment, such as 0.02 or 2%: cost ratios at which each model is the best."
     ] = None
     fpr: Annotated[
-        float | None,
-        option(type=_read_rate, metavar="SHARE", help="False positive rate that a mixture of models reaches."),
+        float | None, option(type=_read_rate, metavar="SHARE"), "False positive rate that a mixture of models reaches."
     ] = None
     tpr: Annotated[
-        float | None,
-        option(type=_read_rate, metavar="SHARE", help="True positive rate that a mixture of models reaches."),
+        float | None, option(type=_read_rate, metavar="SHARE"), "True positive rate that a mixture of models reaches."
     ] = None
-    ratios: Annotated[bool, option(help="Likelihood ratios of scores instead: the slopes of each model's hull.")] = (
-        False
-    )
-    combine: Annotated[bool, option(help="Weights of two scores whose sum has the highest AUC instead.")] = False
+    ratios: Annotated[bool, "Likelihood ratios of scores instead: the slopes of each model's hull."] = False
+    combine: Annotated[bool, "Weights of two scores whose sum has the highest AUC instead."] = False
     level: Annotated[
-        float | None,
-        option(
-            type=read_level,
-            metavar="SHARE",
-            default=f"{_LEVEL}",
-            help="Confidence level of --ratios, such as 0.9 or 90%.",
-        ),
+        ConfidenceLevel, option(default=f"{_LEVEL}"), "Confidence level of --ratios, such as 0.9 or 90%."
     ] = None
 
     def __post_init__(self) -> None:

@@ -10,7 +10,7 @@ import click
 
 from baserate._formatting import format_count, format_number, format_pace
 from baserate.cli._declarations import NameChoice, Output, check_place, missing_option, option
-from baserate.cli._options import Reading
+from baserate.cli._options import FileName, Reading
 from baserate.cli._terminal import WIDTH, print_message, progress_bar, terminal_width, write_output
 from baserate.text import Page, describe_files, describe_positive, describe_rows, shorten_label
 
@@ -152,11 +152,8 @@ ROWS_FILE = "Output file: .parquet, .csv, .tsv or .jsonl, the last three also wi
 
 MissingScore = Annotated[
     Literal["refuse", "keep"],
-    option(
-        "--missing",
-        type=NameChoice(["refuse", "keep"]),
-        help="Treatment of missing scores: refuse the file, or keep the row without a result.",
-    ),
+    option("--missing", type=NameChoice(["refuse", "keep"])),
+    "Treatment of missing scores: refuse the file, or keep the row without a result.",
 ]
 
 _LONG = 1.0
@@ -313,18 +310,12 @@ class PolicyFile:
     """Calibrator that is applied first, and the file for the policy."""
 
     calibrator: Annotated[
-        str | None,
-        option(
-            type=click.Path(),
-            metavar="FILE",
-            help="Calibrator to apply before the threshold, from `baserate calibrate`; the policy stores it.",
-        ),
+        FileName, "Calibrator to apply before the threshold, from `baserate calibrate`; the policy stores it."
     ] = None
     path: Annotated[
         str | None,
-        option(
-            "-o", "--output", type=click.Path(allow_dash=True), metavar="POLICY", help="File for the policy, as JSON."
-        ),
+        option("-o", "--output", type=click.Path(allow_dash=True), metavar="POLICY"),
+        "File for the policy, as JSON.",
     ] = None
 
     def __post_init__(self) -> None:

@@ -194,22 +194,14 @@ class ClassOptions(Classes):
     labels: ClassLabels = ()
     average: Annotated[
         tuple[tuple[str, ...], ...],
-        option(
-            type=names,
-            metavar="NAMES",
-            multiple=True,
-            help="Averages over classes: none, macro, weighted, micro, or weights such as cat=1,dog=2.",
-        ),
+        option(type=names, metavar="NAMES", multiple=True),
+        "Averages over classes: none, macro, weighted, micro, or weights such as cat=1,dog=2.",
     ] = ()
-    costs: Annotated[
-        str | None, option(metavar="FILE", help="Cost matrix of decisions, with true classes in rows.")
-    ] = None
+    costs: Annotated[str | None, option(metavar="FILE"), "Cost matrix of decisions, with true classes in rows."] = None
     cross_table: Annotated[
         str | None,
-        option(
-            type=NameChoice(["rows", "columns"]),
-            help="FILE is a confusion matrix, with true classes in its rows or columns.",
-        ),
+        option(type=NameChoice(["rows", "columns"])),
+        "FILE is a confusion matrix, with true classes in its rows or columns.",
     ] = None
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import click
 from click.shell_completion import CompletionItem
 
+from baserate._domains import POINTS
 from baserate.cli._declarations import (
     FORMATS,
     NameChoice,
@@ -21,6 +22,7 @@ from baserate.cli._declarations import (
 )
 from baserate.cli._values import (
     CELLS,
+    Prior,
     combine_ratios,
     complete_measures,
     complete_two_class,
@@ -30,8 +32,11 @@ from baserate.cli._values import (
     read_cost,
     read_level,
     read_prevalence,
+    read_prevalences,
+    read_prior,
     read_probability,
     read_thresholds,
+    whole_number,
 )
 
 if TYPE_CHECKING:
@@ -60,24 +65,39 @@ def _split_columns(_context: click.Context, _option: click.Parameter, texts: tup
     return tuple(dict.fromkeys(filter(None, columns)))
 
 
+Column = Annotated[str | None, option(metavar="COLUMN")]
+Columns = Annotated[tuple[str, ...], option(metavar="COLUMN", multiple=True)]
+ColumnList = Annotated[tuple[str, ...], option(type=names, metavar="COLUMNS")]
+NewName = Annotated[str | None, option(metavar="NAME")]
+FileName = Annotated[str | None, option(type=click.Path(), metavar="FILE")]
+FileNames = Annotated[tuple[str, ...], option(type=click.Path(allow_dash=True), multiple=True, metavar="FILE")]
+FileOrStdout = Annotated[str | None, option(type=click.Path(allow_dash=True), metavar="FILE")]
+MeasureNames = Annotated[
+    tuple[str, ...],
+    option(type=names, metavar="NAMES", shell_complete=complete_two_class, help="Measures of decisions, with commas."),
+]
+RequirementTexts = Annotated[tuple[str, ...], option(multiple=True, metavar="TEXT")]
+PrevalenceShare = Annotated[float | None, option(type=read_prevalence, metavar="SHARE")]
+ClassShares = Annotated[Prior | None, option(type=read_prior, metavar="SHARE")]
+GroupShares = Annotated[float | dict[str, float] | None, option(type=read_prevalences, metavar="SHARE")]
+ConfidenceLevel = Annotated[float | None, option(type=read_level, metavar="SHARE")]
+Cost = Annotated[float | None, option(type=read_cost, metavar="COST")]
+Ratio = Annotated[float | None, option(type=float, metavar="NUMBER")]
+Points = Annotated[int | None, option(type=whole_number(POINTS))]
+"""Types of options that differ in their help."""
+
 FILES = "a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a pattern of such files, or - for stdin."
-Truth = Annotated[str | None, option("--truth", metavar="COLUMN", help="Column with the true labels.")]
+Truth = Annotated[Column, option("--truth"), "Column with the true labels."]
 Positive = Annotated[
-    str | None,
-    option("--positive", metavar="LABEL", default="1 or true", help="Label of the positive class."),
+    str | None, option("--positive", metavar="LABEL", default="1 or true"), "Label of the positive class."
 ]
 Negative = Annotated[
-    str | None,
-    option("--negative", metavar="LABEL", help="Label of the negative class, if there are more than two labels."),
+    str | None, option("--negative", metavar="LABEL"), "Label of the negative class, if there are more than two labels."
 ]
-Weight = Annotated[str | None, option("--weight", metavar="COLUMN", help="Column with sampling weights.")]
-Count = Annotated[
-    str | None,
-    option("--count", metavar="COLUMN", help="Column with the number of identical rows that a row stands for."),
-]
+Weight = Annotated[Column, option("--weight"), "Column with sampling weights."]
+Count = Annotated[Column, option("--count"), "Column with the number of identical rows that a row stands for."]
 Missing = Annotated[
-    str,
-    option("--missing", type=NameChoice(["refuse", "drop"]), help="Treatment of rows with missing or unknown values."),
+    str, option("--missing", type=NameChoice(["refuse", "drop"])), "Treatment of rows with missing or unknown values."
 ]
 
 
@@ -90,19 +110,11 @@ class Reading:
         argument(type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="FILE...", note=f"FILE is {FILES}"),
     ] = ()
     truth: Truth = None
-    score: Annotated[
-        tuple[str, ...],
-        option(multiple=True, metavar="COLUMN", help="Column with the scores; repeat it for several models."),
-    ] = ()
-    predicted: Annotated[
-        str | None, option(metavar="COLUMN", help="Column with predicted labels: a model without a threshold.")
-    ] = None
+    score: Annotated[Columns, "Column with the scores; repeat it for several models."] = ()
+    predicted: Annotated[Column, "Column with predicted labels: a model without a threshold."] = None
     positive: Positive = None
     negative: Negative = None
-    group: Annotated[
-        tuple[str, ...],
-        option(multiple=True, metavar="COLUMN", help="Column with groups; repeat it for combinations."),
-    ] = ()
+    group: Annotated[Columns, "Column with groups; repeat it for combinations."] = ()
     weight: Weight = None
     count: Count = None
     missing: Missing = "refuse"
@@ -126,12 +138,8 @@ class GroupReading(Reading):
 
     group: Annotated[
         tuple[str, ...],
-        option(
-            multiple=True,
-            callback=_split_columns,
-            metavar="COLUMNS",
-            help="Columns with groups, with commas or repeated; several make groups of their combinations.",
-        ),
+        option(multiple=True, callback=_split_columns, metavar="COLUMNS"),
+        "Columns with groups, with commas or repeated; several make groups of their combinations.",
     ] = ()
 
 
@@ -141,12 +149,8 @@ class PageOutput(Output):
 
     format_: Annotated[
         str | None,
-        option(
-            "--format",
-            type=NameChoice([*FORMATS, "html"]),
-            default="by the ending of -o, or table",
-            help="Output format.",
-        ),
+        option("--format", type=NameChoice([*FORMATS, "html"]), default="by the ending of -o, or table"),
+        "Output format.",
     ] = None
 
     @property
@@ -156,17 +160,14 @@ class PageOutput(Output):
 
 
 ScoreColumns = Annotated[
-    tuple[str, ...],
-    option(
-        "--scores",
-        type=names,
-        metavar="COLUMNS",
-        help="Columns with a score for each class: p_cat,p_dog, or p_ for all with this prefix, or cat=c1,dog=c2.",
-    ),
+    ColumnList,
+    option("--scores"),
+    "Columns with a score for each class: p_cat,p_dog, or p_ for all with this prefix, or cat=c1,dog=c2.",
 ]
 ClassLabels = Annotated[
     tuple[str, ...],
-    option("--labels", type=names, metavar="LABELS", default="those that occur", help="All classes, in order."),
+    option("--labels", type=names, metavar="LABELS", default="those that occur"),
+    "All classes, in order.",
 ]
 
 
@@ -207,13 +208,10 @@ def two_class_measures(default: str, help_text: str = "Measures by any of their 
 
 
 Level = Annotated[
-    float, option("--level", type=read_level, metavar="SHARE", help="Confidence level, from 1e-9 to 1 - 1e-9.")
+    float, option("--level", type=read_level, metavar="SHARE"), "Confidence level, from 1e-9 to 1 - 1e-9."
 ]
-OptionalLevel = Annotated[
-    float | None,
-    option("--level", type=read_level, metavar="SHARE", default="0.95", help="Confidence level, such as 0.9 or 90%."),
-]
-Seed = Annotated[int, option("--seed", type=click.IntRange(0), help="Random seed.")]
+OptionalLevel = Annotated[ConfidenceLevel, option("--level", default="0.95"), "Confidence level, such as 0.9 or 90%."]
+Seed = Annotated[int, option("--seed", type=click.IntRange(0)), "Random seed."]
 
 
 def measures_option(**settings: Any) -> OptionSpec:  # noqa: ANN401  (those of click)
@@ -237,22 +235,10 @@ Measures = Annotated[tuple[str, ...], measures_option()]
 class OutcomeCosts:
     """Options for the cost of each outcome."""
 
-    fp: Annotated[
-        float | None,
-        option(type=read_cost, metavar="COST", default="1", help="Cost of a false positive; a gain if negative."),
-    ] = None
-    fn: Annotated[
-        float | None,
-        option(type=read_cost, metavar="COST", default="1", help="Cost of a false negative; a gain if negative."),
-    ] = None
-    tp: Annotated[
-        float | None,
-        option(type=read_cost, metavar="COST", default="0", help="Cost of a true positive; a gain if negative."),
-    ] = None
-    tn: Annotated[
-        float | None,
-        option(type=read_cost, metavar="COST", default="0", help="Cost of a true negative; a gain if negative."),
-    ] = None
+    fp: Annotated[Cost, option(default="1"), "Cost of a false positive; a gain if negative."] = None
+    fn: Annotated[Cost, option(default="1"), "Cost of a false negative; a gain if negative."] = None
+    tp: Annotated[Cost, option(default="0"), "Cost of a true positive; a gain if negative."] = None
+    tn: Annotated[Cost, option(default="0"), "Cost of a true negative; a gain if negative."] = None
 
     @property
     def costs_by_outcome(self) -> dict[str, float]:
@@ -268,14 +254,9 @@ class OutcomeCosts:
 
 
 Prevalence = Annotated[
-    float | None,
-    option(
-        "--prevalence",
-        type=read_prevalence,
-        metavar="SHARE",
-        default="that of the sample",
-        help="Prevalence in deployment, such as 0.02 or 2%.",
-    ),
+    PrevalenceShare,
+    option("--prevalence", default="that of the sample"),
+    "Prevalence in deployment, such as 0.02 or 2%.",
 ]
 
 
@@ -283,22 +264,11 @@ Prevalence = Annotated[
 class SamplingRatios:
     """Options for a prevalence in deployment that is stated by how rows were sampled."""
 
-    gamma: Annotated[
-        float | None,
-        option(
-            type=float,
-            metavar="NUMBER",
-            help="Ratio of negatives to positives in deployment, as a multiple of that in the sample.",
-        ),
-    ] = None
-    under_sampled: Annotated[
-        float | None,
-        option(type=float, metavar="NUMBER", help="Negatives in deployment for each one in the sample, 1 or more."),
-    ] = None
-    over_sampled: Annotated[
-        float | None,
-        option(type=float, metavar="NUMBER", help="Positives in deployment for each one in the sample, at most 1."),
-    ] = None
+    gamma: Annotated[Ratio, "Ratio of negatives to positives in deployment, as a multiple of that in the sample."] = (
+        None
+    )
+    under_sampled: Annotated[Ratio, "Negatives in deployment for each one in the sample, 1 or more."] = None
+    over_sampled: Annotated[Ratio, "Positives in deployment for each one in the sample, at most 1."] = None
 
     @property
     def odds_ratio(self) -> float | None:
@@ -311,15 +281,11 @@ _EXAMPLES = {"costs": "--fp 1 --fn 20", "at": "--net-benefit-at 0.1"}
 _WHAT = {"costs": "the costs of errors", "at": "a threshold probability"}
 NetBenefitAt = Annotated[
     float | None,
-    option(
-        "--net-benefit-at",
-        type=read_probability,
-        metavar="SHARE",
-        help="Threshold probability of net benefit, such as 0.1 or 10%.",
-    ),
+    option("--net-benefit-at", type=read_probability, metavar="SHARE"),
+    "Threshold probability of net benefit, such as 0.1 or 10%.",
 ]
 Beta = Annotated[
-    float | None, option("--beta", type=read_cost, metavar="NUMBER", default="1", help="β of f-beta and e-measure.")
+    float | None, option("--beta", type=read_cost, metavar="NUMBER", default="1"), "β of f-beta and e-measure."
 ]
 
 
@@ -418,21 +384,12 @@ class Intervals:
     level: OptionalLevel = None
     interval: Annotated[
         str | None,
-        option(
-            metavar="METHOD",
-            callback=_check_method,
-            shell_complete=_complete_method,
-            default="by measure",
-            help="Interval method where supported, such as wilson, delong or bootstrap.",
-        ),
+        option(metavar="METHOD", callback=_check_method, shell_complete=_complete_method, default="by measure"),
+        "Interval method where supported, such as wilson, delong or bootstrap.",
     ] = None
-    no_interval: Annotated[bool, option(help="Point estimates alone.")] = False
-    seed: Annotated[int | None, option(type=click.IntRange(0), metavar="NUMBER", default="0", help="Random seed.")] = (
-        None
-    )
-    cluster: Annotated[
-        str | None, option(metavar="COLUMN", help="Column with clusters of dependent rows, such as patient.")
-    ] = None
+    no_interval: Annotated[bool, "Point estimates alone."] = False
+    seed: Annotated[int | None, option(type=click.IntRange(0), metavar="NUMBER", default="0"), "Random seed."] = None
+    cluster: Annotated[Column, "Column with clusters of dependent rows, such as patient."] = None
 
     def __post_init__(self) -> None:
         if self.no_interval:

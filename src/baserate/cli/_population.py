@@ -21,7 +21,7 @@ from baserate.cli._declarations import (
     option,
 )
 from baserate.cli._io import FEW, print_results
-from baserate.cli._options import MeasureSettings, Seed, bind_settings, thresholds_option
+from baserate.cli._options import MeasureSettings, Points, Seed, bind_settings, thresholds_option
 from baserate.cli._size import simulate_size
 from baserate.cli._terminal import print_message, progress_bar
 from baserate.cli._values import (
@@ -90,7 +90,7 @@ class PopulationMeasures:
     threshold: Annotated[
         tuple[float, ...], thresholds_option("Thresholds to tabulate at, with commas.", default=None)
     ] = ()
-    points: Annotated[int, option(type=whole_number(POINTS), help="Number of thresholds, without --threshold.")] = 11
+    points: Annotated[int, option(type=whole_number(POINTS)), "Number of thresholds, without --threshold."] = 11
 
 
 @command(
@@ -130,9 +130,7 @@ def curve(
     what: Annotated[str, argument(type=NameChoice(CURVES), metavar="CURVE")],
     output: Output,
     *,
-    points: Annotated[
-        int | None, option(type=whole_number(POINTS), default=f"101; in tables {FEW}", help="Number of points.")
-    ] = None,
+    points: Annotated[Points, option(default=f"101; in tables {FEW}"), "Number of points."] = None,
 ) -> None:
     """Tabulate a curve exactly.
 
@@ -154,17 +152,16 @@ _SIZES = (30.0, 100.0, 300.0, 1000.0, 3000.0)
 class Study:
     """Options of a simulation study."""
 
-    sizes: Annotated[
-        tuple[float, ...], option(type=read_numbers, default="30,100,300,1000,3000", help="Sample sizes.")
-    ] = _SIZES
+    sizes: Annotated[tuple[float, ...], option(type=read_numbers, default="30,100,300,1000,3000"), "Sample sizes."] = (
+        _SIZES
+    )
     prevalences: Annotated[
-        tuple[float, ...] | None, option(type=read_numbers, default="that of the population", help="Prevalences.")
+        tuple[float, ...] | None, option(type=read_numbers, default="that of the population"), "Prevalences."
     ] = None
     measures: Annotated[
-        tuple[str, ...],
-        option(type=names, default="auc,average_precision", help="Measures over all thresholds."),
+        tuple[str, ...], option(type=names, default="auc,average_precision"), "Measures over all thresholds."
     ] = ("auc", "average_precision")
-    repeats: Annotated[int, option(type=whole_number(REPEATS), help="Number of samples of each kind.")] = 200
+    repeats: Annotated[int, option(type=whole_number(REPEATS)), "Number of samples of each kind."] = 200
     seed: Seed = 0
 
 
@@ -210,11 +207,8 @@ def draw(
     seed: Seed = 0,
     positives: Annotated[
         int | None,
-        option(
-            type=whole_number(ROWS._replace(low=0)),
-            default="a random number",
-            help="Exact number of positives.",
-        ),
+        option(type=whole_number(ROWS._replace(low=0)), default="a random number"),
+        "Exact number of positives.",
     ] = None,
 ) -> None:
     """Simulate ROWS of labels and scores.
@@ -244,7 +238,7 @@ def _explain(results: "Results", output: Output) -> None:
         print_message(f"note: {note}")
 
 
-Prevalence = Annotated[float, option("--prevalence", type=float, help="Prevalence, from 0 to 1.")]
+Prevalence = Annotated[float, option("--prevalence", type=float), "Prevalence, from 0 to 1."]
 Pair = tuple[float, float]
 
 
@@ -292,7 +286,7 @@ class Retrieval:
     """Saito and Rehmsmeier's five levels of performance."""
 
     prevalence: Prevalence = 0.5
-    level: Annotated[str, option(help="random, ER- (poor early retrieval), ER+, excellent or perfect.")]
+    level: Annotated[str, "random, ER- (poor early retrieval), ER+, excellent or perfect."]
 
 
 FAMILIES: dict[str, type] = {

@@ -18,7 +18,7 @@ from baserate.cli._deployment import (
     read_multiclass_target,
 )
 from baserate.cli._io import print_messages, print_results, write_calibrator
-from baserate.cli._options import Level, MeasureSettings, Thresholds, measures_option, thresholds_option
+from baserate.cli._options import FileName, Level, MeasureSettings, Thresholds, measures_option, thresholds_option
 from baserate.cli._values import complete_two_class, read_prevalence, whole_number
 
 if TYPE_CHECKING:
@@ -45,12 +45,8 @@ class PrevalenceOptions(Recalibration):
 
     method: Annotated[
         str | None,
-        option(
-            metavar="METHOD",
-            shell_complete=_complete_estimator,
-            default="binned; of several classes gmm",
-            help="Estimator, such as binned, mlls, acc or pacc; `baserate list estimators` lists them.",
-        ),
+        option(metavar="METHOD", shell_complete=_complete_estimator, default="binned; of several classes gmm"),
+        "Estimator, such as binned, mlls, acc or pacc; `baserate list estimators` lists them.",
     ] = None
     threshold: Annotated[
         tuple[float, ...],
@@ -58,33 +54,20 @@ class PrevalenceOptions(Recalibration):
     ] = ()
     alpha: Annotated[
         float | None,
-        option(
-            type=float,
-            default="3; of rlls 0.01",
-            help="Strength of the prior of cm-map and scm-map, or of the penalty of rlls and rlls-hard.",
-        ),
+        option(type=float, default="3; of rlls 0.01"),
+        "Strength of the prior of cm-map and scm-map, or of the penalty of rlls and rlls-hard.",
     ] = None
     bins: Annotated[
         int | None,
-        option(
-            type=whole_number(BINS._replace(low=2)),
-            default="10; fewer with little validation data",
-            help="Number of bins of binned and of the test.",
-        ),
+        option(type=whole_number(BINS._replace(low=2)), default="10; fewer with little validation data"),
+        "Number of bins of binned and of the test.",
     ] = None
     level: Level = 0.95
     measures: Annotated[
         tuple[str, ...],
         measures_option(help="Measures to adjust to the estimate, by any of their names, with commas, or all."),
     ] = ()
-    calibrator: Annotated[
-        str | None,
-        option(
-            type=click.Path(),
-            metavar="FILE",
-            help="File for a calibrator at the estimated prevalence, for `baserate apply`.",
-        ),
-    ] = None
+    calibrator: Annotated[FileName, "File for a calibrator at the estimated prevalence, for `baserate apply`."] = None
 
     def __post_init__(self) -> None:
         if self.at and not self.no_recalibration:

@@ -13,9 +13,19 @@ from click.shell_completion import CompletionItem
 from baserate._formatting import count_of
 from baserate.cli._declarations import Output, check_place, command, given_flags, option
 from baserate.cli._io import check_truth, open_file, print_messages
-from baserate.cli._options import Intervals, OptionalReading, OutcomeCosts, PageOutput, Reading, RequiredIntervals
+from baserate.cli._options import (
+    Column,
+    FileName,
+    GroupShares,
+    Intervals,
+    OptionalReading,
+    OutcomeCosts,
+    PageOutput,
+    Reading,
+    RequiredIntervals,
+)
 from baserate.cli._terminal import WIDTH, print_message, progress_bar, progress_counter, terminal_width, write_output
-from baserate.cli._values import read_prevalences, read_threshold
+from baserate.cli._values import read_threshold
 
 if TYPE_CHECKING:
     from baserate._costs import Costs
@@ -43,10 +53,8 @@ class PlanOptions(OutcomeCosts):
     """Options of a plan: prevalence, costs, threshold, and files to write."""
 
     prevalence: Annotated[
-        float | dict[str, float] | None,
+        GroupShares,
         option(
-            type=read_prevalences,
-            metavar="SHARE",
             default="that of the sample",
             help="Prevalence in deployment, such as 0.02 or 2%; or of each group, such as 'north=2%,coast=5%' (of "
             "several columns 'north/f=2%').",
@@ -54,31 +62,22 @@ class PlanOptions(OutcomeCosts):
     ] = None
     threshold: Annotated[
         float | None,
-        option(type=_read_single_threshold, metavar="NUMBER", help="Threshold: scores at or above it are flagged."),
+        option(type=_read_single_threshold, metavar="NUMBER"),
+        "Threshold: scores at or above it are flagged.",
     ] = None
     rule: Annotated[
         str | None,
-        option(
-            metavar="NAME",
-            shell_complete=_complete_rule,
-            default="cost with costs, or a threshold of 0.5",
-            help="Rule that chooses the threshold; `baserate list rules` lists them.",
-        ),
+        option(metavar="NAME", shell_complete=_complete_rule, default="cost with costs, or a threshold of 0.5"),
+        "Rule that chooses the threshold; `baserate list rules` lists them.",
     ] = None
-    policy: Annotated[
-        str | None, option(type=click.Path(), metavar="FILE", help="Policy that decides; it also names the columns.")
-    ] = None
-    id: Annotated[str | None, option(metavar="COLUMN", help="Column with unique row IDs.")] = None
-    apart: Annotated[bool, option(help="Each file as a sample of its own, side by side.")] = False
-    plan: Annotated[
-        str | None, option(type=click.Path(), metavar="FILE", help="Plan to run; other options change it.")
-    ] = None
-    save_plan: Annotated[str | None, option(type=click.Path(), metavar="FILE", help="File for the plan.")] = None
-    save_json: Annotated[str | None, option(type=click.Path(), metavar="FILE", help="File for the whole report.")] = (
-        None
-    )
+    policy: Annotated[FileName, "Policy that decides; it also names the columns."] = None
+    id: Annotated[Column, "Column with unique row IDs."] = None
+    apart: Annotated[bool, "Each file as a sample of its own, side by side."] = False
+    plan: Annotated[FileName, "Plan to run; other options change it."] = None
+    save_plan: Annotated[FileName, "File for the plan."] = None
+    save_json: Annotated[FileName, "File for the whole report."] = None
     figures: Annotated[
-        Path | None, option(type=click.Path(path_type=Path), metavar="FOLDER", help="Folder for figures, as SVG.")
+        Path | None, option(type=click.Path(path_type=Path), metavar="FOLDER"), "Folder for figures, as SVG."
     ] = None
 
     def __post_init__(self) -> None:

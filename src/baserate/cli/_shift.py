@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
-from baserate._domains import POINTS
 from baserate.cli._declarations import Output, Quiet, argument, check_place, command, option, refuse_given
 from baserate.cli._io import (
     FEW,
@@ -23,9 +22,15 @@ from baserate.cli._io import (
 from baserate.cli._measure import Classes, ClassOptions, may_have_many_classes
 from baserate.cli._options import (
     FILES,
+    ClassShares,
+    Column,
+    ColumnList,
+    FileOrStdout,
     IndependentIntervals,
     Intervals,
     MeasureSettings,
+    NewName,
+    Points,
     Reading,
     SamplingRatios,
     Thresholds,
@@ -33,7 +38,7 @@ from baserate.cli._options import (
     measures_option,
 )
 from baserate.cli._terminal import print_message
-from baserate.cli._values import Prior, match_classes, names, read_prior, whole_number
+from baserate.cli._values import match_classes
 
 if TYPE_CHECKING:
     from baserate._calibrator import Calibrator, MulticlassCalibrator
@@ -50,21 +55,14 @@ class ShiftOptions(SamplingRatios):
     """Options of a prevalence shift: the prevalence, or a curve, and the measures."""
 
     to: Annotated[
-        Prior | None,
-        option(
-            type=read_prior,
-            metavar="SHARE",
-            help="Prevalence in deployment, such as 0.02 or 2%; of several classes a share for each: cat=0.2,dog=0.8.",
-        ),
+        ClassShares,
+        "Prevalence in deployment, such as 0.02 or 2%; of several classes a share for each: cat=0.2,dog=0.8.",
     ] = None
-    curve: Annotated[bool, option(help="Table of measures of decisions against the prevalence instead.")] = False
+    curve: Annotated[bool, "Table of measures of decisions against the prevalence instead."] = False
     points: Annotated[
-        int | None,
-        option(
-            type=whole_number(POINTS),
-            default=f"199; in tables at most {FEW}",
-            help="Number of prevalences of the curve, evenly spaced in log-odds.",
-        ),
+        Points,
+        option(default=f"199; in tables at most {FEW}"),
+        "Number of prevalences of the curve, evenly spaced in log-odds.",
     ] = None
     threshold: Thresholds = ()
     measures: Annotated[
@@ -240,48 +238,22 @@ class RepriorOptions(SamplingRatios):
             type=click.Path(allow_dash=True), nargs=-1, required=False, metavar="[FILE...]", note=f"FILE is {FILES}"
         ),
     ] = ()
-    score: Annotated[str | None, option(metavar="COLUMN", help="Column with probabilities of the positive class.")] = (
-        None
-    )
+    score: Annotated[Column, "Column with probabilities of the positive class."] = None
     scores: Annotated[
-        tuple[str, ...],
-        option(
-            type=names,
-            metavar="COLUMNS",
-            help="Columns with a probability for each class: p_ for p_cat and p_dog, or cat=c1,dog=c2.",
-        ),
+        ColumnList, "Columns with a probability for each class: p_ for p_cat and p_dog, or cat=c1,dog=c2."
     ] = ()
     from_: Annotated[
-        Prior | None,
-        option(
-            type=read_prior,
-            metavar="SHARE",
-            help="Prevalence at which the scores are calibrated, such as 0.5; of several classes cat=0.5,dog=0.5.",
-        ),
+        ClassShares, "Prevalence at which the scores are calibrated, such as 0.5; of several classes cat=0.5,dog=0.5."
     ] = None
-    to: Annotated[
-        Prior | None, option(type=read_prior, metavar="SHARE", help="Prevalence in deployment, in the same form.")
-    ] = None
+    to: Annotated[ClassShares, "Prevalence in deployment, in the same form."] = None
     name: Annotated[
-        str | None,
-        option(
-            metavar="NAME",
-            default="that of the score and _corrected",
-            help="Name of the new column; of several classes CLASS=NAME,….",
-        ),
+        NewName,
+        option(default="that of the score and _corrected"),
+        "Name of the new column; of several classes CLASS=NAME,….",
     ] = None
     missing: MissingScore = "refuse"
-    path: Annotated[
-        str | None, option("-o", "--output", type=click.Path(allow_dash=True), metavar="FILE", help=ROWS_FILE)
-    ] = None
-    calibrator: Annotated[
-        str | None,
-        option(
-            type=click.Path(allow_dash=True),
-            metavar="FILE",
-            help="File for the calibrator itself, as JSON.",
-        ),
-    ] = None
+    path: Annotated[FileOrStdout, option("-o", "--output"), ROWS_FILE] = None
+    calibrator: Annotated[FileOrStdout, "File for the calibrator itself, as JSON."] = None
     quiet: Quiet = False
 
     def __post_init__(self) -> None:

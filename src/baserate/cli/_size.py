@@ -31,45 +31,32 @@ _INSIDE = Number(SHARE)
 class SizeOptions:
     """The expected value, the precision or the difference to reach, and assumptions."""
 
-    expect: Annotated[float, option(type=_SHARE, help="Expected value.")]
+    expect: Annotated[float, option(type=_SHARE), "Expected value."]
     half_width: Annotated[
         float | None,
-        option(
-            type=Number(HALF_WIDTH._replace(high=0.5 - 1e-9)), help="Half-width of the confidence interval to reach."
-        ),
+        option(type=Number(HALF_WIDTH._replace(high=0.5 - 1e-9))),
+        "Half-width of the confidence interval to reach.",
     ] = None
-    against: Annotated[
-        float | None, option(type=_SHARE, help="Value of another model, to show a difference from it.")
-    ] = None
-    goal: Annotated[float | None, option(type=_INSIDE, help="Value to show a difference from.")] = None
-    power: Annotated[float, option(type=_INSIDE, help="Power of the test.")] = 0.8
-    alpha: Annotated[float, option(type=_INSIDE, help="Significance level (type I error).")] = 0.05
-    one_sided: Annotated[bool, option(help="One-sided test.")] = False
-    prevalence: Annotated[float | None, option(type=_INSIDE, help="Prevalence of the rows.")] = None
-    flag_rate: Annotated[float | None, option(type=_INSIDE, help="Share of flagged rows, for precision and npv.")] = (
+    against: Annotated[float | None, option(type=_SHARE), "Value of another model, to show a difference from it."] = (
         None
     )
+    goal: Annotated[float | None, option(type=_INSIDE), "Value to show a difference from."] = None
+    power: Annotated[float, option(type=_INSIDE), "Power of the test."] = 0.8
+    alpha: Annotated[float, option(type=_INSIDE), "Significance level (type I error)."] = 0.05
+    one_sided: Annotated[bool, "One-sided test."] = False
+    prevalence: Annotated[float | None, option(type=_INSIDE), "Prevalence of the rows."] = None
+    flag_rate: Annotated[float | None, option(type=_INSIDE), "Share of flagged rows, for precision and npv."] = None
     correlation: Annotated[
         float | None,
-        option(
-            type=Number(SHARE._replace(low=-1, high=1)),
-            default="rows of its own for each model",
-            help="Correlation between the estimates of two AUCs on the same rows.",
-        ),
+        option(type=Number(SHARE._replace(low=-1, high=1)), default="rows of its own for each model"),
+        "Correlation between the estimates of two AUCs on the same rows.",
     ] = None
-    paired: Annotated[bool, option(default="rows of its own for each model", help="Two shares on the same rows.")] = (
-        False
-    )
-    discordance: Annotated[float | None, option(type=_SHARE, help="Share of rows on which paired models differ.")] = (
-        None
-    )
+    paired: Annotated[bool, option(default="rows of its own for each model"), "Two shares on the same rows."] = False
+    discordance: Annotated[float | None, option(type=_SHARE), "Share of rows on which paired models differ."] = None
     spread_ratio: Annotated[
         float | None,
-        option(
-            type=Number(SPREAD_RATIO),
-            default="1",
-            help="Standard deviation of the scores of positives over that of negatives, for an AUC.",
-        ),
+        option(type=Number(SPREAD_RATIO), default="1"),
+        "Standard deviation of the scores of positives over that of negatives, for an AUC.",
     ] = None
     level: Level = 0.95
 
@@ -150,22 +137,17 @@ def size(
 class Simulation:
     """Options of a simulation."""
 
-    half_width: Annotated[
-        float, option(type=Number(HALF_WIDTH), help="Half-width of the interval that estimates lie in.")
-    ]
+    half_width: Annotated[float, option(type=Number(HALF_WIDTH)), "Half-width of the interval that estimates lie in."]
     threshold: Annotated[
-        float | None, option(type=float, help="Threshold of measures of decisions: scores at or above it are flagged.")
+        float | None, option(type=float), "Threshold of measures of decisions: scores at or above it are flagged."
     ] = None
     level: Annotated[
-        float, option(type=read_level, metavar="SHARE", help="Share of simulated samples in that interval.")
+        float, option(type=read_level, metavar="SHARE"), "Share of simulated samples in that interval."
     ] = 0.95
     n_simulations: Annotated[
         int | None,
-        option(
-            type=whole_number(SAMPLES._replace(low=400)),
-            default="20000, or 2000 of rows",
-            help="Number of simulated samples of each size.",
-        ),
+        option(type=whole_number(SAMPLES._replace(low=400)), default="20000, or 2000 of rows"),
+        "Number of simulated samples of each size.",
     ] = None
     seed: Seed = 0
 
