@@ -25,7 +25,7 @@ from baserate.cli._options import (
     check_score_options,
 )
 from baserate.cli._terminal import progress_bar
-from baserate.cli._values import read_share
+from baserate.cli._values import read_prevalence, read_share
 from baserate.text import describe_files, describe_rows, shorten_label
 
 if TYPE_CHECKING:
@@ -112,7 +112,14 @@ class DeploymentOptions(ClassScores):
         )
 
 
-def read_binary_target(deployment: DeploymentOptions, *, quiet: bool) -> "tuple[Target, Tallies | None]":
+def read_target(
+    deployment: DeploymentOptions, *, quiet: bool
+) -> "tuple[Target | MulticlassTarget, Tallies | MulticlassRows | None]":
+    """Read the target and the validation data, if there are any: of several classes where --scores names them."""
+    return (_read_multiclass if deployment.scores else _read_binary)(deployment, quiet=quiet)
+
+
+def _read_binary(deployment: DeploymentOptions, *, quiet: bool) -> "tuple[Target, Tallies | None]":
     """Read scores of two classes; the target has the positive class of the validation data."""
     from baserate import read
 
@@ -131,9 +138,7 @@ def read_binary_target(deployment: DeploymentOptions, *, quiet: bool) -> "tuple[
         return read.target(deployment.file, **(known if deployment.target_truth else {}), **given), validation
 
 
-def read_multiclass_target(
-    deployment: DeploymentOptions, *, quiet: bool
-) -> "tuple[MulticlassTarget, MulticlassRows | None]":
+def _read_multiclass(deployment: DeploymentOptions, *, quiet: bool) -> "tuple[MulticlassTarget, MulticlassRows | None]":
     """Read a score for each class; validation data, if any, name the classes."""
     from baserate import read
     from baserate.read import resolve_label
@@ -162,7 +167,7 @@ def read_multiclass_target(
     return target, validation
 
 
-def read_class_shares(text: str, validation: "MulticlassRows") -> dict[object, float]:
+def _read_class_shares(text: str, validation: "MulticlassRows") -> dict[object, float]:
     """Read CLASS=SHARE,…."""
     from baserate.read import LabelText, resolve_label
 
@@ -253,3 +258,10 @@ class Recalibration:
             "CLASS=SHARE,….",
         ),
     ] = None
+
+    def read_at(self, validation: "Tallies | MulticlassRows | None") -> float | dict[object, float]:
+        """Return the prevalence of --at, or of several classes their shares."""
+        from baserate import MulticlassRows
+
+        text = str(self.at)
+        return _read_class_shares(text, validation) if isinstance(validation, MulticlassRows) else read_prevalence(text)
