@@ -187,14 +187,16 @@ def reliability(reading: Reading, reliability_options: ReliabilityOptions, outpu
     if reliability_options.curve:
         _print_curve(data, reading, reliability_options, output)
         return
-    from baserate.cli._calibration_page import page
+    from baserate.cli._calibration_page import calibration_page
 
-    results = _assess(data, reliability_options, quiet=output.quiet)
+    results = _assess_scores(data, reliability_options, quiet=output.quiet)
     print_notes(reading, results.data, output)
-    print_results(results, lambda: page(results, reading, output.digits), output)
+    print_results(results, lambda: calibration_page(results, reading, output.digits), output)
 
 
-def _assess(data: "Tallies | MulticlassRows", reliability_options: ReliabilityOptions, *, quiet: bool) -> "Results":
+def _assess_scores(
+    data: "Tallies | MulticlassRows", reliability_options: ReliabilityOptions, *, quiet: bool
+) -> "Results":
     from baserate import infer
     from baserate.cli._io import load_calibrator
 
@@ -342,7 +344,7 @@ def calibrate(reading: Reading, fit_options: FitOptions, output: Annotated[Outpu
             "-o - writes the calibrator to stdout, where the numbers would go; name a file for the calibrator."
         )
     data = _read_data(reading, fit_options, quiet=output.quiet)
-    calibrator, choice = _fit(data, fit_options, quiet=output.quiet)
+    calibrator, choice = _fit_calibrator(data, fit_options, quiet=output.quiet)
     results = _assess_calibrator(data, calibrator, choice, fit_options, quiet=output.quiet)
     print_notes(reading, results.data, output)
     if fit_options.path is not None:
@@ -363,7 +365,7 @@ def _read_data(reading: Reading, fit_options: FitOptions, *, quiet: bool) -> "Ta
     )
 
 
-def _fit(
+def _fit_calibrator(
     data: "Tallies | Rows | MulticlassRows", fit_options: FitOptions, *, quiet: bool
 ) -> "tuple[Calibrator | MulticlassCalibrator, Choice | None]":
     from baserate import calibrate as library

@@ -188,7 +188,7 @@ def check(
     from baserate.cli._io import fill_from_policy
 
     # Before reading, so that errors come at once.
-    policy, requirements = check_options.decision_policy, settings.require(check_options.requirements)
+    policy, requirements = check_options.decision_policy, settings.bind_requirements(check_options.requirements)
     full_reading = fill_from_policy(reading, policy)
     results = _check_requirements(
         full_reading, reading.group, check_options, requirements, intervals, quiet=output.quiet

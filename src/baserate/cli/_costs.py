@@ -72,14 +72,14 @@ def read_table(text: str) -> TableOption:
         raise click.BadParameter(f"{text!r} has {len(parts)} of the {len(CELLS)} cells; {_HOW}")
     pairs = [part.partition(":") for part in parts if ":" in part]
     if not pairs:
-        return TableOption(name, tuple(_count(part, text) for part in parts))
+        return TableOption(name, tuple(_read_count(part, text) for part in parts))
     cells_by_name = {cell.strip().lower(): count for cell, _, count in pairs}
     if set(cells_by_name) != set(CELLS):
         raise click.BadParameter(f"{text!r} does not name each of the {len(CELLS)} cells once; {_HOW}")
-    return TableOption(name, tuple(_count(cells_by_name[cell], text) for cell in CELLS))
+    return TableOption(name, tuple(_read_count(cells_by_name[cell], text) for cell in CELLS))
 
 
-def _count(cell: str, text: str) -> float:
+def _read_count(cell: str, text: str) -> float:
     try:
         number = float(cell)
     except ValueError:
@@ -96,7 +96,7 @@ def check_names(samples: Sequence[Sample]) -> None:
             raise click.UsageError(f"{times} classifiers have the name {name!r}; give each a name of its own.")
 
 
-def _files(reading: Reading) -> Iterator[tuple[Reading, str]]:
+def _split_by_file(reading: Reading) -> Iterator[tuple[Reading, str]]:
     """Split the options by file, each with a short name if that is unique."""
     if reading.file.count("-") > 1:
         raise click.UsageError("stdin can be read once; name a file for every other classifier.")
@@ -244,7 +244,7 @@ def costs(
     """
     from baserate.cli._decision_page import costs_headline, costs_page
 
-    _check(reading, cost_options)
+    _check_options(reading, cost_options)
     prices = read_costs(cost_options.costs) or cost_options.outcome_costs  # before reading, so that errors come at once
     assert prices is not None  # noqa: S101  (for the type checker)
     lines = list(_iso_costs(cost_options, prices))
@@ -256,7 +256,7 @@ def costs(
     print_results(results, lambda: costs_page(results, line, output.digits), output)
 
 
-def _check(reading: Reading, cost_options: CostOptions) -> None:
+def _check_options(reading: Reading, cost_options: CostOptions) -> None:
     """Refuse options without the data that they are for."""
     columns = ("truth", "score", "predicted", "positive", "negative", "weight", "count")
     if not reading.file:
@@ -287,7 +287,7 @@ def read_samples(reading: Reading, cost_options: CostOptions, *, quiet: bool) ->
         tp, fn, fp, tn = each.cells
         yield Sample(each.name, Counts(tp=tp, fn=fn, fp=fp, tn=tn))
     read = _read_binary_samples if cost_options.costs is None else _read_multiclass_samples
-    for file_reading, name in _files(reading):
+    for file_reading, name in _split_by_file(reading):
         with _name_file_in_errors(file_reading, reading):
             samples = read(file_reading, cost_options, quiet=quiet)
         sizes = {"n_files": len(reading.file), "n_models": len(samples)}
@@ -371,7 +371,7 @@ def _tabulate_classifiers(
     """Return a row for each classifier, with its confusion matrix and threshold; and notes."""
     from baserate.decide import cost_table
 
-    tables = _tables(samples, prices)
+    tables = _align_tables(samples, prices)
     prevalence: Any = cost_options.prevalence
     if isinstance(prevalence, dict):
         prevalence = match_classes(prevalence, next(iter(tables.values())).labels, flag="--prevalence")
@@ -385,7 +385,7 @@ def _tabulate_classifiers(
     return rows, list(table.data["notes"])
 
 
-def _tables(samples: Sequence[Sample], prices: "Costs | CostMatrix") -> dict[str, Any]:
+def _align_tables(samples: Sequence[Sample], prices: "Costs | CostMatrix") -> dict[str, Any]:
     """Return confusion matrices by name; those of several classes over all that occur in any of them."""
     from baserate import CostMatrix
 

@@ -143,7 +143,7 @@ def decide(
         _check_class_options(reading, decision_options, policy_file, intervals)
         decide_classes(reading, decision_options, class_options, intervals, output)
         return
-    _check(reading, decision_options, policy_file, intervals)
+    _check_options(reading, decision_options, policy_file, intervals)
     check_stdout(policy_file.path, output)
     _ = decision_options.choose, decision_options.measure_list  # before reading, so that errors come at once
     request = _Request(reading, decision_options, intervals, policy_file.load_calibrator(), output.quiet)
@@ -157,14 +157,16 @@ def decide(
         from baserate.decide import choose_policy
 
         policy = choose_policy(
-            _adjust(sample, decision_options), decision_options.choose, calibrator=request.calibrator
+            _adjust_prevalence(sample, decision_options), decision_options.choose, calibrator=request.calibrator
         )
         save_policy(policy, policy_file, output)
     if policy_file.path != "-":
         print_results(results, lambda: decide_page(results, reading, line, output.digits), output)
 
 
-def _check(reading: Reading, decision_options: DecisionOptions, policy_file: PolicyFile, intervals: Intervals) -> None:
+def _check_options(
+    reading: Reading, decision_options: DecisionOptions, policy_file: PolicyFile, intervals: Intervals
+) -> None:
     """Refuse no model, several models of one policy, and options that contradict each other."""
     if not reading.score:
         raise missing_option("--score")
@@ -210,7 +212,7 @@ def _choose(request: _Request, sample: "Tallies") -> "Results":
     from baserate import Curve, decide as library
 
     options, (calibrated, calibration_notes) = request.decision_options, _calibrate_scores(sample, request.calibrator)
-    adjusted, costs = _adjust(calibrated, options), options.outcome_costs
+    adjusted, costs = _adjust_prevalence(calibrated, options), options.outcome_costs
     settings: dict[str, Any] = {
         "measures": options.measure_list,
         "costs": costs,
@@ -226,7 +228,7 @@ def _choose(request: _Request, sample: "Tallies") -> "Results":
         return results
     policies = {model: options.choose(Curve(adjusted.pooled(model))) for model in adjusted.models}
     test_data, _ = _calibrate_scores(_read_test_data(request, data), request.calibrator)
-    test_results = library.evaluate_policy(_adjust(test_data, options), policies, **settings)
+    test_results = library.evaluate_policy(_adjust_prevalence(test_data, options), policies, **settings)
     return _append_test_results(results, test_results, options.judge_on)
 
 
@@ -241,7 +243,7 @@ def _calibrate_scores(tallies: "Tallies", calibrator: "Calibrator | None") -> "t
     return after.data, after.notes
 
 
-def _adjust(tallies: "Tallies", decision_options: DecisionOptions) -> "Tallies":
+def _adjust_prevalence(tallies: "Tallies", decision_options: DecisionOptions) -> "Tallies":
     """Reweight rows to the prevalence in deployment, if one is stated."""
     if decision_options.prevalence is None:
         return tallies

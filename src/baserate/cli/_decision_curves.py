@@ -59,25 +59,25 @@ _PER_100 = "true positives, false positives: how many more the first has, of 100
 def decision_curve_page(results: "Results", reading: Reading, digits: int, few: Collection[float] | None) -> Page:
     """Return the page of decision curves, at all thresholds or at a few."""
     format_ = CellFormatter(digits)
-    ranges = {of_group(model_of(each, results), each, reading): each["ranges"] for each in results.data["useful"]}
+    ranges = {curve_name(model_name(each, results), each, reading): each["ranges"] for each in results.data["useful"]}
     rows = [
-        {**row, "curve": of_group(model_of(row, results), row, reading)}
+        {**row, "curve": curve_name(model_name(row, results), row, reading)}
         for row in results.rows()
         if few is None or row["threshold"] in few
     ]
     benefit = {(row["curve"], row["threshold"], row["strategy"]): row["net_benefit"] for row in rows}
 
-    def own(row: TidyRow) -> Cell:
+    def model_cell(row: TidyRow) -> Cell:
         useful = any(low <= row["threshold"] <= high for low, high in ranges[row["curve"]])
         return mark_cell(_estimate(format_, row, "net_benefit"), MARK * useful)
 
-    def of_strategy(name: str) -> CellWriter:
-        return lambda row: format_.number(_clean(benefit[row["curve"], row["threshold"], name]))
+    def strategy_cell(name: str) -> CellWriter:
+        return lambda row: format_.number(_clear_rounding_error(benefit[row["curve"], row["threshold"], name]))
 
     columns = {
-        "net benefit": own,
-        "of all": of_strategy("all"),
-        "of none": of_strategy("none"),
+        "net benefit": model_cell,
+        "of all": strategy_cell("all"),
+        "of none": strategy_cell("none"),
         "net reduction": lambda row: _reduction_cell(format_, row),
         "flagged": format_.field("flag_rate"),
     }
@@ -122,14 +122,14 @@ def differences_page(results: "Results", reading: Reading, digits: int, few: Col
     """Return the page of differences in net benefit between models, at all thresholds or at a few."""
     format_ = CellFormatter(digits)
     rows = [
-        {**row, "curve": of_group(f"{shorten_label(row['model'])} − {shorten_label(row['against'])}", row, reading)}
+        {**row, "curve": curve_name(f"{shorten_label(row['model'])} − {shorten_label(row['against'])}", row, reading)}
         for row in results.rows()
         if few is None or row["threshold"] in few
     ]
     columns: dict[str, CellWriter] = {
         "net benefit": lambda row: mark_cell(_estimate(format_, row, "difference"), MARK * _excludes_zero(row)),
-        "true positives": lambda row: format_.number(_clean(100 * row["tp_rate"])),
-        "false positives": lambda row: format_.number(_clean(100 * row["fp_rate"])),
+        "true positives": lambda row: format_.number(_clear_rounding_error(100 * row["tp_rate"])),
+        "false positives": lambda row: format_.number(_clear_rounding_error(100 * row["fp_rate"])),
     }
     signs = [f"{MARK} the interval excludes 0, at this threshold by itself"] * any(map(_excludes_zero, rows))
     notes = (*format_.reasons.footnotes(), *signs, _DIFFERENCE, _PER_100, *describe_intervals(results, "difference"))
@@ -137,19 +137,19 @@ def differences_page(results: "Results", reading: Reading, digits: int, few: Col
     return Page(adjusted_headline(reading, results.data), (table,), notes)
 
 
-def model_of(row: TidyRow, results: "Results") -> str:
+def model_name(row: TidyRow, results: "Results") -> str:
     """Return the name of the model, also where it is the only one."""
     columns = results.data["columns"]
     return shorten_label(row["model"] or next(iter(columns.get("score") or ()), columns.get("predicted")))
 
 
-def of_group(name: str, row: TidyRow, reading: Reading) -> str:
+def curve_name(name: str, row: TidyRow, reading: Reading) -> str:
     """Return the name of a curve, with its group where there are groups."""
     return f"{name}, {describe_group(row['group'])}" if reading.group else name
 
 
 def _estimate(format_: CellFormatter, row: TidyRow, name: str) -> Cell:
-    return format_.estimate({**row, "value": _clean(row[name])})
+    return format_.estimate({**row, "value": _clear_rounding_error(row[name])})
 
 
 def _reduction_cell(format_: CellFormatter, row: TidyRow) -> Cell:
@@ -157,7 +157,9 @@ def _reduction_cell(format_: CellFormatter, row: TidyRow) -> Cell:
     if row["net_reduction"] is None:
         return format_.mark_undefined(row["why"])
     names = {"value": "net_reduction", "low": "net_reduction_low", "high": "net_reduction_high"}
-    of_hundred = {key: None if row[name] is None else _clean(100 * row[name]) for key, name in names.items()}
+    of_hundred = {
+        key: None if row[name] is None else _clear_rounding_error(100 * row[name]) for key, name in names.items()
+    }
     return format_.estimate({**row, **of_hundred})
 
 
@@ -181,7 +183,7 @@ def _describe_ranges(ranges: Sequence[Sequence[float]]) -> str:
     return join_words(parts) if parts else "at none of the thresholds"
 
 
-def _clean(value: float) -> float:
+def _clear_rounding_error(value: float) -> float:
     return 0.0 if abs(value) < _TRACE else value
 
 
@@ -425,7 +427,7 @@ def cost_curve_page(results: "Results", reading: Reading, digits: int) -> Page:
         return {head: partial(_cost_cell, format_, name) for name, head in _HEADS[table].items()}
 
     def label(row: TidyRow) -> str:
-        return of_group(model_of(row, results), row, reading)
+        return curve_name(model_name(row, results), row, reading)
 
     panels, legend = [], []
     if place := results.data.get("marked"):

@@ -192,7 +192,7 @@ class DecisionOptions(OutcomeCosts):
     judge_on: Annotated[FileNames, "Test data with the same columns, to evaluate the choice."] = ()
 
     def __post_init__(self) -> None:
-        for message in (*self._idle(), *self._lacking(), *self._unclear()):
+        for message in (*self._unused_options(), *self._missing_options(), *self._contradictions()):
             raise click.UsageError(message)
 
     @property
@@ -202,7 +202,7 @@ class DecisionOptions(OutcomeCosts):
             return self.rule
         from baserate.decide import rules_by_option
 
-        implied = (rules[0] for name, rules in rules_by_option().items() if self._has(name))
+        implied = (rules[0] for name, rules in rules_by_option().items() if self._is_given(name))
         return next(implied, "cost" if self.has_costs else "youden")
 
     @property
@@ -215,7 +215,7 @@ class DecisionOptions(OutcomeCosts):
     @property
     def has_costs(self) -> bool:
         """Whether costs are stated."""
-        return any(map(self._has, CELLS))
+        return any(map(self._is_given, CELLS))
 
     @property
     def settings(self) -> "Settings":
@@ -259,7 +259,7 @@ class DecisionOptions(OutcomeCosts):
     def _arguments(self, rule_option: "RuleOption") -> dict[str, Any]:
         """Arguments of the rule's function that an option sets; none where it is not given."""
         value = getattr(self, rule_option.name)
-        if not self._has(rule_option.name):
+        if not self._is_given(rule_option.name):
             return {}
         if rule_option.kind == "rows_or_share":
             return dict([value])
@@ -301,7 +301,7 @@ class DecisionOptions(OutcomeCosts):
         return bound
 
     @property
-    def _used(self) -> set[str]:
+    def _used_settings(self) -> set[str]:
         """Options that the named measures depend on, besides costs."""
         from baserate.decide import parse_requirements
         from baserate.measure import MEASURES, find_measure, option_of
@@ -313,39 +313,39 @@ class DecisionOptions(OutcomeCosts):
         measures += [each.measure for text in self.require for each in parse_requirements(text)]
         return {{"at": "net_benefit_at"}.get(name, name) for each in measures if (name := option_of(each))}
 
-    def _has(self, name: str) -> bool:
+    def _is_given(self, name: str) -> bool:
         return getattr(self, name) not in (None, ())
 
-    def _idle(self) -> Iterator[str]:
+    def _unused_options(self) -> Iterator[str]:
         """Yield messages on options that the rule does not use."""
         from baserate.decide import rules_by_option
 
         for name, rules in rules_by_option().items():
-            if self._has(name) and self.rule_name not in rules:
+            if self._is_given(name) and self.rule_name not in rules:
                 yield (
                     f"{_flag(name)} is for the rule {' or '.join(rules)}, and the rule is {self.rule_name}; leave it "
                     f"out, or give --rule {rules[0]}."
                 )
         if self.has_costs and not self.entry.has_table:
-            cost = next(filter(self._has, CELLS))
+            cost = next(filter(self._is_given, CELLS))
             yield f"{_flag(cost)} is for flags, which the rule {self.rule_name} does not set; leave out {_flag(cost)}."
         for name in ("net_benefit_at", "beta"):
-            if self._has(name) and name not in self._used:
+            if self._is_given(name) and name not in self._used_settings:
                 yield f"no named measure depends on {_flag(name)}; leave it out."
         if self.folds is not None and self.entry.no_folds:
             yield f"--folds is for a threshold that is chosen, and {self.entry.no_folds}; leave out --folds."
 
-    def _lacking(self) -> Iterator[str]:
+    def _missing_options(self) -> Iterator[str]:
         """Yield a message on an option that the rule requires."""
-        if self.entry.needs and not any(map(self._has, self.entry.needs)):
+        if self.entry.needs and not any(map(self._is_given, self.entry.needs)):
             yield f"the rule {self.rule_name} needs {self.entry.needs_example}."
 
-    def _unclear(self) -> Iterator[str]:
+    def _contradictions(self) -> Iterator[str]:
         """Yield messages on contradictions and impossible values."""
         from baserate.decide import exclusive_options
 
         for one, other in exclusive_options():
-            if self._has(one) and self._has(other):
+            if self._is_given(one) and self._is_given(other):
                 yield f"{_flag(one)} and {_flag(other)} contradict each other; give one of them."
         if (self.maximize or self.minimize or "").strip().lower() == "cost" and (self.maximize or not self.has_costs):
             yield "a cost can only be minimized, at stated costs; for example: --minimize cost --fp 1 --fn 20."
@@ -357,7 +357,7 @@ class DecisionOptions(OutcomeCosts):
             edges = getattr(self, name) or ()
             if list(edges) != sorted(set(edges)):
                 yield f"{_flag(name)} must ascend, each edge once."
-        edges = next((getattr(self, name) for name in _BAND_EDGES if self._has(name)), ())
+        edges = next((getattr(self, name) for name in _BAND_EDGES if self._is_given(name)), ())
         if self.band_names and len(set(self.band_names)) != len(edges) + 1:
             n_names, edges_text = len(edges) + 1, count_of(len(edges), "edge")
             yield f"--band-names must be {n_names} different ones, lowest band first, for {edges_text}."

@@ -346,14 +346,14 @@ def command(name: str, *, examples: str) -> Callable[[Callable[..., None]], Comm
         parameters = inspect.signature(function).parameters.values()
         # The flags of the output come last, wherever the function has them.
         ordered = sorted(parameters, key=lambda each: issubclass(_bundle_of(each.annotation) or object, Output))
-        params = [made for each in ordered for made in _parameters_of(each)]
+        params = [parameter for each in ordered for parameter in _parameters_of(each)]
         summary = inspect.cleandoc(function.__doc__ or "")
         # The notes close the last paragraph, but not the summary, which stands alone.
-        help_ = (" " if "\n\n" in summary else "\n\n").join([summary, *_notes(ordered)])
+        help_ = (" " if "\n\n" in summary else "\n\n").join([summary, *_argument_notes(ordered)])
         return Command(
             name,
             params=params,
-            callback=_caller(function, list(parameters)),
+            callback=_make_callback(function, list(parameters)),
             help=help_,
             short_help=help_.partition("\n")[0],
             examples=examples,
@@ -370,8 +370,8 @@ def group(name: str, *, examples: str = "", noun: str = "command") -> Callable[[
         help_ = inspect.cleandoc(function.__doc__ or "")
         return CommandGroup(
             name,
-            params=[made for each in parameters for made in _parameters_of(each)],
-            callback=_caller(function, parameters),
+            params=[parameter for each in parameters for parameter in _parameters_of(each)],
+            callback=_make_callback(function, parameters),
             help=help_,
             short_help=help_.partition("\n")[0],
             examples=examples,
@@ -393,21 +393,21 @@ def _parameters_of(parameter: inspect.Parameter) -> list[click.Parameter]:
     annotation = parameter.annotation
     bundle = _bundle_of(annotation)
     if bundle is not None:
-        return make_parameters(bundle, _variant(annotation))
+        return make_parameters(bundle, _merge_variants(annotation))
     if _find_spec(annotation) is None:
         return []
     default = MISSING if parameter.default is parameter.empty else parameter.default
     return [_make_parameter(parameter.name, annotation, default, hidden=False)]
 
 
-def _variant(annotation: object) -> Variant:
+def _merge_variants(annotation: object) -> Variant:
     variants = [each for each in _metadata(annotation) if isinstance(each, Variant)]
     return Variant(
         frozenset().union(*(each.omitted for each in variants)), frozenset().union(*(each.hidden for each in variants))
     )
 
 
-def _notes(parameters: Sequence[inspect.Parameter]) -> Iterator[str]:
+def _argument_notes(parameters: Sequence[inspect.Parameter]) -> Iterator[str]:
     """Yield the notes of arguments, for the help."""
     for parameter in parameters:
         bundle = _bundle_of(parameter.annotation)
@@ -416,7 +416,7 @@ def _notes(parameters: Sequence[inspect.Parameter]) -> Iterator[str]:
         yield from (spec.note for spec in specs if isinstance(spec, ArgumentSpec) and spec.note)
 
 
-def _caller(function: Callable[..., None], parameters: Sequence[inspect.Parameter]) -> Callable[..., None]:
+def _make_callback(function: Callable[..., None], parameters: Sequence[inspect.Parameter]) -> Callable[..., None]:
     """Call a function with the values that click has read."""
 
     def call(**values: object) -> None:
@@ -431,7 +431,7 @@ def _values_of(parameter: inspect.Parameter, typed: Mapping[str, object]) -> Ite
     bundle = _bundle_of(parameter.annotation)
     if bundle is not None:
         # Another dataclass of the command may have a field with the name of an omitted one.
-        names = {each.name for each in fields(bundle)} - _variant(parameter.annotation).omitted
+        names = {each.name for each in fields(bundle)} - _merge_variants(parameter.annotation).omitted
         yield bundle(**{name: typed[name] for name in names if name in typed})
     elif parameter.annotation is click.Context:
         yield click.get_current_context()

@@ -73,7 +73,7 @@ baserate apply policy.json new.csv --id patient --group gender --chances -o deci
 class ApplyOptions:
     """A calibrator or policy, the rows to apply it to, and the output file."""
 
-    what: Annotated[str, argument(type=click.Path(), metavar="MAP_OR_POLICY")]
+    what: Annotated[str, argument(type=click.Path(), metavar="CALIBRATOR_OR_POLICY")]
     file: Annotated[
         tuple[str, ...],
         argument(type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="FILE...", note=f"FILE is {FILES}"),
@@ -117,7 +117,7 @@ class ApplyOptions:
 def apply(apply_options: ApplyOptions) -> None:
     """Apply a calibrator or a policy to rows.
 
-    Every column stays, and probabilities or actions join them. MAP_OR_POLICY is a file that contains one of them. The
+    Every column stays, and probabilities or actions join them. CALIBRATOR_OR_POLICY is a file that contains either. The
     output is written whole or not at all.
     """
     from baserate import Policy
@@ -291,13 +291,13 @@ def show(file: Annotated[str, argument(type=click.Path(), metavar="FILE")], outp
         page_of = _policy_page(loaded, line, output.digits)
     else:
         line = f"{name} · {loaded!r}"
-        contents = _plan_results(loaded) if isinstance(loaded, Plan) else _describe(loaded)
+        contents = _plan_results(loaded) if isinstance(loaded, Plan) else _tabulate_content(loaded)
         page_of = _listing(line, contents.rows(), output.digits)
     print_messages(line, contents.data, output, inferred=False)
     print_results(contents, lambda: page_of, output)
 
 
-def _describe(loaded: "Calibrator | MulticlassCalibrator | Tally") -> "Results":
+def _tabulate_content(loaded: "Calibrator | MulticlassCalibrator | Tally") -> "Results":
     """Parameters of a calibrator, or numbers of a tally, as tidy rows."""
     from baserate import Results, Tally
 
@@ -320,7 +320,7 @@ def _plan_results(plan: "Plan") -> "Results":
 
     stored = _contents(plan.to_json())
     filled = {name: value for name, value in stored.items() if value not in (None, [], {}, False)}
-    columns = {"name": list(filled), "value": [_spell(value) for value in filled.values()]}
+    columns = {"name": list(filled), "value": [_format_value(value) for value in filled.values()]}
     return Results(columns, {"notes": [], **stored})
 
 
@@ -330,14 +330,14 @@ def _contents(text: str) -> dict[str, Any]:
     return {name: stored[name] for name in stored if name not in {"kind", "schema_version", "seal"}}
 
 
-def _spell(value: object) -> str:
+def _format_value(value: object) -> str:
     """Format one value as text."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        return ", ".join(map(_spell, value))
+        return ", ".join(map(_format_value, value))
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_spell(each)}" for name, each in value.items())
+        return ", ".join(f"{name} {_format_value(each)}" for name, each in value.items())
     return json.dumps(value)
 
 
@@ -361,7 +361,7 @@ def _policy_results(policy: "Policy") -> "Results":
     """Tidy rows: scores from `lower` on and below `upper`, an action, and its chance."""
     from baserate import Results
 
-    rows = [row for group, treatment in policy.by_group.items() for row in _rows(policy, group, treatment)]
+    rows = [row for group, treatment in policy.by_group.items() for row in _policy_rows(policy, group, treatment)]
     return Results({name: [row[name] for row in rows] for name in rows[0]}, _contents(policy.to_json()))
 
 
@@ -378,11 +378,11 @@ def _policy_page(policy: "Policy", line: str, digits: int) -> Page:
     from baserate.text import describe_policy  # which loads NumPy
 
     done = Table("", (), tuple(_section(policy, group, digits) for group in policy.by_group))
-    about = Table("", (), (Section("origin", tuple(Row(*each) for each in _about(policy))),))
-    return Page(line, (describe_policy(policy, _name(policy)), done, about))
+    about = Table("", (), (Section("origin", tuple(Row(*each) for each in _describe_inputs(policy))),))
+    return Page(line, (describe_policy(policy, _score_name(policy)), done, about))
 
 
-def _rows(policy: "Policy", group: "Group", treatment: "Treatment") -> Iterator[dict[str, object]]:
+def _policy_rows(policy: "Policy", group: "Group", treatment: "Treatment") -> Iterator[dict[str, object]]:
     from baserate.apply import score_ranges
 
     ranges = score_ranges(treatment)
@@ -393,7 +393,7 @@ def _rows(policy: "Policy", group: "Group", treatment: "Treatment") -> Iterator[
             yield {"group": labels, "lower": lower, "upper": upper, "action": action, "chance": chance}
 
 
-def _name(policy: "Policy") -> str:
+def _score_name(policy: "Policy") -> str:
     """Name of the scores that thresholds are compared with."""
     return shorten_label(policy.columns.get("score", "score"), _NAME)
 
@@ -404,7 +404,7 @@ def _section(policy: "Policy", group: "Group", digits: int) -> Section:
 
     title = ", ".join(f"{name} = {value}" for name, value in zip(policy.attributes, group, strict=True))
     ranges = score_ranges(policy.by_group[group])
-    scores = describe_score_ranges(_name(policy), ranges.thresholds)
+    scores = describe_score_ranges(_score_name(policy), ranges.thresholds)
     rows = (Row(each, (), _describe_action(ranges, place, digits)) for place, each in enumerate(scores))
     return Section(shorten_label(title or "all groups", _TITLE), tuple(rows))
 
@@ -417,11 +417,11 @@ def _describe_action(ranges: "ScoreRanges", place: int, digits: int) -> str:
     return ", ".join(f"{shorten_label(action)}{_SPACE}{share:.{digits}g}{_SPACE}%" for action, share in each.items())
 
 
-def _about(policy: "Policy") -> Iterator[tuple[str, tuple[()], str]]:
+def _describe_inputs(policy: "Policy") -> Iterator[tuple[str, tuple[()], str]]:
     """Yield the inputs and the origin of a policy, by name."""
     entries = {
-        "other groups": _others(policy),
-        "requires": _requirements(policy),
+        "other groups": _describe_other_groups(policy),
+        "requires": _describe_requirements(policy),
         "calibrator": _describe_calibrator(policy),
         "columns": ", ".join(f"{what} {shorten_label(name)}" for what, name in policy.columns.items()),
         "positive": policy.positive and shorten_label(policy.positive),
@@ -436,7 +436,7 @@ def _describe_origin(policy: "Policy") -> str:
     return f"rows with the digest {policy.chosen_on[:_DIGEST]}" if policy.chosen_on else "no data"
 
 
-def _others(policy: "Policy") -> str:
+def _describe_other_groups(policy: "Policy") -> str:
     if not policy.needs_group:
         return ""
     from baserate._policy import REFUSE
@@ -444,7 +444,7 @@ def _others(policy: "Policy") -> str:
     return "refused" if policy.otherwise == REFUSE else f"{shorten_label(policy.otherwise)}, at every score"
 
 
-def _requirements(policy: "Policy") -> str:
+def _describe_requirements(policy: "Policy") -> str:
     groups = [f"a group by {', '.join(map(shorten_label, policy.attributes))}"] * policy.needs_group
     ids = ["an id, whole numbers or text, for random decisions"] * policy.needs_id
     return "; ".join(["a score", *groups, *ids])

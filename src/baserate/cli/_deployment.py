@@ -74,14 +74,14 @@ class DeploymentOptions(ClassScores):
 
     def __post_init__(self) -> None:
         check_score_options(self.score, self.scores, "scores")
-        for name, remedy in self._idle().items():
+        for name, remedy in self._unused_options().items():
             refuse_given(self, [name], f"{{}} {remedy}")
         if self.validation and not self.truth:
             raise missing_option("--truth")
         if [*self.file, *self.validation].count("-") > 1:
             raise click.UsageError("stdin can be read once; name a file for the target or for --validation.")
 
-    def _idle(self) -> dict[str, str]:
+    def _unused_options(self) -> dict[str, str]:
         """Options without use, and the remedy."""
         idle: dict[str, str] = {}
         if not self.validation:
@@ -124,17 +124,17 @@ def _read_binary(deployment: DeploymentOptions, *, quiet: bool) -> "tuple[Target
     from baserate import read
 
     validation = None
-    known = _labels(deployment)
+    known = _class_labels(deployment)
     if deployment.validation:
         given = {
             "score": deployment.validation_score or deployment.score,
             **_reading_arguments(deployment, "validation", quiet=quiet),
         }
-        with _reading("validation", "" if deployment.validation_score else "--validation-score"):
+        with _name_side_in_errors("validation", "" if deployment.validation_score else "--validation-score"):
             validation = read.tallies(deployment.validation, **known, **given)
-        known = _labels(validation.intake)
+        known = _class_labels(validation.intake)
     given = {"score": deployment.score, **_reading_arguments(deployment, "", quiet=quiet)}
-    with _reading("target"):
+    with _name_side_in_errors("target"):
         return read.target(deployment.file, **(known if deployment.target_truth else {}), **given), validation
 
 
@@ -146,11 +146,11 @@ def _read_multiclass(deployment: DeploymentOptions, *, quiet: bool) -> "tuple[Mu
     if not deployment.validation:
         labels = [read.LabelText(each) for each in deployment.labels] or None
         score = score_columns(deployment.scores)
-        with _reading("target"):
+        with _name_side_in_errors("target"):
             return read.class_target(
                 deployment.file, score=score, labels=labels, **_reading_arguments(deployment, "", quiet=quiet)
             ), None
-    with _reading("validation", "" if deployment.validation_scores else "--validation-scores"):
+    with _name_side_in_errors("validation", "" if deployment.validation_scores else "--validation-scores"):
         validation = read.class_rows(
             deployment.validation,
             score=score_columns(deployment.validation_scores or deployment.scores),
@@ -160,7 +160,7 @@ def _read_multiclass(deployment: DeploymentOptions, *, quiet: bool) -> "tuple[Mu
     score = score_columns(deployment.scores)
     if isinstance(score, Mapping):
         score = {resolve_label(name, validation.labels): column for name, column in score.items()}
-    with _reading("target"):
+    with _name_side_in_errors("target"):
         target = read.class_target(
             deployment.file, score=score, labels=validation.labels, **_reading_arguments(deployment, "", quiet=quiet)
         )
@@ -189,7 +189,7 @@ def _reading_arguments(deployment: DeploymentOptions, side: str, *, quiet: bool)
     return {"missing": missing, "watch": watch, **{name: value for name, value in columns.items() if value}}
 
 
-def _labels(named: "DeploymentOptions | ReadSummary") -> dict[str, Any]:
+def _class_labels(named: "DeploymentOptions | ReadSummary") -> dict[str, Any]:
     """Labels of both classes as text, since another file may contain them as another type."""
     from baserate import read
 
@@ -198,7 +198,7 @@ def _labels(named: "DeploymentOptions | ReadSummary") -> dict[str, Any]:
 
 
 @contextmanager
-def _reading(side: str, other: str = "") -> Iterator[None]:
+def _name_side_in_errors(side: str, other: str = "") -> Iterator[None]:
     """Name the data set and its options in errors; `other` is the option of a column that may have another name."""
     options = ("truth",) if side == "target" else ("score", "scores", "weight", "count")
     try:

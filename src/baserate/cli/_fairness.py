@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from baserate.equalize import Goal
     from baserate.measure import Measure
 
-    Way = Callable[[Tallies, Goal], Policy]
+    PolicyChooser = Callable[[Tallies, Goal], Policy]
 
 _GROUPS_EXAMPLES = """
 # by race and by sex, then by both at once
@@ -186,7 +186,7 @@ def complete_reading(reading: Reading, policy: "Policy | None") -> Reading:
     return full_reading
 
 
-_WAYS = ("deterministic", "blind", "crossing", "favor", "reversal")
+_CHOOSERS = ("deterministic", "blind", "crossing", "favor", "reversal")
 """Options for other policies than the optimal one, of which one may be given."""
 
 
@@ -284,7 +284,7 @@ class ParityOptions(OutcomeCosts):
     ] = None
 
     def __post_init__(self) -> None:
-        ways = given_flags(self, _WAYS)
+        ways = given_flags(self, _CHOOSERS)
         if len(ways) > 1:
             raise click.UsageError(f"{ways[0]} and {ways[1]} are two ways to choose; give one of them.")
         for owner, names in _OWNERS.items():
@@ -309,7 +309,7 @@ class ParityOptions(OutcomeCosts):
             return self.prevalence
         return {match_group(name, tallies): value for name, value in self.prevalence.items()}
 
-    def way(self, tallies: "Tallies") -> "Way":
+    def policy_chooser(self, tallies: "Tallies") -> "PolicyChooser":
         """Return the function that chooses the policy."""
         from baserate import equalize
 
@@ -366,10 +366,10 @@ def equalize(
     from baserate.cli._fairness_page import equalize_page
 
     goal = parity_options.goal  # before reading, so that errors come at once
-    _check(reading, policy_file, output)
+    _check_options(reading, policy_file, output)
     sample = read_tallies(reading, quiet=output.quiet)
     goal = replace(goal, prevalence=parity_options.prevalence_by_group(sample))
-    policy = parity_options.way(sample)(sample, goal)
+    policy = parity_options.policy_chooser(sample)(sample, goal)
     results = _tabulate(sample, goal, policy, parity_options, intervals, quiet=output.quiet)
     results = describe_adjustment(results, sample, parity_options.prevalence)
     line = adjusted_headline(reading, results.data)
@@ -380,7 +380,7 @@ def equalize(
         print_results(results, lambda: equalize_page(results, line, output.digits), output)
 
 
-def _check(reading: Reading, policy_file: PolicyFile, output: Output) -> None:
+def _check_options(reading: Reading, policy_file: PolicyFile, output: Output) -> None:
     """Refuse more or less than one model, and two outputs to stdout."""
     models = [*reading.score, *filter(None, [reading.predicted])]
     check_group(reading.group)
@@ -419,7 +419,7 @@ def _tabulate(
                 goal,
                 folds=folds,
                 watch=watch,
-                choose=parity_options.way(sample),
+                choose=parity_options.policy_chooser(sample),
                 interval=interval or IntervalOptions(),
                 otherwise=otherwise,
             )

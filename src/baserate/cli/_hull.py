@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import click
 
 from baserate._formatting import format_exact, format_level, format_number
-from baserate.cli._decision_curves import model_of
+from baserate.cli._decision_curves import model_name
 from baserate.cli._declarations import Output, command, hide, option, refuse_given
 from baserate.cli._io import headline, print_notes, print_results, read_rows, read_tallies
 from baserate.cli._options import ConfidenceLevel, OutcomeCosts, PrevalenceShare, Reading
@@ -81,7 +81,7 @@ def hull_page(results: "Results", reading: Reading, digits: int) -> Page:
         if f"{name}_from" in results.columns:
             columns[head] = partial(_range_cell, format_, name)
     vertices = list_table(_few_vertices(rows), columns, label=_vertex_label, corner="ever the best")
-    panels: list[Table | str] = [*_sentences(results, digits), split_when_narrow(vertices)]
+    panels: list[Table | str] = [*_describe_optimum(results, digits), split_when_narrow(vertices)]
     panels += [*_dominated_models(results, format_), *_below_diagonal(results.data["reversible"], format_)]
     notes = (*format_.reasons.footnotes(), *_legend(results, digits))
     return Page(headline(reading, results.data), tuple(panels), notes)
@@ -116,11 +116,11 @@ def _few_vertices(rows: Sequence[TidyRow]) -> list[TidyRow]:
     for at, row in enumerate(vertices):
         for name in (row["classifier"], row["others"]):
             first.setdefault(name, at)
-    shown = {*_spread([[row[name] for row in vertices] for name in ("fpr", "tpr")]), *first.values()}
+    shown = {*_spread_indices([[row[name] for row in vertices] for name in ("fpr", "tpr")]), *first.values()}
     return [row for at, row in enumerate(vertices) if at in shown]
 
 
-def _spread(columns: Sequence[Sequence[float]]) -> list[int]:
+def _spread_indices(columns: Sequence[Sequence[float]]) -> list[int]:
     import numpy as np
 
     from baserate.measure import thin_points
@@ -129,7 +129,7 @@ def _spread(columns: Sequence[Sequence[float]]) -> list[int]:
     return indices
 
 
-def _sentences(results: "Results", digits: int) -> Iterator[str]:
+def _describe_optimum(results: "Results", digits: int) -> Iterator[str]:
     """Yield the best vertex at the costs and the prevalence, and the mixture that attains a rate."""
     at = results.data.get("at", {})
     if "best" in at:
@@ -220,7 +220,7 @@ def ratios_page(results: "Results", reading: Reading, digits: int) -> Page:
     columns["likelihood ratio"] = lambda row: format_.estimate({**row, "value": row["ratio"], "why": None})
     columns["posterior"] = format_.field("posterior")
     rows = [row for rows in _by_model(results.rows()).values() for row in _few_pools(rows)]
-    table = list_table(rows, columns, label=_score_range, section=lambda row: model_of(row, results), corner="scores")
+    table = list_table(rows, columns, label=_score_range, section=lambda row: model_name(row, results), corner="scores")
     where = f"a prevalence of {format_exact(at['prevalence'])}" if at else "the prevalence of the rows"
     legend = (
         "likelihood ratio: how many times as frequent such scores are among positives as among negatives",
@@ -241,7 +241,7 @@ def _by_model(rows: Sequence[TidyRow]) -> dict[str | None, list[TidyRow]]:
 def _few_pools(rows: Sequence[TidyRow]) -> list[TidyRow]:
     """Return pools spread evenly along the ROC curve."""
     running = ([*accumulate(row[name] for row in rows)] for name in ("positives", "negatives"))
-    return [rows[at] for at in _spread([[each / sums[-1] for each in sums] for sums in running])]
+    return [rows[at] for at in _spread_indices([[each / sums[-1] for each in sums] for sums in running])]
 
 
 def _score_range(row: TidyRow) -> str:
@@ -346,7 +346,7 @@ def hull(reading: Annotated[Reading, hide("group")], hull_options: HullOptions, 
     A model below the convex hull of all ROC curves costs more than some other model, at any costs and any prevalence.
     Two neighbors on the hull can be mixed at random.
     """
-    _check(reading, hull_options)  # before reading, so that errors come at once
+    _check_options(reading, hull_options)  # before reading, so that errors come at once
     compute, page = _compute_hull, hull_page
     if hull_options.combine:
         compute, page = _combine_scores, weights_page
@@ -360,7 +360,7 @@ def hull(reading: Annotated[Reading, hide("group")], hull_options: HullOptions, 
     print_results(results, lambda: page(results, reading, output.digits), output)
 
 
-def _check(reading: Reading, hull_options: HullOptions) -> None:
+def _check_options(reading: Reading, hull_options: HullOptions) -> None:
     """Refuse columns and costs that a hull cannot use."""
     message = "{} has no use for a hull; give a file with rows of one group, or leave it out."
     refuse_given(reading, ["group"], message)
@@ -369,7 +369,7 @@ def _check(reading: Reading, hull_options: HullOptions) -> None:
         refuse_given(reading, ["predicted"], message)
         # A name with * at its end may stand for many columns, which are counted after reading.
         if not any(name.endswith("*") for name in reading.score):
-            _check_two(reading.score)
+            _check_two_scores(reading.score)
     costs = hull_options.outcome_costs
     if costs is None:
         return
@@ -383,7 +383,7 @@ def _check(reading: Reading, hull_options: HullOptions) -> None:
         )
 
 
-def _check_two(names: Sequence[str]) -> None:
+def _check_two_scores(names: Sequence[str]) -> None:
     count = len(set(names))
     if count != 2:
         raise click.UsageError(f"--combine takes two scores, not {count}; name two, each with --score.")
@@ -413,5 +413,5 @@ def _combine_scores(reading: Reading, hull_options: HullOptions, *, quiet: bool)
     from baserate.decide import combination_table
 
     rows = read_rows(reading, quiet=quiet)
-    _check_two(tuple(rows.score))
+    _check_two_scores(tuple(rows.score))
     return combination_table(rows)

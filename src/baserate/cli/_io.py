@@ -93,7 +93,7 @@ def headline(reading: Reading, data: Any) -> str:  # noqa: ANN401  (what Results
         describe_files(reading.file),
         describe_rows(data),
         *(
-            _classes(data)
+            _describe_classes(data)
             if "classes" in data
             else [describe_positive(reading.truth, data), f"prevalence {format_number(100 * data['prevalence'], 4)} %"]
         ),
@@ -120,7 +120,7 @@ def adjusted_headline(reading: Reading, data: Any) -> str:  # noqa: ANN401  (wha
     return f"{headline(reading, data)} · adjusted to {where} prevalence"
 
 
-def _classes(data: Any) -> list[str]:  # noqa: ANN401  (what Results hold)
+def _describe_classes(data: Any) -> list[str]:  # noqa: ANN401  (what Results hold)
     shares = data["prevalences"]
     most = max(shares, key=lambda name: shares[name])
     return [f"{len(shares)} classes", f"most frequent: {shorten_label(most)}, {format_number(100 * shares[most], 4)} %"]
@@ -223,7 +223,7 @@ def write_rows(
 
 def load_policy(path: str) -> "Policy":
     """Read a policy; errors name the file."""
-    return open_file(path, "policy", _parse_policy)
+    return open_file(path, "policy", _load_policy)
 
 
 def load_calibrator_or_policy(path: str) -> "Calibrator | MulticlassCalibrator | Policy":
@@ -281,28 +281,20 @@ def fill_from_policy(reading: Reading, policy: "Policy") -> Reading:
     )
 
 
-def _parse_policy(path: str) -> "Policy":
-    from baserate import FileFormatError, Policy, load_calibrator
+def _load_policy(path: str) -> "Policy":
+    from baserate import FileFormatError, Policy
+    from baserate._files import CALIBRATOR, MULTICLASS_CALIBRATOR
 
     try:
         return Policy.load(path)
     except FileFormatError:
-        if not _holds(load_calibrator, path):
+        # Only now, since a pipe such as <(…) can be read once.
+        if _find_kind(path, "policy") not in {CALIBRATOR, MULTICLASS_CALIBRATOR}:
             raise
         raise FileFormatError(
             f"{path} contains a calibrator, not a policy",
             remedy="`baserate export` writes calibrators as SQL or Python.",
         ) from None
-
-
-def _holds(load: Callable[[str], object], path: str) -> bool:
-    from baserate import FileFormatError
-
-    try:
-        load(path)
-    except FileFormatError:
-        return False
-    return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from baserate.cli._declarations import NameChoice, Output, command, option
 from baserate.cli._io import check_truth, print_notes, print_results, read_rows, read_tallies
 from baserate.cli._options import ClassLabels, Intervals, Measures, MeasureSettings, Reading, ScoreColumns, Thresholds
 from baserate.cli._terminal import progress_bar
-from baserate.cli._values import names
+from baserate.cli._values import read_names
 
 if TYPE_CHECKING:
     from baserate._confusion import Confusions
@@ -194,7 +194,7 @@ class ClassOptions(Classes):
     labels: ClassLabels = ()
     average: Annotated[
         tuple[tuple[str, ...], ...],
-        option(type=names, metavar="NAMES", multiple=True),
+        option(type=read_names, metavar="NAMES", multiple=True),
         "Averages over classes: none, macro, weighted, micro, or weights such as cat=1,dog=2.",
     ] = ()
     costs: Annotated[str | None, option(metavar="FILE"), "Cost matrix of decisions, with true classes in rows."] = None

@@ -113,12 +113,12 @@ class _MeasurePage:
         elif decisions:
             yield self._confusion_matrix(decisions[0])
         rates = self._rates(decisions[0]) if len(decisions) == 1 else []
-        single = self._pivot(column=_single, heading=self._interval_heading, several=False)
+        single = self._pivot(column=_single_column, heading=self._interval_heading, several=False)
         if rates and len(scores) == 1:
             (subject,) = decisions
             word = "by" if subject.threshold is None else "at"
             title = f"{word} {self._describe_decision(subject)}"
-            pivot = self._pivot(column=_single, heading=self._interval_heading, several=False, rates=title)
+            pivot = self._pivot(column=_single_column, heading=self._interval_heading, several=False, rates=title)
             yield pivot.table([*rates, *self._score_rows(scores)])
             return
         if rates:
@@ -130,7 +130,7 @@ class _MeasurePage:
     def _by_group(self) -> Iterator[Table]:
         """Yield a panel for each model and threshold, with a column for each group."""
         by = f"by {', '.join(map(shorten_label, self.reading.group))}"
-        decisions, scores = _without_group(self.decisions), _without_group(self.scores)
+        decisions, scores = _merge_groups(self.decisions), _merge_groups(self.scores)
         joint = len(decisions) == 1 and len(scores) == 1
         pivot = self._pivot(column=_group_of, heading=group_heading)
         for subject, subjects in decisions.items():
@@ -217,7 +217,7 @@ class _MeasurePage:
         return subject.describe_model(self.reading)
 
 
-def _single(_row: TidyRow) -> None:
+def _single_column(_row: TidyRow) -> None:
     """Put all rows into one column."""
 
 
@@ -227,7 +227,7 @@ def _group_of(row: TidyRow) -> GroupKey:
     return subject.group
 
 
-def _without_group(subjects: Sequence[Subject] | dict[Subject, list[TidyRow]]) -> dict[Subject, list[Subject]]:
+def _merge_groups(subjects: Sequence[Subject] | dict[Subject, list[TidyRow]]) -> dict[Subject, list[Subject]]:
     """Return subjects that differ only in their group, by what they share."""
     by_shared: dict[Subject, list[Subject]] = {}
     for subject in subjects:

@@ -28,9 +28,9 @@ from baserate.cli._values import (
     complete_two_class,
     join_distinct,
     join_lists,
-    names,
     read_cost,
     read_level,
+    read_names,
     read_prevalence,
     read_prevalences,
     read_prior,
@@ -67,15 +67,12 @@ def _split_columns(_context: click.Context, _option: click.Parameter, texts: tup
 
 Column = Annotated[str | None, option(metavar="COLUMN")]
 Columns = Annotated[tuple[str, ...], option(metavar="COLUMN", multiple=True)]
-ColumnList = Annotated[tuple[str, ...], option(type=names, metavar="COLUMNS")]
+ColumnList = Annotated[tuple[str, ...], option(type=read_names, metavar="COLUMNS")]
 NewName = Annotated[str | None, option(metavar="NAME")]
 FileName = Annotated[str | None, option(type=click.Path(), metavar="FILE")]
 FileNames = Annotated[tuple[str, ...], option(type=click.Path(allow_dash=True), multiple=True, metavar="FILE")]
 FileOrStdout = Annotated[str | None, option(type=click.Path(allow_dash=True), metavar="FILE")]
-MeasureNames = Annotated[
-    tuple[str, ...],
-    option(type=names, metavar="NAMES", shell_complete=complete_two_class, help="Measures of decisions, with commas."),
-]
+MeasureNames = Annotated[tuple[str, ...], option(type=read_names, metavar="NAMES", shell_complete=complete_two_class)]
 RequirementTexts = Annotated[tuple[str, ...], option(multiple=True, metavar="TEXT")]
 PrevalenceShare = Annotated[float | None, option(type=read_prevalence, metavar="SHARE")]
 ClassShares = Annotated[Prior | None, option(type=read_prior, metavar="SHARE")]
@@ -166,7 +163,7 @@ ScoreColumns = Annotated[
 ]
 ClassLabels = Annotated[
     tuple[str, ...],
-    option("--labels", type=names, metavar="LABELS", default="those that occur"),
+    option("--labels", type=read_names, metavar="LABELS", default="those that occur"),
     "All classes, in order.",
 ]
 
@@ -217,7 +214,7 @@ Seed = Annotated[int, option("--seed", type=click.IntRange(0)), "Random seed."]
 def measures_option(**settings: Any) -> OptionSpec:  # noqa: ANN401  (those of click)
     """Declare an option of measures, listed with commas or repeated."""
     usual: dict[str, Any] = {
-        "type": names,
+        "type": read_names,
         "metavar": "NAMES",
         "multiple": True,
         "callback": join_lists,
@@ -318,10 +315,10 @@ class MeasureSettings(OutcomeCosts):
             )
         return "all" if measures == "all" else "usual"
 
-    def require(self, wanted: "Sequence[Requirement]") -> "tuple[Requirement, ...]":
+    def bind_requirements(self, requirements: "Sequence[Requirement]") -> "tuple[Requirement, ...]":
         """Bind the settings to the measures of requirements."""
-        bound = bind_settings(self.to_settings(), [each.measure for each in wanted])
-        return tuple(replace(each, measure=measure) for each, measure in zip(wanted, bound, strict=True))
+        bound = bind_settings(self.to_settings(), [each.measure for each in requirements])
+        return tuple(replace(each, measure=measure) for each, measure in zip(requirements, bound, strict=True))
 
     def refuse_for_classes(self) -> None:
         """Refuse costs of two classes where there are several."""

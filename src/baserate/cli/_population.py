@@ -21,13 +21,13 @@ from baserate.cli._declarations import (
     option,
 )
 from baserate.cli._io import FEW, print_results
-from baserate.cli._options import MeasureSettings, Points, Seed, bind_settings, thresholds_option
+from baserate.cli._options import MeasureNames, MeasureSettings, Points, Seed, bind_settings, thresholds_option
 from baserate.cli._size import simulate_size
 from baserate.cli._terminal import print_message, progress_bar
 from baserate.cli._values import (
     complete_measures,
     join_lists,
-    names,
+    read_names,
     read_numbers,
     whole_number,
 )
@@ -85,7 +85,7 @@ class PopulationMeasures:
     """Options that say what to measure of a population, and at which thresholds."""
 
     measures: Annotated[
-        tuple[str, ...], argument(type=names, nargs=-1, callback=join_lists, shell_complete=complete_measures)
+        tuple[str, ...], argument(type=read_names, nargs=-1, callback=join_lists, shell_complete=complete_measures)
     ]
     threshold: Annotated[
         tuple[float, ...], thresholds_option("Thresholds to tabulate at, with commas.", default=None)
@@ -120,7 +120,7 @@ def measure(
     measures = choose_measures(typed) if "all" in typed or not named else each_measure_once(named)
     summary = library.summary(request.population(), *measures, points=choice.points, at=choice.threshold)
     results = request.label_results(summary)
-    _explain(results, output)
+    _print_messages(results, output)
     print_results(results, lambda: measures_page(results, output.digits), output)
 
 
@@ -141,10 +141,11 @@ def curve(
 
     many = points or (FEW if output.is_page else 101)
     results = request.label_results(library.table(request.population(), what, points=many))
-    _explain(results, output)
+    _print_messages(results, output)
     print_results(results, lambda: curve_page(results, output.digits), output)
 
 
+Numbers = Annotated[tuple[float, ...], option(type=read_numbers, metavar="NUMBERS")]
 _SIZES = (30.0, 100.0, 300.0, 1000.0, 3000.0)
 
 
@@ -152,15 +153,12 @@ _SIZES = (30.0, 100.0, 300.0, 1000.0, 3000.0)
 class Study:
     """Options of a simulation study."""
 
-    sizes: Annotated[tuple[float, ...], option(type=read_numbers, default="30,100,300,1000,3000"), "Sample sizes."] = (
-        _SIZES
+    sizes: Annotated[Numbers, option(default="30,100,300,1000,3000"), "Sample sizes."] = _SIZES
+    prevalences: Annotated[Numbers, option(default="that of the population"), "Prevalences."] = ()
+    measures: Annotated[MeasureNames, option(default="auc,average_precision"), "Measures over all thresholds."] = (
+        "auc",
+        "average_precision",
     )
-    prevalences: Annotated[
-        tuple[float, ...] | None, option(type=read_numbers, default="that of the population"), "Prevalences."
-    ] = None
-    measures: Annotated[
-        tuple[str, ...], option(type=names, default="auc,average_precision"), "Measures over all thresholds."
-    ] = ("auc", "average_precision")
     repeats: Annotated[int, option(type=whole_number(REPEATS)), "Number of samples of each kind."] = 200
     seed: Seed = 0
 
@@ -187,14 +185,14 @@ def study(request: Annotated[PopulationRequest, CONTEXT_OBJECT], design: Study, 
         library.simulation_study(
             request.population(),
             sizes=sizes,  # type: ignore[arg-type]  # a fraction is refused there
-            prevalences=design.prevalences,
+            prevalences=design.prevalences or None,
             measures=design.measures,
             repeats=design.repeats,
             seed=design.seed,
             watch=partial(progress_bar, quiet=output.quiet),
         )
     )
-    _explain(results, output)
+    _print_messages(results, output)
     print_results(results, lambda: study_page(results, output.digits), output)
 
 
@@ -226,7 +224,7 @@ def draw(
     print_results(results, lambda: draw_page(results, output.digits), output)
 
 
-def _explain(results: "Results", output: Output) -> None:
+def _print_messages(results: "Results", output: Output) -> None:
     """Print messages about results on stderr."""
     from baserate.cli._population_page import population_headline
 
@@ -242,7 +240,7 @@ Prevalence = Annotated[float, option("--prevalence", type=float), "Prevalence, f
 Pair = tuple[float, float]
 
 
-def _pair(default: str, help: str) -> OptionSpec:  # noqa: A002  (that of click)
+def _pair_option(default: str, help: str) -> OptionSpec:  # noqa: A002  (that of click)
     """Declare an option of two numbers: that of negatives, and that of positives."""
     return option(type=read_numbers, metavar="TWO", default=default, help=help)
 
@@ -259,8 +257,8 @@ class Binormal:
     """Normal scores."""
 
     prevalence: Prevalence = 0.5
-    means: Annotated[Pair, _pair("0,1", "Means of negatives, positives.")] = (0.0, 1.0)
-    sds: Annotated[Pair, _pair("1,1", "Standard deviations of negatives, positives.")] = (1.0, 1.0)
+    means: Annotated[Pair, _pair_option("0,1", "Means of negatives, positives.")] = (0.0, 1.0)
+    sds: Annotated[Pair, _pair_option("1,1", "Standard deviations of negatives, positives.")] = (1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -268,8 +266,8 @@ class LogitNormal:
     """Scores on [0, 1] with normal log-odds."""
 
     prevalence: Prevalence = 0.5
-    means: Annotated[Pair, _pair("-1,1", "Mean log-odds of negatives, positives.")] = (-1.0, 1.0)
-    sds: Annotated[Pair, _pair("1,1", "Standard deviations of negatives, positives.")] = (1.0, 1.0)
+    means: Annotated[Pair, _pair_option("-1,1", "Mean log-odds of negatives, positives.")] = (-1.0, 1.0)
+    sds: Annotated[Pair, _pair_option("1,1", "Standard deviations of negatives, positives.")] = (1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,8 +275,8 @@ class Beta:
     """Scores on [0, 1] with beta distributions."""
 
     prevalence: Prevalence = 0.5
-    negative: Annotated[Pair, _pair("1,2", "Both shapes of negatives.")] = (1.0, 2.0)
-    positive: Annotated[Pair, _pair("2,1", "Both shapes of positives.")] = (2.0, 1.0)
+    negative: Annotated[Pair, _pair_option("1,2", "Both shapes of negatives.")] = (1.0, 2.0)
+    positive: Annotated[Pair, _pair_option("2,1", "Both shapes of positives.")] = (2.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -100,12 +100,12 @@ def make_plan(reading: Reading, plan_options: PlanOptions, intervals: Intervals)
         policy_fields = {} if policy is None else {"policy": policy, "policy_file": plan_options.policy}
         fields = _plan_fields(reading, plan_options, intervals) | policy_fields
         instead: dict[str, Any] = dict.fromkeys((*_DECISIONS, "policy_file")) if {*_DECISIONS} & {*fields} else {}
-        return replace(plan, **instead | fields | _costs(plan_options, plan.costs))
+        return replace(plan, **instead | fields | _plan_costs(plan_options, plan.costs))
     if not reading.file:
         raise click.MissingParameter(param_hint="'FILE...'", param_type="argument", ctx=click.get_current_context())
     full_reading = reading if policy is None else fill_from_policy(reading, policy)
     check_truth(full_reading)
-    fields = _plan_fields(full_reading, plan_options, intervals) | _costs(plan_options, None)
+    fields = _plan_fields(full_reading, plan_options, intervals) | _plan_costs(plan_options, None)
     return Plan(**fields, policy=policy, policy_file=plan_options.policy)
 
 
@@ -120,7 +120,7 @@ def _plan_fields(reading: Reading, plan_options: PlanOptions, intervals: Interva
     return {name: value for name, value in given.items() if value is not None and value is not False and value != ()}
 
 
-def _costs(plan_options: PlanOptions, known: "Costs | None") -> dict[str, Any]:
+def _plan_costs(plan_options: PlanOptions, known: "Costs | None") -> dict[str, Any]:
     """Costs on the command line, in place of those of the plan."""
     given = plan_options.outcome_costs
     if given is None:

@@ -69,7 +69,7 @@ class ShiftOptions(SamplingRatios):
         tuple[str, ...],
         measures_option(default="the usual ones; of a curve precision, npv and accuracy"),
     ] = ()
-    wanted: "list[Measure] | Literal['usual', 'all']" = "usual"
+    bound_measures: "list[Measure] | Literal['usual', 'all']" = "usual"
     """The measures, with the numbers that they depend on."""
 
     def __post_init__(self) -> None:
@@ -91,7 +91,7 @@ class ShiftOptions(SamplingRatios):
         """Bind the numbers that measures depend on."""
         from baserate.cli._measure_page import parse_measures
 
-        return replace(self, wanted=settings.bind(parse_measures(self.measures)))
+        return replace(self, bound_measures=settings.bind(parse_measures(self.measures)))
 
 
 @command(
@@ -161,7 +161,7 @@ def _shift_binary(
         tallies,
         to=shift_options.to,
         gamma=shift_options.odds_ratio,
-        measures=shift_options.wanted,
+        measures=shift_options.bound_measures,
         threshold=list(shift_options.threshold) or None,
         interval=intervals.to_interval(),
     )
@@ -218,7 +218,7 @@ def _print_curve(
     spaced = None if shift_options.points is None else spaced_prevalences(shift_options.points)
     results = prevalence_curves(
         tallies,
-        shift_options.measures if isinstance(shift_options.wanted, str) else shift_options.wanted,
+        shift_options.measures if isinstance(shift_options.bound_measures, str) else shift_options.bound_measures,
         thresholds=shift_options.threshold,
         prevalences=default_prevalences() if few else spaced,
         interval=intervals.to_interval(),

@@ -79,7 +79,7 @@ class SizeOptions:
         """Standard deviation of the scores of positives over that of negatives."""
         return 1.0 if self.spread_ratio is None else self.spread_ratio
 
-    def only(self, measure: str, *names: str) -> None:
+    def refuse_unused(self, measure: str, *names: str) -> None:
         """Refuse options that have no use for the measure and the aim."""
         source = click.get_current_context().get_parameter_source
         used = {*names, *(_OF_INTERVALS if self.half_width is not None else _OF_TESTS)}
@@ -124,13 +124,16 @@ def size(
     if about_measure.name != "auc" and about_measure.share is None:
         raise click.UsageError(
             f"measure is {about_measure.name}; expected auc or a share of rows. "
-            f"Simulate it with `{_simulation(about_measure, plan)}`."
+            f"Simulate it with `{_simulation_command(about_measure, plan)}`."
         )
     needed = _size_for_auc(plan) if about_measure.name == "auc" else _size_for_share(about_measure.name, plan)
     options = {name: value for name, value in asdict(plan).items() if value is not None and value is not False}
     for name in _OF_TESTS if plan.half_width else _OF_INTERVALS:
         options.pop(name, None)
-    _show(_results(about_measure.name, needed, options, _notes(about_measure.name, plan, needed)), output)
+    _print_sizes(
+        _make_results(about_measure.name, needed, options, _describe_assumptions(about_measure.name, plan, needed)),
+        output,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,7 +189,7 @@ def simulate_size(
     measure_settings = collect_settings([function])
     data |= {"settings": measure_settings} if measure_settings else {}
     notes = [*_simulation_notes(about_measure, population.prevalence, simulation), *note_settings(measure_settings)]
-    _show(request.label_results(_results(about_measure.name, needed, options, notes, data)), output)
+    _print_sizes(request.label_results(_make_results(about_measure.name, needed, options, notes, data)), output)
 
 
 def _simulation_notes(measure: "MeasureInfo", prevalence: float, simulation: Simulation) -> Iterator[str]:
@@ -208,7 +211,7 @@ def _simulation_notes(measure: "MeasureInfo", prevalence: float, simulation: Sim
         )
 
 
-def _simulation(measure: "MeasureInfo", plan: SizeOptions) -> str:
+def _simulation_command(measure: "MeasureInfo", plan: SizeOptions) -> str:
     """Write the command that simulates a measure, with the numbers on the command line and defaults for the rest."""
     from baserate import Counts
 
@@ -223,7 +226,7 @@ def _size_for_auc(plan: SizeOptions) -> "SampleSize":
 
     if plan.prevalence is None:
         raise click.UsageError("an AUC needs positives and negatives; give --prevalence, the share of positives.")
-    plan.only("auc", "correlation" if plan.against is not None else "spread_ratio")
+    plan.refuse_unused("auc", "correlation" if plan.against is not None else "spread_ratio")
     assumed: dict[str, Any] = {"prevalence": plan.prevalence, "spread_ratio": plan.ratio}
     if plan.half_width is not None:
         return infer.sample_size_for_auc(plan.expect, plan.half_width, level=plan.level, **assumed)
@@ -237,7 +240,7 @@ def _size_for_share(measure: str, plan: SizeOptions) -> "SampleSize":
     from baserate import infer
 
     margins: dict[str, Any] = {"prevalence": plan.prevalence, "flag_rate": plan.flag_rate}
-    plan.only(measure, *(["flag_rate"] if plan.against is None else ["paired", "discordance"]))
+    plan.refuse_unused(measure, *(["flag_rate"] if plan.against is None else ["paired", "discordance"]))
     if plan.half_width is not None:
         return infer.sample_size_for_proportion(measure, plan.expect, plan.half_width, level=plan.level, **margins)
     if plan.goal is not None:
@@ -253,7 +256,7 @@ def _size_for_share(measure: str, plan: SizeOptions) -> "SampleSize":
     )
 
 
-def _notes(measure: str, plan: SizeOptions, needed: "SampleSize") -> Iterator[str]:
+def _describe_assumptions(measure: str, plan: SizeOptions, needed: "SampleSize") -> Iterator[str]:
     """Yield the assumptions of the formula."""
     if needed.positives is not None and measure != "prevalence":
         yield "Positives and negatives are expected numbers at the prevalence; chance brings more or fewer."
@@ -268,7 +271,7 @@ def _notes(measure: str, plan: SizeOptions, needed: "SampleSize") -> Iterator[st
         yield "The half-width is that of the interval if the estimate equals the expected value."
 
 
-def _results(
+def _make_results(
     measure: str,
     needed: "SampleSize",
     options: Mapping[str, Any],
@@ -282,7 +285,7 @@ def _results(
     return Results({name: [value] for name, value in row.items()}, about)
 
 
-def _show(results: "Results", output: Output) -> None:
+def _print_sizes(results: "Results", output: Output) -> None:
     if not output.quiet:
         if output.needs_headline:
             print_message(_headline(results))

@@ -82,7 +82,9 @@ def progress_bar(
         yield
         return
     done = Event()
-    drawer = Thread(target=_draw, args=(partial(_line, progress, rows), stream, done, (after, every)), daemon=True)
+    drawer = Thread(
+        target=_draw_progress, args=(partial(_line, progress, rows), stream, done, (after, every)), daemon=True
+    )
     drawer.start()
     try:
         yield
@@ -125,7 +127,7 @@ def _line(progress: Progress, rows: int | None, seconds: float) -> str:
     return bar(progress(), seconds, rows)
 
 
-def _draw(line: Callable[[float], str], stream: TextIO, done: Event, pace: tuple[float, float]) -> None:
+def _draw_progress(line: Callable[[float], str], stream: TextIO, done: Event, pace: tuple[float, float]) -> None:
     after, every = pace
     began = monotonic()
     if done.wait(after):

@@ -15,7 +15,7 @@ from baserate.cli._errors import refuse_choice
 
 def read_thresholds(text: str) -> tuple[float, ...]:
     """Read thresholds, infinite ones too; the minus may be the sign of our tables rather than a hyphen."""
-    return tuple(_threshold(part.strip().replace("−", "-").replace("∞", "inf")) for part in text.split(","))
+    return tuple(_read_number(part.strip().replace("−", "-").replace("∞", "inf")) for part in text.split(","))
 
 
 def read_threshold(text: str, remedy: str) -> float:
@@ -35,7 +35,7 @@ def single_threshold(remedy: str) -> Callable[[str], float]:
     return read
 
 
-def _threshold(text: str) -> float:
+def _read_number(text: str) -> float:
     try:
         number = float(text)
     except ValueError:
@@ -109,7 +109,7 @@ def read_numbers(text: str) -> tuple[float, ...]:
     return values
 
 
-def names(text: str) -> tuple[str, ...]:
+def read_names(text: str) -> tuple[str, ...]:
     """Split a list at its commas."""
     listed = tuple(filter(None, (name.strip() for name in text.split(","))))
     if not listed:
