@@ -440,6 +440,7 @@ def _choice(choice: Mapping[str, Any] | None, digits: int) -> Iterator[Table]:
         rows.append(Row(row["method"], (format_number(row["log_loss"], digits), _difference_cell(row, digits)), remark))
     columns = ("log-loss", "above the lowest (95 %)")
     yield Table("method, cross-validated", columns, (Section("", tuple(rows)),))
+    # A true minus before numbers, but not in exponents such as 1e-05.
     verdict = re.sub(r"(?<!e)-(?=\d)", "−", choice["verdict"])
     yield Table("", ("",), (Section("choice", (Row("verdict", ("",), f"{verdict[:1].upper()}{verdict[1:]}"),)),))
 

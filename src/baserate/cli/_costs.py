@@ -100,6 +100,7 @@ def _split_by_file(reading: Reading) -> Iterator[tuple[Reading, str]]:
     """Split the options by file, each with a short name if that is unique."""
     if reading.file.count("-") > 1:
         raise click.UsageError("stdin can be read once; name a file for every other classifier.")
+    # Two files of one stem, in different folders, keep their paths.
     short = ["stdin" if each == "-" else PurePath(each).stem or each for each in reading.file]
     apart = len(set(short)) == len(short)
     for file, name in zip(reading.file, short, strict=True):

@@ -88,6 +88,7 @@ def curve(
     tallies = read_tallies(reading, quiet=output.quiet)
     few = curve_options.points is None and output.is_page
     results = _compute_curve(tallies, what, FEW if few else curve_options.points, curve_options)
+    # One point more than distinct scores: curves begin where nothing is flagged.
     longest = max(len(tally.score) + 1 for _, _, tally in tallies.walk())
     notes = [*results.data["notes"], *([describe_omission(longest)] if few and longest > FEW else [])]
     print_notes(reading, {**results.data, "notes": notes}, output)

@@ -227,6 +227,7 @@ def _choose(request: _Request, sample: "Tallies") -> "Results":
     if not options.judge_on:
         return results
     policies = {model: options.choose(Curve(adjusted.pooled(model))) for model in adjusted.models}
+    # The notes of the calibrator are those of the first sample, so they are dropped.
     test_data, _ = _calibrate_scores(_read_test_data(request, data), request.calibrator)
     test_results = library.evaluate_policy(_adjust_prevalence(test_data, options), policies, **settings)
     return _append_test_results(results, test_results, options.judge_on)

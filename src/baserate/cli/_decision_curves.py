@@ -184,6 +184,7 @@ def _describe_ranges(ranges: Sequence[Sequence[float]]) -> str:
 
 
 def _clear_rounding_error(value: float) -> float:
+    # Also turns −0.0 into 0, which would be shown with its sign.
     return 0.0 if abs(value) < _TRACE else value
 
 
@@ -234,6 +235,7 @@ def steps(low: float, high: float, *, most: int) -> list[float]:
     ([0.05, 0.15, 0.25, 0.35], [0.1, 0.15, 0.2])
     """
     least = (high - low) / (most - 1)
+    # Without the tolerance, the rounding error of a division could exclude the step that fits exactly.
     place = 10.0 ** math.floor(math.log10(least))
     step = next(each * place for each in (1, 2, 5, 10) if each * place >= least * (1 - _NEAR))
     numbers = [_round(low + step * at) for at in range(math.floor((high - low) / step * (1 - _NEAR)) + 1)]

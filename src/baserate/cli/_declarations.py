@@ -276,7 +276,7 @@ class CommonFlags(click.Command):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """List the parameters: own ones, common ones, --help."""
-        *own, last = super().get_params(ctx)
+        *own, last = super().get_params(ctx)  # click appends --help itself
         return [*own, *COMMON, last]
 
     def invoke(self, ctx: click.Context) -> object:
@@ -344,7 +344,7 @@ def command(name: str, *, examples: str) -> Callable[[Callable[..., None]], Comm
 
     def decorate(function: Callable[..., None]) -> Command:
         parameters = inspect.signature(function).parameters.values()
-        # The flags of the output come last, wherever the function has them.
+        # The flags of the output come last, wherever the function has them; the sort is stable.
         ordered = sorted(parameters, key=lambda each: issubclass(_bundle_of(each.annotation) or object, Output))
         params = [parameter for each in ordered for parameter in _parameters_of(each)]
         summary = inspect.cleandoc(function.__doc__ or "")
@@ -420,6 +420,7 @@ def _make_callback(function: Callable[..., None], parameters: Sequence[inspect.P
     """Call a function with the values that click has read."""
 
     def call(**values: object) -> None:
+        # None means not on the command line, so that the dataclass fills in its own default.
         typed = {name: value for name, value in values.items() if value is not None}
         function(**{each.name: value for each in parameters for value in _values_of(each, typed)})
 

@@ -456,6 +456,7 @@ def _describe_thresholds(policy: "Policy") -> str:
 
     assert policy.calibrator is not None  # noqa: S101  (for the type checker)
     every = dict.fromkeys(at for treatment in policy.by_group.values() for at in score_ranges(treatment).thresholds)
+    # A calibrator of probabilities is defined from 0 to 1; thresholds may be infinite, to flag all or nothing.
     at = [each for each in every if not policy.calibrator.form.of_probabilities or 0 <= each <= 1]
     if not at:
         return ""

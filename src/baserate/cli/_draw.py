@@ -98,7 +98,7 @@ class FigureOptions:
         if self.size is not None:
             drawing.figure.set_size_inches(self.size[0], self.size[1])
         if self.title is not None:
-            drawing.ax.set_title(self.title, parse_math=False)
+            drawing.ax.set_title(self.title, parse_math=False)  # a $ in a title begins no formula
         try:
             drawing.save(self.path, dpi=self.dpi)
         except OSError as error:
@@ -495,6 +495,7 @@ def _make_family_command(name: str, family: type) -> click.Command:
         figure_options.save(draw.population(request.population(), sample=sample, what=sample_options.what))
 
     draw_family.__doc__ = family.__doc__
+    # `command` reads the annotation: it declares the options of the family, which a closure cannot state.
     draw_family.__annotations__["parameters"] = family
     examples = f"""
     # the scores of 300 rows, over their densities

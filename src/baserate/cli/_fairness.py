@@ -198,6 +198,7 @@ def match_group(text: str, tallies: "Tallies") -> "Group":
     """Return the group with this spelling; of several attributes, their labels with a stroke between them."""
     from baserate._policy import spellings
 
+    # Labels such as 1 and True have several spellings, and a shell gives one of them.
     known = {"/".join(labels): group for group in tallies.groups for labels in product(*map(spellings, group))}
     return known.get(text.strip(), tuple(text.strip().split("/")))
 
@@ -368,6 +369,7 @@ def equalize(
     goal = parity_options.goal  # before reading, so that errors come at once
     _check_options(reading, policy_file, output)
     sample = read_tallies(reading, quiet=output.quiet)
+    # Only now, since names of groups match their labels in the data.
     goal = replace(goal, prevalence=parity_options.prevalence_by_group(sample))
     policy = parity_options.policy_chooser(sample)(sample, goal)
     results = _tabulate(sample, goal, policy, parity_options, intervals, quiet=output.quiet)

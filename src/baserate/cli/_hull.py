@@ -375,6 +375,7 @@ def _check_options(reading: Reading, hull_options: HullOptions) -> None:
         return
     from baserate.decide import has_cost_of_both_errors, probability_cost
 
+    # Only for its error about costs without a slope, which then comes before the files are read.
     probability_cost(costs, 0.5 if hull_options.prevalence is None else hull_options.prevalence)
     if hull_options.prevalence is None and not has_cost_of_both_errors(costs):
         raise click.UsageError(

@@ -43,6 +43,7 @@ def _reading_arguments(reading: Reading, *, quiet: bool) -> dict[str, Any]:
     from baserate import read
 
     check_truth(reading)
+    # A shell has only text: LabelText matches labels by their spelling, whatever their type in the file.
     columns = {name: getattr(reading, name) for name in ("truth", "score", "predicted", "group", "weight", "count")}
     positive, negative = (
         None if each is None else read.LabelText(each) for each in (reading.positive, reading.negative)
@@ -270,6 +271,7 @@ def fill_from_policy(reading: Reading, policy: "Policy") -> Reading:
     score = reading.score or tuple(known[name] for name in ("score",) if name in known)
     if not score:
         raise missing_option("--score")
+    # A negative label on the command line determines the positive one, which may not be that of the policy.
     positive = policy.positive if reading.positive is None and reading.negative is None else reading.positive
     more = tuple(name for name in reading.group if name not in policy.attributes)
     return replace(

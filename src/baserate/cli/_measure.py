@@ -225,6 +225,7 @@ def measure(
     if intervals.cluster and classes.is_requested:
         raise click.UsageError("--cluster is for two classes; intervals of many classes take rows as independent.")
     read: Any
+    # Clusters are for two classes, so that predicted labels beside them are of two, too.
     if not (classes.is_requested or may_have_many_classes(reading)) or intervals.cluster:
         measures = settings.bind(
             parse_measures(measure_options.measures)

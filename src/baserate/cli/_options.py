@@ -362,6 +362,7 @@ def _check_method(context: click.Context, _option: click.Parameter, text: str | 
     from baserate.cli._errors import refuse_unknown_name
     from baserate.infer import INTERVAL_METHODS
 
+    # Pages write Clopper–Pearson with an en dash, which people copy.
     typed = text.strip().lower().replace("_", "-").replace("–", "-")
     if typed not in INTERVAL_METHODS:
         refuse_unknown_name(context, "kind of interval", text, INTERVAL_METHODS)

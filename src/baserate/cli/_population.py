@@ -311,6 +311,7 @@ def _add_family(name: str, family: type) -> None:
         context.obj = make_request(name, parameters)
 
     set_population.__doc__ = family.__doc__
+    # `group` reads the annotation: it declares the options of the family, which a closure cannot state.
     set_population.__annotations__["parameters"] = family
     made = group(name)(set_population)
     for verb in (measure, curve, study, simulate_size, draw):

@@ -115,6 +115,7 @@ def _plan_fields(reading: Reading, plan_options: PlanOptions, intervals: Interva
     given: dict[str, Any] = {"files": reading.file, **{name: getattr(reading, name) for name in names}}
     given |= {name: getattr(plan_options, name) for name in ("apart", "id", "prevalence", "threshold", "rule")}
     given |= {"level": intervals.level, "method": intervals.interval, "seed": intervals.seed}
+    # The default must not override what a plan states, but the same word on the command line does.
     typed = click.get_current_context().get_parameter_source("missing") == ParameterSource.COMMANDLINE
     given |= {"missing": reading.missing} if typed else {}
     return {name: value for name, value in given.items() if value is not None and value is not False and value != ()}

@@ -338,6 +338,7 @@ def _make_calibrator(options: RepriorOptions) -> "Calibrator | MulticlassCalibra
 
     ratio = options.odds_ratio
     if ratio is not None:
+        # γ multiplies odds, whatever the prevalence: 0.5 stands for any.
         calibrator = reprior_calibrator(from_=0.5, to=prevalence_of_gamma(ratio, at=0.5))
     elif isinstance(options.from_, dict) and isinstance(options.to, dict):
         calibrator = reprior_calibrator(from_=options.from_, to=match_classes(options.to, list(options.from_)))

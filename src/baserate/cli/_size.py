@@ -34,7 +34,7 @@ class SizeOptions:
     expect: Annotated[float, option(type=_SHARE), "Expected value."]
     half_width: Annotated[
         float | None,
-        option(type=Number(HALF_WIDTH._replace(high=0.5 - 1e-9))),
+        option(type=Number(HALF_WIDTH._replace(high=0.5 - 1e-9))),  # at 0.5 an interval of a share is all of [0, 1]
         "Half-width of the confidence interval to reach.",
     ] = None
     against: Annotated[float | None, option(type=_SHARE), "Value of another model, to show a difference from it."] = (
@@ -81,6 +81,7 @@ class SizeOptions:
 
     def refuse_unused(self, measure: str, *names: str) -> None:
         """Refuse options that have no use for the measure and the aim."""
+        # Not by value: power, alpha and the level have defaults.
         source = click.get_current_context().get_parameter_source
         used = {*names, *(_OF_INTERVALS if self.half_width is not None else _OF_TESTS)}
         typed = {name for name in _OF_SOME if source(name) is ParameterSource.COMMANDLINE}

@@ -39,6 +39,7 @@ def write_output(text: str, path: str | None) -> None:
 
 def use_color() -> bool | None:
     """Return True for FORCE_COLOR, False for NO_COLOR or a dumb terminal, None for color on terminals only."""
+    # NO_COLOR wins over FORCE_COLOR, as in other programs (no-color.org).
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     return True if os.environ.get("FORCE_COLOR") else None
@@ -82,6 +83,7 @@ def progress_bar(
         yield
         return
     done = Event()
+    # A thread, since the engines do not return to Python before the work is done.
     drawer = Thread(
         target=_draw_progress, args=(partial(_line, progress, rows), stream, done, (after, every)), daemon=True
     )
@@ -133,7 +135,7 @@ def _draw_progress(line: Callable[[float], str], stream: TextIO, done: Event, pa
     if done.wait(after):
         return
     while True:
-        stream.write(f"\r\x1b[K{line(monotonic() - began)}")
+        stream.write(f"\r\x1b[K{line(monotonic() - began)}")  # to the start of the line, and erase it
         stream.flush()
         if done.wait(every):
             break

@@ -75,7 +75,7 @@ class Number(click.FloatRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
         """Read the number."""
         number = super().convert(value, param, ctx)
-        if math.isnan(number):
+        if math.isnan(number):  # which passes click's check: it is neither below nor above an end
             self.fail(f"{value} is not in the range {self._describe_range()}.", param, ctx)
         return number
 
@@ -213,7 +213,7 @@ def read_by_name(text: str, read: Callable[[str], float]) -> float | dict[str, f
     """
     if "=" not in text:
         return read(text)
-    pairs = [part.rpartition("=") for part in text.split(",")]
+    pairs = [part.rpartition("=") for part in text.split(",")]  # a name may contain =, a number cannot
     lacking = [value for name, _, value in pairs if not name.strip()]
     if lacking:
         raise click.BadParameter(f"{lacking[0]!r} has no name; write NAME=NUMBER for each, or one number for all.")
