@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import click
 
 from baserate._domains import BINS, FOLDS, PREVALENCE, SAMPLES
-from baserate.cli._declarations import NameChoice, Output, check_place, command, omit, option, refuse_given
+from baserate.cli._declarations import (
+    NameChoice,
+    Output,
+    check_place,
+    command,
+    given_values,
+    omit,
+    option,
+    refuse_given,
+)
 from baserate.cli._io import (
     FEW,
     describe_omission,
@@ -16,6 +25,7 @@ from baserate.cli._io import (
     print_results,
     read_rows,
     read_tallies,
+    report_results,
     write_calibrator,
 )
 from baserate.cli._measure import Classes, read_classes
@@ -66,13 +76,13 @@ class CurveBins(ClassScores):
     bins: Annotated[int | None, option(type=whole_number(BINS), default="10"), "Number of bins."] = None
     by: Annotated[
         Literal["width", "mass"] | None,
-        option(type=NameChoice(["width", "mass"]), default="mass; of a calibration error by its definition"),
+        option(default="mass; of a calibration error by its definition"),
         "Bins of equal width or mass.",
     ] = None
     level: OptionalLevel = None
     band: Annotated[
         Literal["consistency", "confidence"] | None,
-        option(type=NameChoice(["consistency", "confidence"]), default="consistency"),
+        option(default="consistency"),
         "Band of a curve: consistency with perfect calibration, or confidence around the curve.",
     ] = None
 
@@ -87,8 +97,8 @@ class CurveBins(ClassScores):
         """Make the settings of a curve that the library takes."""
         from baserate import infer
 
-        given = {"bins": self.bins, "by": self.by, "level": self.level, "band": self.band, **more}
-        return infer.CurveOptions(**{name: value for name, value in given.items() if value is not None})
+        more = {name: value for name, value in more.items() if value is not None}
+        return infer.CurveOptions(**given_values(self, ("bins", "by", "level", "band")), **more)
 
 
 def _read_prevalence(text: str) -> float | Literal["derived"]:
@@ -118,7 +128,7 @@ class ReliabilityOptions(CurveBins):
     n_simulations: NullReferenceSimulations = None
     smoother: Annotated[
         Literal["lowess", "isotonic"] | None,
-        option(type=NameChoice(["lowess", "isotonic"]), default="lowess"),
+        option(default="lowess"),
         "Calibration curve of ici, e50, e90 and emax.",
     ] = None
     calibrator: Annotated[
@@ -190,8 +200,7 @@ def reliability(reading: Reading, reliability_options: ReliabilityOptions, outpu
     from baserate.cli._calibration_page import calibration_page
 
     results = _assess_scores(data, reliability_options, quiet=output.quiet)
-    print_notes(reading, results.data, output)
-    print_results(results, lambda: calibration_page(results, reading, output.digits), output)
+    report_results(results, calibration_page, reading, output)
 
 
 def _assess_scores(
@@ -201,7 +210,7 @@ def _assess_scores(
     from baserate.cli._io import load_calibrator
 
     names = ("bins", "by", "fitted", "level", "seed", "n_simulations", "smoother")
-    given = {name: value for name in names if (value := getattr(reliability_options, name)) is not None}
+    options = infer.CalibrationOptions(**given_values(reliability_options, names))
     after, path = None, reliability_options.calibrator
     if path is not None:
         calibrator = load_calibrator(path)
@@ -210,7 +219,7 @@ def _assess_scores(
     with progress_counter(quiet=quiet) as watch:
         return infer.calibration_summary(
             data,
-            options=infer.CalibrationOptions(**given),
+            options=options,
             prevalence=reliability_options.prevalence,
             after=after,
             watch=watch,
@@ -228,11 +237,9 @@ def _print_curve(
     what = str(reliability_options.curve).replace("-", "_")
     points = FEW if few else reliability_options.points
     results = infer.calibration_curves(data, what, options=settings, points=points)
-    notes = list(results.data["notes"])
-    if few and results.data["longest"] > FEW:
-        notes.append(describe_omission(results.data["longest"]))
-    print_notes(reading, {**results.data, "notes": notes}, output)
-    print_results(results, lambda: curve_page(results, reading, output.digits), output)
+    longest = results.data["longest"]
+    omissions = [describe_omission(longest)] * (few and longest > FEW)
+    report_results(results, curve_page, reading, output, omissions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,17 +248,15 @@ class MethodOptions(ClassScores):
 
     smoothed: Annotated[bool, "Of logistic: Platt's targets, finite if the classes are separated."] = False
     scale: Annotated[
-        str | None,
-        option(type=NameChoice(["log-odds", "score"]), default="log-odds of scores in [0, 1]"),
+        Literal["log-odds", "score"] | None,
+        option(default="log-odds of scores in [0, 1]"),
         "Of logistic: regressor.",
     ] = None
-    shape: Annotated[
-        str | None, option(type=NameChoice(["abm", "ab", "am", "a"]), default="abm"), "Of beta: free parameters."
-    ] = None
+    shape: Annotated[Literal["abm", "ab", "am", "a"] | None, option(default="abm"), "Of beta: free parameters."] = None
     bins: Annotated[int | None, option(type=whole_number(BINS), default="10"), "Of histogram: number of bins."] = None
     by: Annotated[
-        str | None,
-        option(type=NameChoice(["width", "mass"]), default="mass"),
+        Literal["width", "mass"] | None,
+        option(default="mass"),
         "Of histogram: bins of equal width or mass.",
     ] = None
 
@@ -390,12 +395,7 @@ def _assess_calibrator(
 
     with progress_counter(quiet=quiet) as watch:
         after, failure = _cross_fit(data, calibrator, fit_options, watch)
-    options: dict[str, Any] = {
-        "level": fit_options.level,
-        "seed": fit_options.seed,
-        "n_simulations": fit_options.n_simulations,
-    }
-    settings = infer.CalibrationOptions(**{name: value for name, value in options.items() if value is not None})
+    settings = infer.CalibrationOptions(**given_values(fit_options, ("level", "seed", "n_simulations")))
     before = data.tallies() if isinstance(data, Rows) else data
     try:
         with progress_counter(quiet=quiet) as watch:

@@ -3,12 +3,12 @@
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
 from baserate._formatting import format_count, format_exact, format_level, format_number, join_words
-from baserate.cli._declarations import NameChoice, Output, command, omit, option
+from baserate.cli._declarations import Output, command, omit, option
 from baserate.cli._errors import UNMET
 from baserate.cli._io import adjusted_headline, describe_adjustment, print_messages, print_results, read_tallies
 from baserate.cli._options import (
@@ -143,9 +143,7 @@ class CheckOptions:
     require: Annotated[
         RequirementTexts, "Requirements on any measures, such as 'sensitivity >= 0.9, auc >= 80%'; may be repeated."
     ]
-    on: Annotated[
-        str, option(type=NameChoice(["bound", "estimate"])), "Confidence bound or estimate that must comply."
-    ] = "bound"
+    on: Annotated[Literal["bound", "estimate"], "Confidence bound or estimate that must comply."] = "bound"
     prevalence: Prevalence = None
 
     def __post_init__(self) -> None:
@@ -218,7 +216,7 @@ def _check_requirements(
         sample if prevalence is None else shift.reweigh(sample, to=prevalence),
         check_options.decision_policy,
         requirements,
-        on=check_options.on,  # type: ignore[arg-type]  # click chose it
+        on=check_options.on,
         interval=intervals.to_interval(),  # type: ignore[arg-type]  # --no-interval is not an option here
         each_group=tuple(dict.fromkeys(groups)),
     )

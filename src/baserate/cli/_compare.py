@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 
@@ -18,7 +18,7 @@ from baserate._formatting import (
     unadjusted_note,
 )
 from baserate.cli._declarations import NameChoice, Output, command, option
-from baserate.cli._io import headline, print_notes, print_results, read_rows
+from baserate.cli._io import headline, read_rows, report_results
 from baserate.cli._options import (
     Column,
     Level,
@@ -138,8 +138,7 @@ class CompareOptions:
     measure: Annotated[tuple[str, ...], two_class_measures("auc")] = ()
     threshold: Annotated[tuple[float, ...], threshold_per_score()] = ()
     alternative: Annotated[
-        str,
-        option(type=NameChoice(["two-sided", "greater", "less", "better"])),
+        Literal["two-sided", "greater", "less", "better"],
         "Alternative hypothesis: a difference; or that the first is greater, less, or better than the second.",
     ] = "two-sided"
     margin: Annotated[float, option(type=Number(MARGIN)), "Non-inferiority margin, with a one-sided alternative."] = 0.0
@@ -163,7 +162,7 @@ def compare(reading: Reading, compare_options: CompareOptions, settings: Measure
 
     measures = bind_settings(settings.to_settings(), compare_options.measure or ["auc"])
     question = infer.Question(
-        compare_options.alternative,  # type: ignore[arg-type]  # click chose it
+        compare_options.alternative,
         compare_options.margin,
         compare_options.level,
         compare_options.method,
@@ -180,8 +179,7 @@ def compare(reading: Reading, compare_options: CompareOptions, settings: Measure
     stated = collect_settings(measures)
     data = results_data(rows.tallies(), list(note_settings(stated))) | {"seed": compare_options.seed}
     results = infer.tabulate_comparisons(comparisons, data | ({"settings": stated} if stated else {}))
-    print_notes(reading, results.data, output)
-    print_results(results, lambda: compare_page(results, reading, output.digits), output)
+    report_results(results, compare_page, reading, output)
 
 
 def _read_models(reading: Reading, compare_options: CompareOptions, *, quiet: bool) -> "Rows":

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 
 from baserate._errors import BaserateError, OptionError
 from baserate._formatting import count_of, there_are
-from baserate.cli._declarations import NameChoice, Output, command, given_flags, omit, option, refuse_given
+from baserate.cli._declarations import Output, command, given_flags, omit, option, refuse_given
 from baserate.cli._io import print_messages, print_results, read_tallies
 from baserate.cli._measure import Classes, read_classes, read_costs
 from baserate.cli._options import (
@@ -189,8 +189,7 @@ class CostOptions(OutcomeCosts):
         str | None, option(metavar="FILE"), "Of several classes: cost matrix of decisions, with true classes in rows."
     ] = None
     cross_table: Annotated[
-        str | None,
-        option(type=NameChoice(["rows", "columns"])),
+        Literal["rows", "columns"] | None,
         "Each FILE is a confusion matrix, with true classes in its rows or columns.",
     ] = None
     prevalence: Annotated[

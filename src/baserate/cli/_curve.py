@@ -9,7 +9,7 @@ import click
 
 from baserate._formatting import format_exact, format_level
 from baserate.cli._declarations import NameChoice, Output, argument, command, option
-from baserate.cli._io import FEW, describe_omission, headline, print_notes, print_results, read_tallies
+from baserate.cli._io import FEW, describe_omission, headline, read_tallies, report_results
 from baserate.cli._options import ConfidenceLevel, Points, Reading
 from baserate.text import (
     CellFormatter,
@@ -90,9 +90,8 @@ def curve(
     results = _compute_curve(tallies, what, FEW if few else curve_options.points, curve_options)
     # One point more than distinct scores: curves begin where nothing is flagged.
     longest = max(len(tally.score) + 1 for _, _, tally in tallies.walk())
-    notes = [*results.data["notes"], *([describe_omission(longest)] if few and longest > FEW else [])]
-    print_notes(reading, {**results.data, "notes": notes}, output)
-    print_results(results, lambda: curve_page(results, reading, output.digits), output)
+    omissions = [describe_omission(longest)] * (few and longest > FEW)
+    report_results(results, curve_page, reading, output, omissions)
 
 
 def _compute_curve(tallies: "Tallies", what: str, points: int | None, curve_options: CurveOptions) -> "Results":

@@ -6,13 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 
 from baserate._domains import SHARE
 from baserate._formatting import format_exact, format_level, format_number, join_words
-from baserate.cli._declarations import NameChoice, Output, command, given_flags, option, refuse_given
+from baserate.cli._declarations import Output, command, given_flags, option, refuse_given
 from baserate.cli._io import (
     adjusted_headline,
     describe_adjustment,
@@ -40,7 +40,6 @@ from baserate.text import (
 if TYPE_CHECKING:
     from baserate._results import Results
     from baserate._tally import Tallies
-    from baserate.decide import CostCurveKind
 
 MARK = "*"
 _TRACE = 1e-12
@@ -480,9 +479,8 @@ class CostCurveOptions(OutcomeCosts):
     """Options of cost curves: kind, number of points, and the costs and prevalence to mark."""
 
     kind: Annotated[
-        "CostCurveKind",
+        Literal["cost", "brier"],
         option(
-            type=NameChoice(["cost", "brier"]),
             help="Cost curve: least expected cost of any threshold; Brier curve: expected loss of the probabilities "
             "themselves, whose area is the Brier score.",
         ),

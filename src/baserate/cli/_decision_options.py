@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 from baserate._domains import FOLDS, SAMPLES
 from baserate._errors import OptionError
 from baserate._formatting import count_of
-from baserate.cli._declarations import option
+from baserate.cli._declarations import given_values, option
 from baserate.cli._options import (
     Beta,
     Cost,
@@ -229,8 +229,7 @@ class DecisionOptions(OutcomeCosts):
         """Bootstrap samples and folds of the validation."""
         from baserate.decide import Validation
 
-        options = {"n_bootstrap": self.n_bootstrap, "folds": self.folds}
-        return Validation(**{name: value for name, value in options.items() if value is not None})
+        return Validation(**given_values(self, ("n_bootstrap", "folds")))
 
     @property
     def choose(self) -> "Rule":

@@ -3,7 +3,7 @@
 A command is a function whose parameters are dataclasses of options, or single options. `command` reads their
 annotations and makes the click command; a dataclass checks in `__post_init__` how its options go together. The text in
 an annotation is the help: `Annotated[bool, "Point estimates alone."]`; `option` states more about it, and an alias such
-as `Column` the type that several options have.
+as `Column` the type that several options have. A `Literal` is a choice of names.
 The common flags (--debug, --help, and those of `Output`) are declared in this module alone.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import reduce
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import click
 
@@ -97,6 +97,11 @@ def given_flags(options: object, names: Iterable[str]) -> list[str]:
     return [flag_of(name) for name, value in values.items() if value is not False and value not in (None, "", ())]
 
 
+def given_values(options: object, names: Iterable[str]) -> dict[str, Any]:
+    """Return the values of those options of a dataclass that are not None."""
+    return {name: value for name in names if (value := getattr(options, name)) is not None}
+
+
 def refuse_given(options: object, names: Iterable[str], message: str) -> None:
     """Refuse the first of some options that is on the command line; {} in the message stands for its flag."""
     flags = given_flags(options, names)
@@ -146,8 +151,10 @@ def make_parameters(bundle: type, variant: Variant | None = None) -> list[click.
 
 def _make_parameter(name: str, annotation: object, default: object, *, hidden: bool) -> click.Parameter:
     spec = _find_spec(annotation)
+    choices = _choices(get_args(annotation)[0])
+    settings = {"type": NameChoice(choices)} if choices else {}
     if isinstance(spec, ArgumentSpec):
-        return click.Argument([name], **spec.settings)
+        return click.Argument([name], **{**settings, **spec.settings})
     assert isinstance(spec, OptionSpec)  # noqa: S101  (callers have looked)
     flags = spec.flags or (flag_of(name),)
     is_flag = {"is_flag": True} if get_args(annotation)[0] is bool else {}
@@ -158,8 +165,14 @@ def _make_parameter(name: str, annotation: object, default: object, *, hidden: b
         required=default is MISSING,
         hidden=hidden,
         **is_flag,
-        **spec.settings,
+        **{**settings, **spec.settings},
     )
+
+
+def _choices(kind: object) -> tuple[str, ...]:
+    """Return the texts of a `Literal`, also beside None; nothing for other types."""
+    literals = (each for each in (kind, *get_args(kind)) if get_origin(each) is Literal)
+    return next((get_args(each) for each in literals), ())
 
 
 def _find_spec(annotation: object) -> OptionSpec | ArgumentSpec | None:

@@ -11,7 +11,6 @@ import click
 
 from baserate._formatting import count_of, format_count, format_exact, format_number
 from baserate.cli._declarations import (
-    NameChoice,
     Output,
     OutputFile,
     Quiet,
@@ -31,7 +30,7 @@ from baserate.cli._io import (
     print_results,
     write_rows,
 )
-from baserate.cli._options import FILES, Column, Columns, NewName
+from baserate.cli._options import Column, Columns, NewName, files_argument
 from baserate.cli._terminal import write_output
 from baserate.cli._values import RegisteredName
 from baserate.text import (
@@ -74,10 +73,7 @@ class ApplyOptions:
     """A calibrator or policy, the rows to apply it to, and the output file."""
 
     what: Annotated[str, argument(type=click.Path(), metavar="CALIBRATOR_OR_POLICY")]
-    file: Annotated[
-        tuple[str, ...],
-        argument(type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="FILE...", note=f"FILE is {FILES}"),
-    ]
+    file: Annotated[tuple[str, ...], files_argument()]
     path: Annotated[str, option("-o", "--output", type=click.Path(allow_dash=True), metavar="FILE"), ROWS_FILE]
     score: Annotated[
         Column,
@@ -170,7 +166,7 @@ class Export:
     """Options that say what to write, and which columns it reads and makes."""
 
     file: Annotated[str, argument(type=click.Path(), metavar="FILE")]
-    to: Annotated[Literal["sql", "python"], option(type=NameChoice(["sql", "python"])), "Target language."]
+    to: Annotated[Literal["sql", "python"], "Target language."]
     dialect: Annotated[
         str | None,
         option(type=RegisteredName(_list_dialects, _find_dialect_name), metavar="NAME", default="duckdb"),

@@ -4,17 +4,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 
 from baserate._domains import PREVALENCE
 from baserate._errors import BaserateError, UnknownNameError
 from baserate._formatting import format_count, format_number
-from baserate.cli._declarations import NameChoice, argument, missing_option, option, refuse_given
+from baserate.cli._declarations import missing_option, option, refuse_given
 from baserate.cli._measure import score_columns
 from baserate.cli._options import (
-    FILES,
     ClassScores,
     Column,
     ColumnList,
@@ -23,6 +22,7 @@ from baserate.cli._options import (
     Positive,
     Reading,
     check_score_options,
+    files_argument,
 )
 from baserate.cli._terminal import progress_bar
 from baserate.cli._values import read_prevalence, read_share
@@ -40,12 +40,7 @@ _OF_LABELS = ("positive", "negative")
 class DeploymentOptions(ClassScores):
     """The target, where a classifier is used, and optional labelled validation data."""
 
-    file: Annotated[
-        tuple[str, ...],
-        argument(
-            type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="TARGET...", note=f"TARGET is {FILES}"
-        ),
-    ]
+    file: Annotated[tuple[str, ...], files_argument("TARGET...")]
     score: Annotated[Column, "Column with the scores."] = None
     target_truth: Annotated[
         Column, "Column of the target with true labels, if some rows have one and others are empty."
@@ -67,8 +62,7 @@ class DeploymentOptions(ClassScores):
     positive: Positive = None
     negative: Negative = None
     missing: Annotated[
-        str,
-        option(type=NameChoice(["refuse", "drop"])),
+        Literal["refuse", "drop"],
         "Treatment of rows with missing or unknown values, except for --target-truth.",
     ] = "refuse"
 

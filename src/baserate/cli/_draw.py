@@ -16,7 +16,7 @@ from baserate._domains import BINS, INCHES, ROWS
 from baserate.cli._calibration import CurveBins
 from baserate.cli._curve import BandOptions
 from baserate.cli._decision_curves import CostCurveOptions, DecisionCurveOptions
-from baserate.cli._declarations import NameChoice, Quiet, check_place, command, group, omit, option
+from baserate.cli._declarations import Quiet, check_place, command, group, omit, option
 from baserate.cli._fairness import GroupOptions, complete_reading
 from baserate.cli._io import (
     adjusted_headline,
@@ -45,7 +45,7 @@ from baserate.cli._population import FAMILIES, PopulationRequest, make_request
 from baserate.cli._terminal import print_message
 from baserate.cli._values import (
     read_numbers,
-    read_threshold,
+    single_threshold,
     whole_number,
 )
 from baserate.draw import FIGURES
@@ -322,7 +322,7 @@ def _call_reliability(
     *,
     curve: Annotated[
         Literal["binned", "isotonic", "lowess"] | None,
-        option(type=NameChoice(["binned", "isotonic", "lowess"]), default="isotonic; binned with --bins or --by"),
+        option(default="isotonic; binned with --bins or --by"),
         "Calibration curve.",
     ] = None,
 ) -> Call:
@@ -367,17 +367,13 @@ def _call_cost_curve(cost_options: Annotated[CostCurveOptions, omit("points")], 
     return Call({"costs": cost_options.outcome_costs, "level": intervals.confidence, **settings})
 
 
-def _read_single_threshold(text: str) -> float:
-    return read_threshold(text, "draw a figure for each.")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrevalenceCurveOptions(MeasureSettings):
     """Options of a prevalence curve: threshold, measures, and the prevalence to mark."""
 
     threshold: Annotated[
         float | None,
-        option(type=_read_single_threshold, metavar="NUMBER", default="0.5 for probabilities"),
+        option(type=single_threshold("draw a figure for each."), metavar="NUMBER", default="0.5 for probabilities"),
         "Threshold: scores at or above it are flagged.",
     ] = None
     measures: Annotated[MeasureNames, option(default="precision and NPV"), "Measures of decisions, with commas."] = ()
@@ -420,9 +416,7 @@ def _call_groups(
 class SampleOptions:
     """Options of a figure of a population: its kind, and a simulated sample."""
 
-    what: Annotated[
-        Any, option(type=NameChoice(["densities", "roc", "pr"])), "Score densities of both classes, or a curve."
-    ] = "densities"
+    what: Annotated[Literal["densities", "roc", "pr"], "Score densities of both classes, or a curve."] = "densities"
     sample: Annotated[
         int | None,
         option(type=whole_number(ROWS._replace(high=10**7)), metavar="ROWS"),

@@ -5,18 +5,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 from click.shell_completion import CompletionItem
 
 from baserate._domains import FOLDS, REPEATS, SAMPLES
 from baserate.cli._declarations import (
-    NameChoice,
     Output,
     command,
     flag_of,
     given_flags,
+    given_values,
     missing_option,
     omit,
     option,
@@ -256,9 +256,7 @@ class ParityOptions(OutcomeCosts):
         option(multiple=True, metavar="GROUP"),
         "Reject option: group that is favored in a band of uncertain scores; may be repeated.",
     ] = ()
-    favorable: Annotated[str | None, option(type=NameChoice(["pass", "flag"])), "Favorable action, with --favor."] = (
-        None
-    )
+    favorable: Annotated[Literal["pass", "flag"] | None, "Favorable action, with --favor."] = None
     around: Annotated[
         float | None,
         option(type=single_threshold("a band lies around one."), metavar="NUMBER", default="the best"),
@@ -271,8 +269,7 @@ class ParityOptions(OutcomeCosts):
     ] = None
     reversal: Annotated[bool, "Flags below a threshold, where that is better."] = False
     otherwise: Annotated[
-        str,
-        option(type=NameChoice(["refuse", "pass", "flag", "refer"])),
+        Literal["refuse", "pass", "flag", "refer"],
         "Action for unknown groups, and for groups that lack a class.",
     ] = "refuse"
     frontier: Annotated[bool, "Table of the cost at every tolerance."] = False
@@ -318,7 +315,7 @@ class ParityOptions(OutcomeCosts):
             return partial(
                 equalize.reject_option,
                 favor=[match_group(each, tallies) for each in self.favor],
-                favorable=self.favorable,  # type: ignore[arg-type]  # click chose it
+                favorable=self.favorable or "pass",
                 around=self.around,
                 objective=self.objective,
                 otherwise=self.otherwise,
@@ -413,8 +410,8 @@ def _tabulate(
             frontier = equalize.frontier(sample, goal, otherwise=otherwise, watch=watch)
         results = _append_table(results, frontier, "frontier")
     if parity_options.held_out:
-        options = {"folds": parity_options.folds, "repeats": parity_options.repeats, "seed": intervals.seed}
-        folds = equalize.Folds(**{name: value for name, value in options.items() if value is not None})
+        options = given_values(parity_options, ("folds", "repeats")) | given_values(intervals, ["seed"])
+        folds = equalize.Folds(**options)
         with progress_counter(quiet=quiet) as watch:
             held_out = equalize.cross_validate(
                 sample,

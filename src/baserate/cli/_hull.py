@@ -11,7 +11,7 @@ import click
 from baserate._formatting import format_exact, format_level, format_number
 from baserate.cli._decision_curves import model_name
 from baserate.cli._declarations import Output, command, hide, option, refuse_given
-from baserate.cli._io import headline, print_notes, print_results, read_rows, read_tallies
+from baserate.cli._io import headline, read_rows, read_tallies, report_results
 from baserate.cli._options import ConfidenceLevel, OutcomeCosts, PrevalenceShare, Reading
 from baserate.cli._values import CELLS, read_share
 from baserate.text import (
@@ -356,8 +356,7 @@ def hull(reading: Annotated[Reading, hide("group")], hull_options: HullOptions, 
     if output.is_page:
         notes = [*results.data["notes"], *describe_omissions(results)]
         results = replace(results, data={**results.data, "notes": notes})
-    print_notes(reading, results.data, output)
-    print_results(results, lambda: page(results, reading, output.digits), output)
+    report_results(results, page, reading, output)
 
 
 def _check_options(reading: Reading, hull_options: HullOptions) -> None:

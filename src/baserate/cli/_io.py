@@ -1,6 +1,6 @@
 """Input and output: read predictions and files of ours, describe them, and print results."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePath
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import click
 
 from baserate._formatting import format_count, format_number, format_pace
-from baserate.cli._declarations import NameChoice, Output, check_place, missing_option, option
+from baserate.cli._declarations import Output, check_place, missing_option, option
 from baserate.cli._options import FileName, Reading
 from baserate.cli._terminal import WIDTH, print_message, progress_bar, terminal_width, write_output
 from baserate.text import Page, describe_files, describe_positive, describe_rows, shorten_label
@@ -88,6 +88,18 @@ def print_results(results: "Results", page: Callable[[], Page], output: Output) 
     write_output(texts[output.form](), output.path)
 
 
+def report_results(
+    results: "Results",
+    page: Callable[["Results", Reading, int], Page],
+    reading: Reading,
+    output: Output,
+    omissions: Sequence[str] = (),
+) -> None:
+    """Print messages about results, then the results; omissions are notes on what the page leaves out."""
+    print_notes(reading, {**results.data, "notes": [*results.data["notes"], *omissions]}, output)
+    print_results(results, lambda: page(results, reading, output.digits), output)
+
+
 def headline(reading: Reading, data: Any) -> str:  # noqa: ANN401  (what Results hold)
     """One line on what was read."""
     parts = [
@@ -153,7 +165,7 @@ ROWS_FILE = "Output file: .parquet, .csv, .tsv or .jsonl, the last three also wi
 
 MissingScore = Annotated[
     Literal["refuse", "keep"],
-    option("--missing", type=NameChoice(["refuse", "keep"])),
+    option("--missing"),
     "Treatment of missing scores: refuse the file, or keep the row without a result.",
 ]
 

@@ -4,7 +4,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import click
 from click.shell_completion import get_completion_class
@@ -271,9 +271,7 @@ def list_(
     baserate completion fish > ~/.config/fish/completions/baserate.fish
     """,
 )
-def completion(
-    context: click.Context, shell: Annotated[str, argument(type=NameChoice(["bash", "zsh", "fish"]))]
-) -> None:
+def completion(context: click.Context, shell: Annotated[Literal["bash", "zsh", "fish"], argument()]) -> None:
     """Print the completion script of a shell.
 
     It completes commands, options and names of measures in SHELL.

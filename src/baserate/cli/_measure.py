@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import click
 
 from baserate._errors import unknown_name
-from baserate.cli._declarations import NameChoice, Output, command, option
-from baserate.cli._io import check_truth, print_notes, print_results, read_rows, read_tallies
+from baserate.cli._declarations import Output, command, option
+from baserate.cli._io import check_truth, read_rows, read_tallies, report_results
 from baserate.cli._options import ClassLabels, Intervals, Measures, MeasureSettings, Reading, ScoreColumns, Thresholds
 from baserate.cli._terminal import progress_bar
 from baserate.cli._values import read_names
@@ -199,8 +199,7 @@ class ClassOptions(Classes):
     ] = ()
     costs: Annotated[str | None, option(metavar="FILE"), "Cost matrix of decisions, with true classes in rows."] = None
     cross_table: Annotated[
-        str | None,
-        option(type=NameChoice(["rows", "columns"])),
+        Literal["rows", "columns"] | None,
         "FILE is a confusion matrix, with true classes in its rows or columns.",
     ] = None
 
@@ -246,8 +245,7 @@ def measure(
             _summarize_classes(read, measure_options.measures, classes, intervals.to_interval()),
             multiclass_page,
         )
-    print_notes(reading, results.data, output)
-    print_results(results, lambda: page(results, reading, output.digits), output)
+    report_results(results, page, reading, output)
 
 
 def _read_binary(reading: Reading, cluster: str | None, *, quiet: bool) -> "Tallies | Rows":

@@ -10,11 +10,13 @@ from click.shell_completion import CompletionItem
 from baserate._domains import POINTS
 from baserate.cli._declarations import (
     FORMATS,
+    ArgumentSpec,
     NameChoice,
     OptionSpec,
     Output,
     argument,
     given_flags,
+    given_values,
     missing_option,
     omit,
     option,
@@ -59,6 +61,16 @@ def check_score_options(score: object, scores: object, what: str) -> None:
         raise click.UsageError(f"--score is for two classes, --scores for several; {remedy}.")
 
 
+FILES = "a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a pattern of such files, or - for stdin."
+
+
+def files_argument(metavar: str = "FILE...", *, required: bool = True) -> ArgumentSpec:
+    """Declare the argument of files to read."""
+    note = f"{metavar.strip('[].')} is {FILES}"
+    path = click.Path(allow_dash=True)
+    return argument(type=path, nargs=-1, required=required, metavar=metavar, note=note)
+
+
 def _split_columns(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
     """Columns that are listed with commas or one by one, each once."""
     columns = (name.strip() for text in texts for name in text.split(","))
@@ -83,7 +95,6 @@ Ratio = Annotated[float | None, option(type=float, metavar="NUMBER")]
 Points = Annotated[int | None, option(type=whole_number(POINTS))]
 """Types of options that differ in their help."""
 
-FILES = "a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a pattern of such files, or - for stdin."
 Truth = Annotated[Column, option("--truth"), "Column with the true labels."]
 Positive = Annotated[
     str | None, option("--positive", metavar="LABEL", default="1 or true"), "Label of the positive class."
@@ -93,19 +104,14 @@ Negative = Annotated[
 ]
 Weight = Annotated[Column, option("--weight"), "Column with sampling weights."]
 Count = Annotated[Column, option("--count"), "Column with the number of identical rows that a row stands for."]
-Missing = Annotated[
-    str, option("--missing", type=NameChoice(["refuse", "drop"])), "Treatment of rows with missing or unknown values."
-]
+Missing = Annotated[Literal["refuse", "drop"], option("--missing"), "Treatment of rows with missing or unknown values."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """Options that say what to read."""
 
-    file: Annotated[
-        tuple[str, ...],
-        argument(type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="FILE...", note=f"FILE is {FILES}"),
-    ] = ()
+    file: Annotated[tuple[str, ...], files_argument()] = ()
     truth: Truth = None
     score: Annotated[Columns, "Column with the scores; repeat it for several models."] = ()
     predicted: Annotated[Column, "Column with predicted labels: a model without a threshold."] = None
@@ -121,12 +127,7 @@ class Reading:
 class OptionalReading(Reading):
     """Options that say what to read, where a plan or typed tables may take the place of files."""
 
-    file: Annotated[
-        tuple[str, ...],
-        argument(
-            type=click.Path(allow_dash=True), nargs=-1, required=False, metavar="[FILE]...", note=f"FILE is {FILES}"
-        ),
-    ] = ()
+    file: Annotated[tuple[str, ...], files_argument("[FILE]...", required=False)] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,7 +241,7 @@ class OutcomeCosts:
     @property
     def costs_by_outcome(self) -> dict[str, float]:
         """Costs on the command line, by outcome."""
-        return {name: getattr(self, name) for name in CELLS if getattr(self, name) is not None}
+        return given_values(self, CELLS)
 
     @property
     def outcome_costs(self) -> "Costs | None":

@@ -20,10 +20,10 @@ from baserate.cli._declarations import (
     group,
     option,
 )
-from baserate.cli._io import FEW, print_results
+from baserate.cli._io import FEW, print_messages, print_results
 from baserate.cli._options import MeasureNames, MeasureSettings, Points, Seed, bind_settings, thresholds_option
 from baserate.cli._size import simulate_size
-from baserate.cli._terminal import print_message, progress_bar
+from baserate.cli._terminal import progress_bar
 from baserate.cli._values import (
     complete_measures,
     join_lists,
@@ -228,12 +228,7 @@ def _print_messages(results: "Results", output: Output) -> None:
     """Print messages about results on stderr."""
     from baserate.cli._population_page import population_headline
 
-    if output.quiet:
-        return
-    if output.needs_headline:
-        print_message(population_headline(results.data))
-    for note in results.data["notes"]:
-        print_message(f"note: {note}")
+    print_messages(population_headline(results.data), results.data, output, inferred=False)
 
 
 Prevalence = Annotated[float, option("--prevalence", type=float), "Prevalence, from 0 to 1."]

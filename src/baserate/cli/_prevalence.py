@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import click
 
 from baserate._domains import BINS
-from baserate.cli._declarations import NameChoice, Output, check_place, command, missing_option, option
+from baserate.cli._declarations import Output, check_place, command, missing_option, option
 from baserate.cli._deployment import (
     DeploymentOptions,
     Recalibration,
@@ -208,9 +208,8 @@ class ExpectOptions(Recalibration):
     """The shift assumption, and the measures to estimate."""
 
     assume: Annotated[
-        str,
+        Literal["label-shift", "covariate-shift"],
         option(
-            type=NameChoice([_LABEL_SHIFT, "covariate-shift"]),
             help="Shift assumption: only the prevalence has changed, or only the scores while each has the same risk "
             "as before. Unlabelled data cannot distinguish them.",
         ),

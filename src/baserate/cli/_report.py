@@ -25,7 +25,7 @@ from baserate.cli._options import (
     RequiredIntervals,
 )
 from baserate.cli._terminal import WIDTH, print_message, progress_bar, progress_counter, terminal_width, write_output
-from baserate.cli._values import read_threshold
+from baserate.cli._values import single_threshold
 
 if TYPE_CHECKING:
     from baserate._costs import Costs
@@ -34,10 +34,6 @@ if TYPE_CHECKING:
 
 _DECISIONS = ("threshold", "rule", "policy")
 """Fields of a plan that decide; one on the command line takes the place of that in a plan."""
-
-
-def _read_single_threshold(text: str) -> float:
-    return read_threshold(text, "a report has one.")
 
 
 def _complete_rule(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -62,7 +58,7 @@ class PlanOptions(OutcomeCosts):
     ] = None
     threshold: Annotated[
         float | None,
-        option(type=_read_single_threshold, metavar="NUMBER"),
+        option(type=single_threshold("a report has one."), metavar="NUMBER"),
         "Threshold: scores at or above it are flagged.",
     ] = None
     rule: Annotated[

@@ -7,21 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
-from baserate.cli._declarations import Output, Quiet, argument, check_place, command, option, refuse_given
+from baserate.cli._declarations import Output, Quiet, check_place, command, option, refuse_given
 from baserate.cli._io import (
     FEW,
     ROWS_FILE,
     MissingScore,
     parse_columns,
-    print_notes,
-    print_results,
     read_tallies,
+    report_results,
     write_calibrator,
     write_rows,
 )
 from baserate.cli._measure import Classes, ClassOptions, may_have_many_classes
 from baserate.cli._options import (
-    FILES,
     ClassShares,
     Column,
     ColumnList,
@@ -35,6 +33,7 @@ from baserate.cli._options import (
     SamplingRatios,
     Thresholds,
     check_score_options,
+    files_argument,
     measures_option,
 )
 from baserate.cli._terminal import print_message
@@ -165,8 +164,7 @@ def _shift_binary(
         threshold=list(shift_options.threshold) or None,
         interval=intervals.to_interval(),
     )
-    print_notes(reading, results.data, output)
-    print_results(results, lambda: shift_page(results, reading, output.digits), output)
+    report_results(results, shift_page, reading, output)
 
 
 def _shift_multiclass(
@@ -191,8 +189,7 @@ def _shift_multiclass(
         costs=read_costs(classes.costs),
         interval=intervals.to_interval(),
     )
-    print_notes(reading, results.data, output)
-    print_results(results, lambda: shift_class_page(results, reading, output.digits), output)
+    report_results(results, shift_class_page, reading, output)
 
 
 def _check_classes(shift_options: ShiftOptions, labels: Sequence[object]) -> None:
@@ -223,21 +220,15 @@ def _print_curve(
         prevalences=default_prevalences() if few else spaced,
         interval=intervals.to_interval(),
     )
-    omission = ["a few prevalences are shown; --points N shows N, --format csv 199."] if few else []
-    print_notes(reading, {**results.data, "notes": [*results.data["notes"], *omission]}, output)
-    print_results(results, lambda: prevalence_curve_page(results, reading, output.digits), output)
+    omissions = ["a few prevalences are shown; --points N shows N, --format csv 199."] * few
+    report_results(results, prevalence_curve_page, reading, output, omissions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepriorOptions(SamplingRatios):
     """Probabilities to adjust, both prevalences, and output files."""
 
-    file: Annotated[
-        tuple[str, ...],
-        argument(
-            type=click.Path(allow_dash=True), nargs=-1, required=False, metavar="[FILE...]", note=f"FILE is {FILES}"
-        ),
-    ] = ()
+    file: Annotated[tuple[str, ...], files_argument("[FILE...]", required=False)] = ()
     score: Annotated[Column, "Column with probabilities of the positive class."] = None
     scores: Annotated[
         ColumnList, "Columns with a probability for each class: p_ for p_cat and p_dog, or cat=c1,dog=c2."

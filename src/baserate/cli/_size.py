@@ -9,9 +9,8 @@ from click.core import ParameterSource
 
 from baserate._domains import HALF_WIDTH, SAMPLES, SHARE, SPREAD_RATIO
 from baserate.cli._declarations import CONTEXT_OBJECT, Output, argument, command, option
-from baserate.cli._io import print_results
+from baserate.cli._io import print_messages, print_results
 from baserate.cli._options import Level, MeasureSettings, Seed, bind_settings, example_options
-from baserate.cli._terminal import print_message
 from baserate.cli._values import Number, complete_two_class, read_level, whole_number
 
 if TYPE_CHECKING:
@@ -287,11 +286,7 @@ def _make_results(
 
 
 def _print_sizes(results: "Results", output: Output) -> None:
-    if not output.quiet:
-        if output.needs_headline:
-            print_message(_headline(results))
-        for note in results.data["notes"]:
-            print_message(f"note: {note}")
+    print_messages(_headline(results), results.data, output, inferred=False)
     print_results(results, lambda: _page(results, output.digits), output)
 
 
