@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import PurePath
@@ -375,8 +375,6 @@ def _tabulate_classifiers(
     prevalence: Any = cost_options.prevalence
     if isinstance(prevalence, dict):
         prevalence = match_classes(prevalence, next(iter(tables.values())).labels, flag="--prevalence")
-    if prevalence is not None:
-        _check_classes(tables)
     table = cost_table(tables, prices, prevalence=prevalence, per=cost_options.per, level=level)
     rows = []
     for sample, row in zip(samples, table.rows(), strict=True):
@@ -396,23 +394,6 @@ def _align_tables(samples: Sequence[Sample], prices: "Costs | CostMatrix") -> di
         prices.total(table)  # which refuses classes without a cost
     occurring = [label for label in prices.labels if any(label in table.labels for table in tables.values())]
     return {name: table.over(occurring) for name, table in tables.items()}
-
-
-def _check_classes(tables: Mapping[str, Any]) -> None:
-    """Refuse to reweight a sample that lacks a class."""
-    from baserate import Counts, NotBinaryError
-
-    for name, table in tables.items():
-        if isinstance(table, Counts):
-            masses = {"positives": table.positives, "negatives": table.negatives}
-        else:
-            masses = dict(zip((f"rows of {label}" for label in table.labels), table.truth.tolist(), strict=True))
-        lacking = [what for what, mass in masses.items() if not mass]
-        if lacking:
-            raise NotBinaryError(
-                f"{name} has no {' and no '.join(lacking)} that could be given a share",
-                remedy="give a sample of all classes, or leave out --prevalence.",
-            )
 
 
 def _iso_costs(cost_options: CostOptions, prices: "Costs | CostMatrix") -> Iterator[dict[str, Any]]:
