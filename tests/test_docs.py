@@ -13,7 +13,7 @@ import baserate
 from baserate import decide, draw
 from baserate.measure import MEASURES, describe, multiclass
 from baserate.report import CHECKS
-from tests.cli.shell import people, run
+from tests.cli.shell import run, write_people
 
 ROOT = Path(__file__).parents[1]
 
@@ -98,7 +98,7 @@ def test_commands_print_the_rows_that_are_described(
     kind: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    people(tmp_path)
+    write_people(tmp_path)
     run("population", "linear", "draw", "200", "-o", "new.csv")
     decide.youden(baserate.curve(baserate.tally([1, 0, 1], [0.9, 0.4, 0.3]))).save("policy.json")
     result = run(*TYPED[name], "--json", "-q")

@@ -1,4 +1,4 @@
-"""What the tests of the command line share: a way to run it, files to run it on, and snapshots of what it shows."""
+"""Shared by tests of the command line: running commands, example files, and snapshots."""
 
 import os
 import subprocess
@@ -44,12 +44,12 @@ def run(*typed: object, given: str | bytes | None = None, env: dict[str, str | N
     """Run the command line in this process; remember the page that it prints."""
     text_of = Page.text
 
-    def remember(page: Page, width: int) -> str:
+    def store_page(page: Page, width: int) -> str:
         PAGES[page_key(typed)] = page
         return text_of(page, width)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Page, "text", remember)
+        patch.setattr(Page, "text", store_page)
         return CliRunner().invoke(app, [str(each) for each in typed], input=given, env=PLAIN | (env or {}))
 
 
@@ -60,7 +60,7 @@ def page_key(typed: tuple[object, ...]) -> tuple[str, ...]:
     return tuple(contents.get(str(each), str(each)) for each in typed if each != "-q")
 
 
-def views(*typed: object, widths: Sequence[int]) -> Iterator[tuple[int, str]]:
+def render_pages(*typed: object, widths: Sequence[int]) -> Iterator[tuple[int, str]]:
     """Lay out at each width what a command prints, after one run of it, which an earlier test may have made."""
     key = page_key(typed)
     if key not in PAGES:
@@ -69,12 +69,14 @@ def views(*typed: object, widths: Sequence[int]) -> Iterator[tuple[int, str]]:
     return ((width, click.unstyle(PAGES[key].text(width))) for width in widths)
 
 
-def fit_the_terminal(*typed: object, widths: Sequence[int]) -> bool:
+def fits_terminal(*typed: object, widths: Sequence[int]) -> bool:
     """Whether no line of what a command prints is longer than the terminal is wide."""
-    return all(max(map(display_width, shown.splitlines())) <= width for width, shown in views(*typed, widths=widths))
+    return all(
+        max(map(display_width, shown.splitlines())) <= width for width, shown in render_pages(*typed, widths=widths)
+    )
 
 
-def program(*typed: object, given: str = "", env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+def run_program(*typed: object, given: str = "", env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """Run it as a program."""
     return subprocess.run(
         [sys.executable, "-m", "baserate", *map(str, typed)],
@@ -86,14 +88,14 @@ def program(*typed: object, given: str = "", env: dict[str, str] | None = None) 
     )
 
 
-def people(folder: Path) -> Path:
+def write_people(folder: Path) -> Path:
     """Write the file of predictions."""
     path = folder / "people.csv"
     path.write_text(PEOPLE, encoding="utf-8")
     return path
 
 
-def is_as_ever(shown: str, name: str) -> bool:
+def matches_snapshot(shown: str, name: str) -> bool:
     """Compare with a snapshot, after renewing it if BASERATE_RENEW is set: then look at the difference in git."""
     path = SNAPSHOTS / f"{name}.txt"
     if os.environ.get("BASERATE_RENEW"):
@@ -102,16 +104,16 @@ def is_as_ever(shown: str, name: str) -> bool:
     return True
 
 
-def planned(*typed: str) -> Plan:
+def plan_of(*typed: str) -> Plan:
     """The plan that `baserate report` makes of what was typed."""
     observed: list[Plan] = []
 
-    def keep(*given: Any) -> Plan:  # noqa: ANN401  (bundles of options)
+    def store_plan(*given: Any) -> Plan:  # noqa: ANN401  (bundles of options)
         observed.append(make_plan(*given))
         raise click.Abort
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_report, "make_plan", keep)
+        patch.setattr(_report, "make_plan", store_plan)
         result = run("report", *typed)
     assert observed, result.stderr
     return observed[0]

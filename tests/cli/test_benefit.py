@@ -1,4 +1,4 @@
-"""`baserate benefit`: what is shown, what JSON and CSV hold, what is told, and what is refused."""
+"""`baserate benefit`: snapshots, JSON and CSV, messages, and refused options."""
 
 import csv
 import io
@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from baserate import decide, read
 from baserate.cli._decision_curves import FEW, MOST, steps
-from tests.cli.shell import PEOPLE, fit_the_terminal, is_as_ever, people, program, run
+from tests.cli.shell import PEOPLE, fits_terminal, matches_snapshot, run, run_program, write_people
 from tests.schemas import read_results
 
 ONE = ("--truth", "sick", "--score", "risk")
@@ -36,24 +36,24 @@ def run_json(*typed: object, given: str | None = None) -> dict[str, Any]:
 
 @pytest.mark.quick(4)
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
-    result = run("benefit", people(tmp_path), *VIEWS[name], "-q")
+def test_snapshot_of_terminal_output(name: str, tmp_path: Path) -> None:
+    result = run("benefit", write_people(tmp_path), *VIEWS[name], "-q")
     assert result.exit_code == 0, result.stderr
-    assert is_as_ever(result.stdout, name)
+    assert matches_snapshot(result.stdout, name)
 
 
-def test_help_is_as_ever() -> None:
-    assert is_as_ever(run("benefit", "--help").stdout, "help-benefit")
+def test_snapshot_of_help() -> None:
+    assert matches_snapshot(run("benefit", "--help").stdout, "help-benefit")
 
 
 @pytest.mark.parametrize("name", [name for name in VIEWS if name != "benefit-md"])
-def test_views_fit_the_terminal(name: str, tmp_path: Path) -> None:
-    assert fit_the_terminal("benefit", people(tmp_path), *VIEWS[name], widths=(50, 80, 100, 140))
+def test_pages_fit_the_terminal(name: str, tmp_path: Path) -> None:
+    assert fits_terminal("benefit", write_people(tmp_path), *VIEWS[name], widths=(50, 80, 100, 140))
 
 
-def test_numbers_by_hand(tmp_path: Path) -> None:
+def test_numbers_equal_those_computed_by_hand(tmp_path: Path) -> None:
     # Of ten people at 0.25: three of the four sick are flagged, and four of the six others.
-    output = run_json(people(tmp_path), *ONE, "--at", "0.25")
+    output = run_json(write_people(tmp_path), *ONE, "--at", "0.25")
     rows = {row["strategy"]: row for row in output["rows"]}
     assert rows["model"]["net_benefit"] == pytest.approx(0.3 - 0.4 / 3)
     assert rows["all"]["net_benefit"] == pytest.approx(0.4 - 0.6 / 3)
@@ -62,18 +62,18 @@ def test_numbers_by_hand(tmp_path: Path) -> None:
     assert rows["model"]["flag_rate"] == 0.7
     assert rows["model"]["low"] < rows["model"]["net_benefit"] < rows["model"]["high"]
     assert output["data"]["useful"] == [{"model": None, "group": None, "ranges": []}]
-    line = run("benefit", people(tmp_path), *ONE, "--at", "0.25", "--no-interval").stdout.splitlines()[4]
+    line = run("benefit", write_people(tmp_path), *ONE, "--at", "0.25", "--no-interval").stdout.splitlines()[4]
     assert line.split() == ["0.25", "0.1667", "0.2000", "0", "−10.00", "0.7000"]
 
 
-def test_the_mark_is_where_it_beats_both(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_thresholds_above_both_defaults_are_marked(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     shown = run("benefit", path, *ONE, "--points", "99", "--no-interval", "-q").stdout.splitlines()
     marked = [float(line.split()[0]) for line in shown if line.startswith("  0") and "*" in line]
     rows = run_json(path, *ONE)["rows"]
     worth = {(row["strategy"], row["threshold"]): row["net_benefit"] for row in rows}
-    cuts = [row["threshold"] for row in rows if row["strategy"] == "model"]
-    best = [at for at in cuts if worth["model", at] > max(worth["all", at], 0) + 1e-12]
+    thresholds_of = [row["threshold"] for row in rows if row["strategy"] == "model"]
+    best = [at for at in thresholds_of if worth["model", at] > max(worth["all", at], 0) + 1e-12]
     assert marked == best
     assert (
         "* higher net benefit than flagging all and flagging none: risk from 0.06 to 0.22, from 0.31 to 0.59,"
@@ -81,8 +81,8 @@ def test_the_mark_is_where_it_beats_both(tmp_path: Path) -> None:
     )
 
 
-def test_few_thresholds_to_read_and_all_as_data(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_tables_show_few_thresholds_and_csv_all(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     shown = run("benefit", path, *ONE, "--positive", "1")
     assert sum(line.startswith("  0") for line in shown.stdout.splitlines()) == 19
     output = "19 of 99 thresholds are shown; --at or --points shows others, --format csv all."
@@ -97,20 +97,20 @@ def test_few_thresholds_to_read_and_all_as_data(tmp_path: Path) -> None:
     assert [float(row["net_benefit"]) for row in rows] == list(expected.columns["net_benefit"])
 
 
-def test_thresholds_between_two(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_thresholds_lie_between_from_and_to(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
 
-    def cuts(*typed: str) -> list[float]:
+    def thresholds_of(*typed: str) -> list[float]:
         return [row["threshold"] for row in run_json(path, *ONE, *typed)["rows"] if row["strategy"] == "none"]
 
-    assert cuts("--from", "5%", "--to", "0.35", "--points", "4") == [0.05, 0.15, 0.25, 0.35]
-    assert cuts("--points", "3") == [0.01, 0.5, 0.99]
-    assert cuts("--from", "0.9") == [(900 + at) / 1000 for at in range(91)]
-    assert cuts("--at", "0.5,0,0.5", "--at", "20%") == [0, 0.2, 0.5]
+    assert thresholds_of("--from", "5%", "--to", "0.35", "--points", "4") == [0.05, 0.15, 0.25, 0.35]
+    assert thresholds_of("--points", "3") == [0.01, 0.5, 0.99]
+    assert thresholds_of("--from", "0.9") == [(900 + at) / 1000 for at in range(91)]
+    assert thresholds_of("--at", "0.5,0,0.5", "--at", "20%") == [0, 0.2, 0.5]
 
 
 @given(st.tuples(st.integers(0, 9_999), st.integers(0, 9_999)).filter(lambda ends: ends[0] != ends[1]))
-def test_steps_to_read_are_among_all(ends: tuple[int, int]) -> None:
+def test_shown_thresholds_are_among_all_thresholds(ends: tuple[int, int]) -> None:
     low, high = (each / 10_000 for each in sorted(ends))
     few, every = (steps(low, high, most=most) for most in (FEW, MOST))
     for each, most in ((few, FEW), (every, MOST)):
@@ -120,8 +120,8 @@ def test_steps_to_read_are_among_all(ends: tuple[int, int]) -> None:
     assert set(few) <= set(every)
 
 
-def test_cases_and_controls_at_a_stated_prevalence(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_case_control_sample_at_a_stated_prevalence(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     output = run_json(path, *ONE, "--at", "0.25", "--prevalence", "0.15", "--keep-scores")
     rows = {row["strategy"]: row for row in output["rows"]}
     assert rows["model"]["net_benefit"] == pytest.approx(0.15 * 3 / 4 - 0.85 * 4 / 6 / 3)
@@ -135,7 +135,7 @@ def test_cases_and_controls_at_a_stated_prevalence(tmp_path: Path) -> None:
 
 
 def test_scores_are_adjusted_to_the_stated_prevalence(tmp_path: Path) -> None:
-    path = people(tmp_path)
+    path = write_people(tmp_path)
     here = read.tallies(path, truth="sick", score="risk")
     for typed, options in (
         (("--prevalence", "0.15"), {"prevalence": 0.15}),
@@ -154,7 +154,7 @@ def test_scores_are_adjusted_to_the_stated_prevalence(tmp_path: Path) -> None:
     assert "adjusted" not in run("benefit", path, *ONE).stdout
 
 
-def test_groups_and_stdin() -> None:
+def test_groups_are_read_from_stdin() -> None:
     output = run_json("-", *TWO, "--at", "0.3", "--group", "sex", "--no-interval", given=PEOPLE)
     which = [(row["model"], row["group"] and row["group"]["sex"]) for row in output["rows"] if row["strategy"] == "all"]
     assert which == [(model, sex) for model in ("risk", "old") for sex in (None, "f", "m")]
@@ -162,8 +162,8 @@ def test_groups_and_stdin() -> None:
     assert len(output["data"]["useful"]) == 6
 
 
-def test_models_compared(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_differences_between_models(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     output = run_json(path, *TWO, "--compare", "--level", "90%")
     assert (len(output["rows"]), output["data"]["level"]) == (99, 0.9)
     apart = run_json(path, *TWO)["rows"]
@@ -175,7 +175,7 @@ def test_models_compared(tmp_path: Path) -> None:
         assert row["low"] <= row["difference"] <= row["high"]
 
 
-def test_a_difference_that_is_sure_is_marked(tmp_path: Path) -> None:
+def test_significant_differences_are_marked(tmp_path: Path) -> None:
     path = tmp_path / "sure.csv"
     lines = [f"{at % 2},{0.9 if at % 2 else 0.1},0.5\n" for at in range(200)]
     path.write_text("sick,risk,old\n" + "".join(lines), encoding="utf-8")
@@ -214,14 +214,14 @@ def test_a_difference_that_is_sure_is_marked(tmp_path: Path) -> None:
         (("--score", "nothing"), "there is no column 'nothing'"),
     ],
 )
-def test_what_is_refused(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
-    result = run("benefit", people(tmp_path), *ONE, *typed)
+def test_invalid_options_are_refused(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    result = run("benefit", write_people(tmp_path), *ONE, *typed)
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_scores_that_are_no_probabilities_are_unusable_data(tmp_path: Path) -> None:
+def test_scores_outside_0_to_1_exit_with_3(tmp_path: Path) -> None:
     path = tmp_path / "log-odds.csv"
     path.write_text("sick,risk,old\n1,2.5,1\n0,-1,0.1\n", encoding="utf-8")
     for more in ((), ("--score", "old", "--compare")):
@@ -231,7 +231,7 @@ def test_scores_that_are_no_probabilities_are_unusable_data(tmp_path: Path) -> N
         assert "make them probabilities with `baserate calibrate`." in result.stderr
 
 
-def test_a_group_of_one_class_is_told(tmp_path: Path) -> None:
+def test_group_of_one_class_is_noted(tmp_path: Path) -> None:
     path = tmp_path / "g.csv"
     path.write_text("y,p,g\n1,0.9,a\n0,0.1,a\n0,0.3,b\n", encoding="utf-8")
     rows = run_json(path, "--truth", "y", "--score", "p", "--group", "g", "--at", "0.2")["rows"]
@@ -241,8 +241,8 @@ def test_a_group_of_one_class_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_it_is_the_same_program() -> None:
-    result = program("benefit", "-", *ONE, "--at", "0.25", "--json", given=PEOPLE)
+def test_installed_program_prints_the_same() -> None:
+    result = run_program("benefit", "-", *ONE, "--at", "0.25", "--json", given=PEOPLE)
     assert result.returncode == 0
     assert read_results(result.stdout)["rows"][0]["net_benefit"] == pytest.approx(1 / 6)
     assert "stdin · 10 rows" in result.stderr

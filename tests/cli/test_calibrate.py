@@ -1,4 +1,4 @@
-"""`baserate calibrate`: what people see, what programs get, the map that is written, and what is refused."""
+"""`baserate calibrate`: snapshots, JSON, the written calibrator, and refused options."""
 
 import json
 from pathlib import Path
@@ -8,9 +8,9 @@ import pytest
 
 from baserate import Calibrator, MulticlassCalibrator, calibrate, load_calibrator, measure, read
 from baserate.text._tables import display_width
-from tests.cli.shell import is_as_ever, people, run
+from tests.cli.shell import matches_snapshot, run, write_people
 from tests.cli.test_classes import pets
-from tests.cli.test_reliability import screened
+from tests.cli.test_reliability import write_screening
 from tests.schemas import read_results
 from tests.tiers import tiered
 
@@ -42,19 +42,19 @@ VIEWS: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.quick(2)
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
+def test_snapshot_of_terminal_output(name: str, tmp_path: Path) -> None:
     width = 80 if name.endswith("80") else 100
-    result = run("calibrate", screened(tmp_path), *VIEWS[name], env={"COLUMNS": str(width)})
+    result = run("calibrate", write_screening(tmp_path), *VIEWS[name], env={"COLUMNS": str(width)})
     assert result.exit_code == 0, result.stderr
-    assert is_as_ever(result.stdout, name)
+    assert matches_snapshot(result.stdout, name)
     if not name.endswith("md"):
         assert max(map(display_width, result.stdout.splitlines())) <= width
 
 
-def test_a_view_of_several_classes_is_as_ever(tmp_path: Path) -> None:
+def test_snapshot_of_multiclass_output(tmp_path: Path) -> None:
     result = run("calibrate", animals(tmp_path), *CLASSES, "--with", "temperature", "--n-simulations", "0", "-q")
     assert result.exit_code == 0, result.stderr
-    assert is_as_ever(result.stdout, "calibrate-classes")
+    assert matches_snapshot(result.stdout, "calibrate-classes")
 
 
 @pytest.mark.quick(1)
@@ -62,8 +62,8 @@ def test_a_view_of_several_classes_is_as_ever(tmp_path: Path) -> None:
     "method",
     tiered([*calibrate.BINARY_METHODS, "choose"], {"logistic", "isotonic", "histogram", "choose"}.__contains__),
 )
-def test_the_map_is_that_of_all_rows(method: str, tmp_path: Path) -> None:
-    file, out = screened(tmp_path), tmp_path / "map.json"
+def test_written_calibrator_is_fitted_to_all_rows(method: str, tmp_path: Path) -> None:
+    file, out = write_screening(tmp_path), tmp_path / "map.json"
     result = run("calibrate", file, *ONE, "--with", method, "--n-simulations", "0", "-o", out)
     assert result.exit_code == 0, result.stderr
     assert f"wrote {out}: Calibrator(" in result.stderr
@@ -75,8 +75,8 @@ def test_the_map_is_that_of_all_rows(method: str, tmp_path: Path) -> None:
     assert actual.to_json() == calibrate.fit(data, method).to_json()
 
 
-def test_after_is_cross_fitted(tmp_path: Path) -> None:
-    file = screened(tmp_path)
+def test_calibration_after_is_cross_fitted(tmp_path: Path) -> None:
+    file = write_screening(tmp_path)
     result = run(
         "calibrate", file, *ONE, "--with", "isotonic", "--n-simulations", "0", "--folds", "3", "--seed", "4", "--json"
     )
@@ -95,16 +95,16 @@ def test_after_is_cross_fitted(tmp_path: Path) -> None:
     }
 
 
-def test_the_choice_is_told_to_programs(tmp_path: Path) -> None:
-    result = run("calibrate", screened(tmp_path), *ONE, "--n-simulations", "0", "--json")
+def test_json_contains_the_choice(tmp_path: Path) -> None:
+    result = run("calibrate", write_screening(tmp_path), *ONE, "--n-simulations", "0", "--json")
     choice = read_results(result.stdout)["data"]["choice"]
     assert {row["method"] for row in choice["methods"]} == set(calibrate.BINARY_METHODS)
     assert [row["method"] for row in choice["methods"] if row["chosen"]] == [choice["verdict"].split()[0]]
 
 
 @pytest.mark.slow
-def test_options_of_methods(tmp_path: Path) -> None:
-    file, out = screened(tmp_path), tmp_path / "map.json"
+def test_options_reach_the_method(tmp_path: Path) -> None:
+    file, out = write_screening(tmp_path), tmp_path / "map.json"
     for typed, kind in (
         (("--with", "beta", "--shape", "ab"), "beta-ab"),
         (("--with", "logistic", "--smoothed", "--scale", "score"), "logistic"),
@@ -118,7 +118,7 @@ def test_options_of_methods(tmp_path: Path) -> None:
     assert len(np.unique(histogram(np.linspace(0, 1, 99)))) == 4
 
 
-def test_several_classes(tmp_path: Path) -> None:
+def test_multiclass_calibrator_is_fitted(tmp_path: Path) -> None:
     file, out = animals(tmp_path), tmp_path / "map.json"
     for method in ("choose", "vector", "isotonic"):
         result = run("calibrate", file, *CLASSES, "--with", method, "--n-simulations", "0", "-o", out, "--json")
@@ -136,7 +136,7 @@ def test_several_classes(tmp_path: Path) -> None:
 
 
 def test_clusters_stay_in_one_fold(tmp_path: Path) -> None:
-    file = screened(tmp_path)
+    file = write_screening(tmp_path)
     plain, clustered = (
         run("calibrate", file, *ONE, "--with", "isotonic", "--n-simulations", "0", "--json", *more)
         for more in ((), ("--cluster", "site", "--folds", "2"))
@@ -146,13 +146,15 @@ def test_clusters_stay_in_one_fold(tmp_path: Path) -> None:
     assert read_results(clustered.stdout)["data"]["map"]["folds"] == 2
 
 
-def test_the_map_may_go_to_stdout(tmp_path: Path) -> None:
-    result = run("calibrate", screened(tmp_path), *ONE, "--with", "offset", "--n-simulations", "0", "-o", "-", "-q")
+def test_calibrator_can_be_written_to_stdout(tmp_path: Path) -> None:
+    result = run(
+        "calibrate", write_screening(tmp_path), *ONE, "--with", "offset", "--n-simulations", "0", "-o", "-", "-q"
+    )
     assert Calibrator.from_json(result.stdout).method == "offset"
 
 
-def test_without_o_nothing_is_written(tmp_path: Path) -> None:
-    file = screened(tmp_path)
+def test_nothing_is_written_without_output(tmp_path: Path) -> None:
+    file = write_screening(tmp_path)
     result = run("calibrate", file, *ONE, "--with", "offset", "--n-simulations", "0")
     assert "no calibrator was written; -o calibrator.json writes it." in result.stderr
     assert [each.name for each in tmp_path.iterdir()] == [file.name]
@@ -174,14 +176,14 @@ def test_without_o_nothing_is_written(tmp_path: Path) -> None:
         (("--with", "venn-abers", "--weight", "w"), 2, "leave --weight out"),
     ],
 )
-def test_what_is_refused(typed: tuple[str, ...], code: int, words: str, tmp_path: Path) -> None:
-    result = run("calibrate", people(tmp_path), *ONE, *typed)
+def test_invalid_options_are_refused(typed: tuple[str, ...], code: int, words: str, tmp_path: Path) -> None:
+    result = run("calibrate", write_people(tmp_path), *ONE, *typed)
     assert (result.exit_code, result.stdout) == (code, "")
     assert words in result.stderr
     assert [each.name for each in tmp_path.iterdir()] == ["people.csv"]
 
 
-def test_what_cannot_be_fitted_is_told_in_flags(tmp_path: Path) -> None:
+def test_fit_errors_name_flags(tmp_path: Path) -> None:
     path = tmp_path / "parted.csv"
     path.write_text("y,p\n0,0.1\n0,0.2\n1,0.8\n1,0.9\n", encoding="utf-8")
     result = run("calibrate", path, "--truth", "y", "--score", "p", "--with", "logistic")
@@ -195,8 +197,8 @@ def test_what_cannot_be_fitted_is_told_in_flags(tmp_path: Path) -> None:
     assert "all rows are negative" in single.stderr
 
 
-def test_an_old_map_survives_a_failed_run(tmp_path: Path) -> None:
-    file, out = screened(tmp_path), tmp_path / "map.json"
+def test_existing_calibrator_survives_a_failed_run(tmp_path: Path) -> None:
+    file, out = write_screening(tmp_path), tmp_path / "map.json"
     assert run("calibrate", file, *ONE, "--with", "offset", "--n-simulations", "0", "-o", out).exit_code == 0
     before = out.read_text(encoding="utf-8")
     path = tmp_path / "parted.csv"
@@ -205,15 +207,15 @@ def test_an_old_map_survives_a_failed_run(tmp_path: Path) -> None:
     assert out.read_text(encoding="utf-8") == before
 
 
-def test_few_rows_are_remarked_on(tmp_path: Path) -> None:
-    result = run("calibrate", people(tmp_path), *ONE, "--with", "offset", "--n-simulations", "0")
+def test_few_rows_are_noted(tmp_path: Path) -> None:
+    result = run("calibrate", write_people(tmp_path), *ONE, "--with", "offset", "--n-simulations", "0")
     assert result.exit_code == 0, result.stderr
     assert "note: it was fitted on 10 rows, too few to rely on." in result.stderr
 
 
 @pytest.mark.slow
-def test_a_map_is_judged_on_rows_of_its_own(tmp_path: Path) -> None:
-    file, out = screened(tmp_path), tmp_path / "map.json"
+def test_calibrator_is_assessed_on_other_rows(tmp_path: Path) -> None:
+    file, out = write_screening(tmp_path), tmp_path / "map.json"
     run("calibrate", file, *ONE, "--with", "offset", "--n-simulations", "0", "-o", out, "-q")
     same = run("reliability", file, *ONE, "--calibrator", out, *QUICK[:2])
     assert same.exit_code == 0, same.stderr
@@ -229,7 +231,7 @@ def test_a_map_is_judged_on_rows_of_its_own(tmp_path: Path) -> None:
     assert {row["calibrated"] for row in after} == {"calibrated by map.json (offset)"}
 
 
-def test_a_map_of_classes_is_judged(tmp_path: Path) -> None:
+def test_multiclass_calibrator_is_assessed(tmp_path: Path) -> None:
     file, out = animals(tmp_path), tmp_path / "map.json"
     run("calibrate", file, *CLASSES, "--with", "temperature", "--n-simulations", "0", "-o", out, "-q")
     result = run("reliability", file, *CLASSES, "--calibrator", out, "--n-simulations", "0")
@@ -245,29 +247,31 @@ def test_a_map_of_classes_is_judged(tmp_path: Path) -> None:
         (("--score", "old"), 2, "a calibrator applies to one"),
     ],
 )
-def test_what_a_map_does_not_go_with(typed: tuple[str, ...], code: int, words: str, tmp_path: Path) -> None:
+def test_options_that_exclude_a_calibrator_are_refused(
+    typed: tuple[str, ...], code: int, words: str, tmp_path: Path
+) -> None:
     out = tmp_path / "map.json"
     calibrate.prevalence(at=0.5, to=0.2).save(out)
-    result = run("reliability", people(tmp_path), *ONE, "--calibrator", out, *typed)
+    result = run("reliability", write_people(tmp_path), *ONE, "--calibrator", out, *typed)
     assert result.exit_code == code
     assert words in result.stderr
 
 
-def test_a_map_of_another_kind_is_refused(tmp_path: Path) -> None:
+def test_calibrator_of_another_kind_is_refused(tmp_path: Path) -> None:
     out = tmp_path / "map.json"
     calibrate.prevalence(at=0.5, to=0.2).save(out)
     result = run("reliability", pets(tmp_path), "--truth", "is", "--scores", "p_", "--calibrator", out)
     assert result.exit_code == 2
     assert "is of two classes, but the scores are of" in result.stderr
-    missing = run("reliability", people(tmp_path), *ONE, "--calibrator", tmp_path / "no.json")
+    missing = run("reliability", write_people(tmp_path), *ONE, "--calibrator", tmp_path / "no.json")
     assert missing.exit_code == 2
     out.write_text(json.dumps({"kind": "other"}), encoding="utf-8")
-    broken = run("reliability", people(tmp_path), *ONE, "--calibrator", out)
+    broken = run("reliability", write_people(tmp_path), *ONE, "--calibrator", out)
     assert broken.exit_code == 3
     assert "map.json" in broken.stderr
 
 
-def raw(folder: Path) -> Path:
+def write_margins(folder: Path) -> Path:
     """Margins, which are no probabilities."""
     rng = np.random.default_rng(0)
     margin = rng.normal(size=200)
@@ -280,8 +284,8 @@ def raw(folder: Path) -> Path:
 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("method", tiered(["logistic", "isotonic", "venn-abers", "choose"], 2))
-def test_scores_that_are_no_probabilities_become_some(method: str, tmp_path: Path) -> None:
-    file, out = raw(tmp_path), tmp_path / "map.json"
+def test_arbitrary_scores_become_probabilities(method: str, tmp_path: Path) -> None:
+    file, out = write_margins(tmp_path), tmp_path / "map.json"
     result = run("calibrate", file, "--truth", "y", "--score", "margin", "--with", method, *QUICK[:2], "-o", out)
     assert result.exit_code == 0, result.stderr
     assert "the scores are not probabilities, so only the calibrated ones are evaluated." in result.stderr
@@ -298,7 +302,7 @@ def test_scores_that_are_no_probabilities_become_some(method: str, tmp_path: Pat
     }
 
 
-def test_a_map_that_cannot_be_judged_is_still_written(tmp_path: Path) -> None:
+def test_calibrator_is_written_even_if_not_assessable(tmp_path: Path) -> None:
     path, out = tmp_path / "few.csv", tmp_path / "map.json"
     path.write_text("y,p\n0,0.1\n1,0.3\n0,0.4\n0,0.2\n1,0.9\n0,0.6\n", encoding="utf-8")
     result = run(
@@ -313,7 +317,7 @@ def test_a_map_that_cannot_be_judged_is_still_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "method", tiered(["logistic", "histogram", "isotonic", "strict-isotonic", "venn-abers", "choose"], 2)
 )
-def test_scores_of_which_few_lie_above_one_are_calibrated_and_applied(method: str, tmp_path: Path) -> None:
+def test_scores_slightly_above_1_are_calibrated_and_applied(method: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     score = rng.integers(1, 100, 113) / 100
     score[7] = 2.07

@@ -1,4 +1,4 @@
-"""`baserate check`: what is shown, how it ends, what it takes from the policy, and what is refused."""
+"""`baserate check`: snapshots, exit codes, columns of the policy, and refused options."""
 
 import csv
 import io
@@ -9,7 +9,7 @@ import pytest
 
 from baserate import Cut, Policy, RandomizedCut, decide, read, shift
 from baserate._calibrator import shift_log_odds
-from tests.cli.shell import PEOPLE, fit_the_terminal, is_as_ever, people, program, run
+from tests.cli.shell import PEOPLE, fits_terminal, matches_snapshot, run, run_program, write_people
 from tests.schemas import read_results
 
 NAMED: dict[str, Any] = {"columns": {"truth": "sick", "score": "risk"}, "positive": "1"}
@@ -24,7 +24,7 @@ SOME = ("--require", "sensitivity >= 0.9, specificity >= 10%", "--require", "auc
 ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
 
 
-def saved(policy: Policy, folder: Path) -> Path:
+def save_policy(policy: Policy, folder: Path) -> Path:
     path = folder / "policy.json"
     policy.save(path)
     return path
@@ -61,50 +61,50 @@ def run_json(*typed: object, given: str | None = None) -> dict[str, Any]:
 
 @pytest.mark.quick(5)
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
+def test_snapshot_of_terminal_output(name: str, tmp_path: Path) -> None:
     policy, typed = VIEWS[name]
-    result = run("check", people(tmp_path), "--policy", saved(policy, tmp_path), *typed, "-q")
+    result = run("check", write_people(tmp_path), "--policy", save_policy(policy, tmp_path), *typed, "-q")
     assert result.exit_code == (0 if name == "check-holds" else 1), result.stderr
-    assert is_as_ever(result.stdout, name)
+    assert matches_snapshot(result.stdout, name)
     assert result.stderr == ""
 
 
 @pytest.mark.parametrize("name", [name for name in VIEWS if name != "check-md"])
-def test_views_fit_the_terminal(name: str, tmp_path: Path) -> None:
+def test_pages_fit_the_terminal(name: str, tmp_path: Path) -> None:
     policy, typed = VIEWS[name]
-    typed = ("--policy", str(saved(policy, tmp_path)), *typed)
-    assert fit_the_terminal("check", people(tmp_path), *typed, widths=(60, 80, 100, 140))
+    typed = ("--policy", str(save_policy(policy, tmp_path)), *typed)
+    assert fits_terminal("check", write_people(tmp_path), *typed, widths=(60, 80, 100, 140))
 
 
-def test_the_help_is_as_ever() -> None:
-    assert is_as_ever(run("check", "--help").stdout, "help-check")
+def test_snapshot_of_help() -> None:
+    assert matches_snapshot(run("check", "--help").stdout, "help-check")
 
 
-def test_json_holds_what_the_library_says(tmp_path: Path) -> None:
-    path = people(tmp_path)
-    output = run_json(path, "--policy", saved(BY_SEX, tmp_path), *SOME, "--prevalence", "0.1", "--group", "site")
+def test_json_equals_the_results_of_the_library(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
+    output = run_json(path, "--policy", save_policy(BY_SEX, tmp_path), *SOME, "--prevalence", "0.1", "--group", "site")
     data = shift.reweigh(read.tallies(path, truth="sick", score="risk", group=["sex", "site"]), to=0.1)
     wanted = decide.check(data, BY_SEX, SOME[1::2], each_group=["site"])
     assert output["rows"] == wanted.rows()
     assert (output["data"]["to"], output["data"]["on"]) == ({"prevalence": 0.1}, "bound")
 
 
-def test_csv_holds_the_same(tmp_path: Path) -> None:
-    typed = (people(tmp_path), "--policy", saved(ALIKE, tmp_path), *SOME)
+def test_csv_has_the_rows_of_json(tmp_path: Path) -> None:
+    typed = (write_people(tmp_path), "--policy", save_policy(ALIKE, tmp_path), *SOME)
     [first, *_] = csv.DictReader(io.StringIO(run("check", *typed, "--format", "csv", "-q").stdout))
     assert (first["requirement"], first["verdict"], first["holds"]) == ("sensitivity >= 0.9", "undecided", "False")
     assert float(first["margin"]) == run_json(*typed)["rows"][0]["margin"]
 
 
-def test_a_cut_off_is_a_policy(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_threshold_equals_its_policy(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     alone = run_json(path, *ONE, "--threshold", "0.5", *SOME)
-    assert alone["rows"] == run_json(path, "--policy", saved(ALIKE, tmp_path), *SOME)["rows"]
+    assert alone["rows"] == run_json(path, "--policy", save_policy(ALIKE, tmp_path), *SOME)["rows"]
     assert run_json(path, *ONE, "--threshold", "-inf", "--require", "sensitivity >= 0.3")["data"]["holds"]
 
 
-def test_what_is_named_goes_before_the_policy(tmp_path: Path) -> None:
-    path, policy = people(tmp_path), saved(ALIKE, tmp_path)
+def test_options_override_the_columns_of_the_policy(tmp_path: Path) -> None:
+    path, policy = write_people(tmp_path), save_policy(ALIKE, tmp_path)
     assert run_json(path, "--policy", policy, *SOME, "--score", "old")["data"]["columns"]["score"] == ["old"]
     other = run_json(path, "--policy", policy, *SOME, "--positive", "0")
     assert (other["data"]["positive"], other["data"]["negative"]) == (0, 1)
@@ -112,8 +112,8 @@ def test_what_is_named_goes_before_the_policy(tmp_path: Path) -> None:
     assert renamed["rows"] == run_json(path, "--policy", policy, *SOME)["rows"]
 
 
-def test_what_is_told(tmp_path: Path) -> None:
-    path, policy = people(tmp_path), saved(ALIKE, tmp_path)
+def test_messages_on_stderr(tmp_path: Path) -> None:
+    path, policy = write_people(tmp_path), save_policy(ALIKE, tmp_path)
     assert run("check", path, "--policy", policy, *SOME).stderr == ""
     output = run("check", path, "--policy", policy, *SOME, "--json").stderr.splitlines()
     assert output == [
@@ -121,16 +121,16 @@ def test_what_is_told(tmp_path: Path) -> None:
         "Not all requirements hold: 1 holds and 2 are undecided, by the bounds of 95 % intervals.",
     ]
     t = read.tallies(path, truth="sick", score="risk")
-    chosen = saved(Policy(by_group={(): Cut((0.5,))}, otherwise="refuse", chosen_on=t.digest, **NAMED), tmp_path)
+    chosen = save_policy(Policy(by_group={(): Cut((0.5,))}, otherwise="refuse", chosen_on=t.digest, **NAMED), tmp_path)
     assert "note: the threshold was chosen on these rows" in run("check", path, "--policy", chosen, *SOME).stderr
 
 
-def test_the_program_ends_with_1_unless_all_of_it_holds(tmp_path: Path) -> None:
-    path, policy = people(tmp_path), saved(ALIKE, tmp_path)
-    fails = program("check", path, "--policy", policy, "--require", "sensitivity >= 0.9")
+def test_exit_code_is_1_unless_all_requirements_hold(tmp_path: Path) -> None:
+    path, policy = write_people(tmp_path), save_policy(ALIKE, tmp_path)
+    fails = run_program("check", path, "--policy", policy, "--require", "sensitivity >= 0.9")
     assert fails.returncode == 1
     assert "? undecided" in fails.stdout
-    holds = program("check", path, "--policy", policy, "--require", "sensitivity >= 0.1")
+    holds = run_program("check", path, "--policy", policy, "--require", "sensitivity >= 0.1")
     assert (holds.returncode, holds.stderr) == (0, "")
     table = tmp_path / "table.txt"
     kept = run("check", path, "--policy", policy, "--require", "sensitivity >= 0.9", "-o", table, "-q")
@@ -154,25 +154,25 @@ def test_the_program_ends_with_1_unless_all_of_it_holds(tmp_path: Path) -> None:
         (("--threshold", "0.5", "--prevalence", "2", "--require", "auc >= 0.5"), 2, "'2' is no prevalence"),
     ],
 )
-def test_slips_are_told(typed: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:
-    result = run("check", people(tmp_path), *typed)
+def test_errors_state_a_remedy(typed: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:
+    result = run("check", write_people(tmp_path), *typed)
     assert result.exit_code == code
     assert message in result.stderr
     assert result.stdout == ""
 
 
-def test_unusable_files_are_told(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_unusable_files_exit_with_3(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     broken = tmp_path / "broken.json"
     broken.write_text(BY_SEX.to_json()[:200], encoding="utf-8")
     result = run("check", path, "--policy", broken, *SOME)
     assert (result.exit_code, result.stdout) == (3, "")
     assert "broken.json is no usable policy" in result.stderr
     only = Policy(by_group={("f",): Cut((0.5,))}, otherwise="refuse", attributes=("sex",), **NAMED)
-    refused = run("check", path, "--policy", saved(only, tmp_path), *SOME)
+    refused = run("check", path, "--policy", save_policy(only, tmp_path), *SOME)
     assert refused.exit_code == 3
     assert "5 of 10 rows are of groups that this policy refuses: sex = 'm' (5 rows)" in refused.stderr
     bands = Policy(by_group={(): Cut((0.5,), ("low", "high"))}, otherwise="refuse", **NAMED)
-    unfit = run("check", path, "--policy", saved(bands, tmp_path), *SOME)
+    unfit = run("check", path, "--policy", save_policy(bands, tmp_path), *SOME)
     assert unfit.exit_code == 2
     assert "has no confusion matrix, so sensitivity is undefined" in unfit.stderr

@@ -1,4 +1,4 @@
-"""Many classes in the shell: what is shown, what JSON holds, what is refused."""
+"""`baserate measure` of several classes: snapshots, JSON, and refused options."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from baserate.text._tables import display_width
-from tests.cli.shell import is_as_ever, people, run, views
+from tests.cli.shell import matches_snapshot, render_pages, run, write_people
 from tests.schemas import check_schema
 from tests.tiers import slow
 
@@ -54,19 +54,19 @@ def rows(*typed: object) -> list[dict[str, Any]]:
 
 @pytest.mark.quick(4)
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
+def test_snapshot_of_terminal_output(name: str, tmp_path: Path) -> None:
     result = run("measure", pets(tmp_path), *VIEWS[name], "-q")
     assert result.exit_code == 0, result.stderr
-    assert is_as_ever(result.stdout, name)
+    assert matches_snapshot(result.stdout, name)
 
 
 @pytest.mark.slow
-def test_many_classes_with_long_names_fit_the_terminal(tmp_path: Path) -> None:
+def test_pages_of_many_long_class_names_fit_the_terminal(tmp_path: Path) -> None:
     path = tmp_path / "many.csv"
     labels = [f"class number {at}" for at in range(25)]
     lines = [f"{labels[at % 25]},{labels[at * at % 25]}" for at in range(500)]
     path.write_text("\n".join(["y,z", *lines]), encoding="utf-8")
-    for width, shown in views("measure", path, "--truth", "y", "--predicted", "z", widths=(60, 80, 100, 200)):
+    for width, shown in render_pages("measure", path, "--truth", "y", "--predicted", "z", widths=(60, 80, 100, 200)):
         assert max(map(display_width, shown.splitlines())) <= width
         assert all(label in shown for label in labels)
         # Whatever the width, every row of the table adds up to what it does.
@@ -103,7 +103,7 @@ def test_json_holds_every_cell_and_number(tmp_path: Path) -> None:
     assert [accuracy[name] for name in ("class", "against", "average", "group")] == [None] * 4
 
 
-def test_json_says_what_was_read(tmp_path: Path) -> None:
+def test_json_describes_the_data(tmp_path: Path) -> None:
     result = run("measure", pets(tmp_path), *LABELS, "--json")
     data = json.loads(result.stdout)["data"]
     assert data["classes"] == ["cat", "dog", "fish"]
@@ -115,7 +115,7 @@ def test_json_says_what_was_read(tmp_path: Path) -> None:
     assert "positive" not in result.stderr
 
 
-def test_scores_of_each_class(tmp_path: Path) -> None:
+def test_scores_of_each_class_are_measured(tmp_path: Path) -> None:
     path = pets(tmp_path)
     result = rows(path, *SCORES)
     pairs = {(row["class"], row["against"]) for row in result if row["measure"] == "pairwise_auc"}
@@ -128,7 +128,7 @@ def test_scores_of_each_class(tmp_path: Path) -> None:
     assert json.loads(given)["rows"] == result
 
 
-def test_scores_that_are_no_probabilities_are_judged_by_rank(tmp_path: Path) -> None:
+def test_arbitrary_scores_get_rank_measures(tmp_path: Path) -> None:
     path = tmp_path / "ranks.csv"
     path.write_text("y,s_a,s_b\na,3,1\nb,1,-2\nb,0,7\n", encoding="utf-8")
     result = run("measure", path, "--truth", "y", "--scores", "s_", "--json")
@@ -142,7 +142,7 @@ def test_scores_that_are_no_probabilities_are_judged_by_rank(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("more", [("--no-interval",), slow(())])
-def test_all_measures_are_given_when_asked_for(more: tuple[str, ...], tmp_path: Path) -> None:
+def test_all_measures_on_request(more: tuple[str, ...], tmp_path: Path) -> None:
     from baserate import Confusion, MulticlassRows, measure
 
     result = rows(pets(tmp_path), *SCORES, "--measures", "all", "--average", "macro", *more)
@@ -152,7 +152,7 @@ def test_all_measures_are_given_when_asked_for(more: tuple[str, ...], tmp_path: 
     assert {row["measure"] for row in result if row["average"] == "macro"} == set(measure.MEASURES)
 
 
-def test_a_name_that_means_both_means_all_classes_unless_averages_are_asked_for(tmp_path: Path) -> None:
+def test_ambiguous_names_mean_all_classes_without_averages(tmp_path: Path) -> None:
     path = pets(tmp_path)
     (kappa,) = (row for row in rows(path, *LABELS, "--measures", "kappa") if row["measure"] == "kappa")
     assert (kappa["class"], kappa["average"]) == (None, None)
@@ -165,7 +165,7 @@ def test_a_name_that_means_both_means_all_classes_unless_averages_are_asked_for(
     ]
 
 
-def test_a_cross_table_is_judged_like_the_rows_it_counts(tmp_path: Path) -> None:
+def test_cross_table_equals_the_rows_it_counts(tmp_path: Path) -> None:
     path = tmp_path / "cross.csv"
     path.write_text("is,cat,dog,fish\ncat,3,1,0\ndog,1,2,0\nfish,1,1,0\n", encoding="utf-8")
     assert rows(path, "--cross-table", "rows") == rows(pets(tmp_path), *LABELS)
@@ -176,14 +176,14 @@ def test_a_cross_table_is_judged_like_the_rows_it_counts(tmp_path: Path) -> None
     assert "truth ↓ decided →" in shown
 
 
-def test_costs(tmp_path: Path) -> None:
+def test_cost_matrix_gives_expected_costs(tmp_path: Path) -> None:
     path = tmp_path / "costs.csv"
     path.write_text(",fish,cat,dog\ncat,9,0,1\ndog,9,5,0\nfish,0,2,4\n", encoding="utf-8")
     (cost,) = (row for row in rows(pets(tmp_path), *LABELS, "--costs", path) if row["measure"] == "expected_cost")
     assert cost["value"] == pytest.approx((1 + 5 + 2 + 4) / 9)
 
 
-def test_two_classes_may_be_treated_alike(tmp_path: Path) -> None:
+def test_two_classes_may_be_measured_as_several(tmp_path: Path) -> None:
     path = tmp_path / "two.csv"
     path.write_text("y,z\nill,ill\nill,well\nwell,well\n", encoding="utf-8")
     refused = run("measure", path, "--truth", "y", "--predicted", "z")
@@ -224,24 +224,24 @@ def test_two_classes_may_be_treated_alike(tmp_path: Path) -> None:
         (("--truth", "is", "--average", "macro"), 2, "many classes need --predicted, --scores or --cross-table"),
     ],
 )
-def test_what_is_refused(typed: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:
+def test_invalid_options_are_refused(typed: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:
     result = run("measure", pets(tmp_path), *typed)
     assert (result.exit_code, message in result.stderr) == (code, True), result.stderr
     assert not result.stdout
 
 
-def test_a_slip_is_told_before_anything_is_read(tmp_path: Path) -> None:
+def test_errors_come_before_reading(tmp_path: Path) -> None:
     result = run("measure", tmp_path / "none.csv", *LABELS, "--measures", "kapa")
     assert "Did you mean 'kappa'" in result.stderr
 
 
-def test_two_labels_are_measured_as_ever(tmp_path: Path) -> None:
-    result = run("measure", people(tmp_path), "--truth", "sick", "--predicted", "says", "--json")
+def test_two_labels_are_measured_as_binary(tmp_path: Path) -> None:
+    result = run("measure", write_people(tmp_path), "--truth", "sick", "--predicted", "says", "--json")
     assert json.loads(result.stdout)["data"]["positive"] == 1
     assert "positive = 1, inferred" in result.stderr
 
 
-def test_labels_order_the_classes_and_never_rename_the_scores(tmp_path: Path) -> None:
+def test_labels_only_order_the_classes(tmp_path: Path) -> None:
     path = pets(tmp_path)
     (plain,) = (row for row in rows(path, *SCORES) if row["measure"] == "accuracy")
     result = run("measure", path, *SCORES, "--labels", "fish,cat,dog", "--json")
@@ -254,7 +254,7 @@ def test_labels_order_the_classes_and_never_rename_the_scores(tmp_path: Path) ->
     assert "for which there is no score among 'times', 'p_cat', 'p_dog'" in output
 
 
-def test_how_classes_of_scores_are_named_is_told_in_flags(tmp_path: Path) -> None:
+def test_errors_about_class_columns_name_flags(tmp_path: Path) -> None:
     path = tmp_path / "odd.csv"
     path.write_text("y,q1,q2\na,1,0\nb,0,1\n", encoding="utf-8")
     assert (
@@ -266,7 +266,7 @@ def test_how_classes_of_scores_are_named_is_told_in_flags(tmp_path: Path) -> Non
     assert (twice.exit_code, "a class is named twice" in twice.stderr) == (2, True)
 
 
-def test_numbers_may_be_written_in_several_ways(tmp_path: Path) -> None:
+def test_numeric_labels_match_in_several_spellings(tmp_path: Path) -> None:
     path = tmp_path / "numbers.csv"
     path.write_text("y,z\n1,1.0\n0,0.0\n1,1.0\n", encoding="utf-8")
     result = run("measure", path, "--truth", "y", "--predicted", "z", "--json")
@@ -275,7 +275,7 @@ def test_numbers_may_be_written_in_several_ways(tmp_path: Path) -> None:
     assert next(row["value"] for row in actual["rows"] if row["measure"] == "accuracy") == 1
 
 
-def test_weights_are_given_once_and_apart(tmp_path: Path) -> None:
+def test_class_weights_are_given_once_and_separately(tmp_path: Path) -> None:
     path = pets(tmp_path)
     for given in ("cat=1,cat=2,dog=1", "macro,cat=1"):
         result = run("measure", path, *LABELS, "--average", given)
@@ -286,7 +286,7 @@ def test_weights_are_given_once_and_apart(tmp_path: Path) -> None:
     assert actual[-1]["value"] == 0.5
 
 
-def test_a_cross_table_takes_labels_but_no_columns(tmp_path: Path) -> None:
+def test_cross_table_takes_labels_but_no_columns(tmp_path: Path) -> None:
     path = tmp_path / "cross.csv"
     path.write_text(",a,b\na,3,1\nb,0,4\n", encoding="utf-8")
     result = run("measure", path, "--cross-table", "rows", "--labels", "b,a,c", "--json")
@@ -296,7 +296,7 @@ def test_a_cross_table_takes_labels_but_no_columns(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_more_classes_than_a_table_can_show_are_told_by_their_errors(tmp_path: Path) -> None:
+def test_many_classes_show_their_most_frequent_errors(tmp_path: Path) -> None:
     path = tmp_path / "many.csv"
     lines = [f"k{at % 60},k{at % 60 if at % 7 else 0}" for at in range(600)]
     path.write_text("\n".join(["y,z", *lines]), encoding="utf-8")
@@ -306,7 +306,7 @@ def test_more_classes_than_a_table_can_show_are_told_by_their_errors(tmp_path: P
     assert shown.count(" → k0 ") == 20
 
 
-def test_weighted_kappa_and_any_k_have_names(tmp_path: Path) -> None:
+def test_weighted_kappa_and_top_k_have_names(tmp_path: Path) -> None:
     from baserate import measure, read
 
     path = pets(tmp_path)

@@ -1,4 +1,4 @@
-"""`baserate compare`: what people see, what programs get, and what is refused."""
+"""`baserate compare`: snapshots, JSON, and refused options."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 from click.testing import Result
 
 from baserate.text._tables import display_width
-from tests.cli.shell import is_as_ever, people, run
+from tests.cli.shell import matches_snapshot, run, write_people
 from tests.schemas import read_results
 
 TWO = ("--truth", "sick", "--score", "risk", "--score", "old")
@@ -25,17 +25,17 @@ VIEWS: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.quick(4)
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
+def test_snapshot_of_terminal_output(name: str, tmp_path: Path) -> None:
     width = "60" if name.endswith("narrow") else "100"
-    result = run("compare", *VIEWS[name], people(tmp_path), "--positive", "1", "-q", env={"COLUMNS": width})
+    result = run("compare", *VIEWS[name], write_people(tmp_path), "--positive", "1", "-q", env={"COLUMNS": width})
     assert result.exit_code == 0, result.stderr
-    assert is_as_ever(result.stdout, name)
+    assert matches_snapshot(result.stdout, name)
     if not name.endswith("md"):
         assert max(map(display_width, result.stdout.splitlines())) <= int(width)
 
 
-def test_help_is_as_ever() -> None:
-    assert is_as_ever(run("compare", "--help").stdout, "help-compare")
+def test_snapshot_of_help() -> None:
+    assert matches_snapshot(run("compare", "--help").stdout, "help-compare")
 
 
 def rows_of(result: Result) -> list[dict[str, Any]]:
@@ -45,9 +45,9 @@ def rows_of(result: Result) -> list[dict[str, Any]]:
     return actual
 
 
-def halves(folder: Path) -> tuple[Path, Path]:
+def write_two_files(folder: Path) -> tuple[Path, Path]:
     """The two scores of the file of predictions in two files, the second in another order."""
-    lines = people(folder).read_text(encoding="utf-8").splitlines()[1:]
+    lines = write_people(folder).read_text(encoding="utf-8").splitlines()[1:]
     new, old = folder / "new.csv", folder / "old.csv"
     cells = [line.split(",") for line in lines]
     new.write_text("who,sick,p\n" + "".join(f"p{at},{c[0]},{c[1]}\n" for at, c in enumerate(cells)), encoding="utf-8")
@@ -56,8 +56,8 @@ def halves(folder: Path) -> tuple[Path, Path]:
     return new, old
 
 
-def test_programs_get_tidy_rows(tmp_path: Path) -> None:
-    (row,) = rows_of(run("compare", people(tmp_path), *TWO, "--json"))
+def test_json_has_tidy_rows(tmp_path: Path) -> None:
+    (row,) = rows_of(run("compare", write_people(tmp_path), *TWO, "--json"))
     assert (row["measure"], row["model"], row["other"]) == ("auc", "risk", "old")
     assert row["difference"] == row["value"] - row["other_value"]
     assert row["low"] < row["difference"] < row["high"]
@@ -68,12 +68,12 @@ def test_programs_get_tidy_rows(tmp_path: Path) -> None:
 
 @pytest.mark.quick(3)
 @pytest.mark.parametrize("name", [name for name in VIEWS if not name.endswith("md")])
-def test_all_that_programs_get_fits_the_schema(name: str, tmp_path: Path) -> None:
-    result = rows_of(run("compare", people(tmp_path), *VIEWS[name], "--json", "-q"))
+def test_json_fits_the_schema(name: str, tmp_path: Path) -> None:
+    result = rows_of(run("compare", write_people(tmp_path), *VIEWS[name], "--json", "-q"))
     assert {"measure", "other", "difference", "p_adjusted", "p_is_bound"} <= result[0].keys()
 
 
-def test_what_is_undefined_fits_the_schema_too(tmp_path: Path) -> None:
+def test_undefined_results_fit_the_schema(tmp_path: Path) -> None:
     path = tmp_path / "few.csv"
     path.write_text("sick,risk,old\n1,0.9,0.3\n1,0.4,0.6\n", encoding="utf-8")
     (row,) = rows_of(run("compare", path, *TWO, "--positive", "1", "--measure", "auc", "--json", "-q"))
@@ -81,38 +81,43 @@ def test_what_is_undefined_fits_the_schema_too(tmp_path: Path) -> None:
     assert row["why"] == "there are no negatives"
 
 
-def test_a_measure_that_is_named_twice_is_compared_once(tmp_path: Path) -> None:
-    result = rows_of(run("compare", people(tmp_path), *TWO, "--measure", "recall,sensitivity,auc", "--json", "-q"))
+def test_repeated_measures_are_compared_once(tmp_path: Path) -> None:
+    result = rows_of(
+        run("compare", write_people(tmp_path), *TWO, "--measure", "recall,sensitivity,auc", "--json", "-q")
+    )
     assert [row["measure"] for row in result] == ["sensitivity", "auc"]
 
 
-def test_the_seed_decides(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_seed_determines_the_results(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     first, again, other = (
         rows_of(run("compare", path, *TWO, "--measure", "f1", "--seed", seed, "--json"))[0]["low"] for seed in (1, 1, 2)
     )
     assert first == again != other
 
 
-def test_a_level_is_a_share_or_per_cent(tmp_path: Path) -> None:
+def test_level_may_be_a_share_or_a_percentage(tmp_path: Path) -> None:
     share, hundredths = (
-        rows_of(run("compare", people(tmp_path), *TWO, "--level", at, "--json")) for at in ("0.9", "90%")
+        rows_of(run("compare", write_people(tmp_path), *TWO, "--level", at, "--json")) for at in ("0.9", "90%")
     )
     assert share == hundredths
-    assert "p and 99.99999 % interval: DeLong" in run("compare", people(tmp_path), *TWO, "--level", "0.9999999").stdout
+    assert (
+        "p and 99.99999 % interval: DeLong"
+        in run("compare", write_people(tmp_path), *TWO, "--level", "0.9999999").stdout
+    )
 
 
-def test_two_files_joined_are_one_with_two_scores(tmp_path: Path) -> None:
-    new, old = halves(tmp_path)
+def test_joined_files_equal_one_file_with_two_scores(tmp_path: Path) -> None:
+    new, old = write_two_files(tmp_path)
     joined = rows_of(run("compare", new, old, "--id", "who", "--truth", "sick", "--score", "p", "--json"))[0]
-    together = rows_of(run("compare", people(tmp_path), *TWO, "--json"))[0]
+    together = rows_of(run("compare", write_people(tmp_path), *TWO, "--json"))[0]
     assert (joined["model"], joined["other"]) == ("new", "old")
     for name in ("value", "other_value", "difference", "low", "high", "p"):
         assert joined[name] == pytest.approx(together[name], rel=1e-12)
 
 
-def test_files_that_do_not_fit(tmp_path: Path) -> None:
-    new, old = halves(tmp_path)
+def test_files_that_cannot_be_joined_are_refused(tmp_path: Path) -> None:
+    new, old = write_two_files(tmp_path)
     text = old.read_text(encoding="utf-8")
     old.write_text(text.replace("p3,1", "p3,0"), encoding="utf-8")
     query = ("compare", new, old, "--id", "who", "--truth", "sick", "--score", "p")
@@ -147,8 +152,8 @@ def test_files_that_do_not_fit(tmp_path: Path) -> None:
         ((*TWO, "--measure", "flag_rate", "--alternative", "better"), 2, "--alternative greater or --alternative less"),
     ],
 )
-def test_what_is_refused(typed: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:
-    result = run("compare", people(tmp_path), *typed)
+def test_invalid_options_are_refused(typed: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:
+    result = run("compare", write_people(tmp_path), *typed)
     assert result.exit_code == code
     assert message in result.stderr
 
@@ -164,22 +169,20 @@ def test_what_is_refused(typed: tuple[str, ...], code: int, message: str, tmp_pa
         ),
     ],
 )
-def test_a_threshold_that_would_not_be_used_as_meant_is_refused(
-    typed: tuple[str, ...], message: str, tmp_path: Path
-) -> None:
-    result = run("compare", people(tmp_path), *typed, "--threshold", "0.3")
+def test_unused_thresholds_are_refused(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    result = run("compare", write_people(tmp_path), *typed, "--threshold", "0.3")
     assert result.exit_code == 2
     assert message in result.stderr
 
 
-def test_labels_need_no_threshold(tmp_path: Path) -> None:
-    query = ("compare", people(tmp_path), *TWO, "--predicted", "says", "--measure", "accuracy")
+def test_predicted_labels_need_no_threshold(tmp_path: Path) -> None:
+    query = ("compare", write_people(tmp_path), *TWO, "--predicted", "says", "--measure", "accuracy")
     result = rows_of(run(*query, "--threshold", "0.3,0.4", "--json"))
     assert [(row["threshold"], row["other_threshold"]) for row in result] == [(0.3, 0.4), (0.3, None), (0.4, None)]
 
 
-def test_a_file_against_itself_is_refused(tmp_path: Path) -> None:
-    new, _ = halves(tmp_path)
+def test_comparing_a_file_with_itself_is_refused(tmp_path: Path) -> None:
+    new, _ = write_two_files(tmp_path)
     result = run("compare", new, new, "--id", "who", "--truth", "sick", "--score", "p")
     assert result.exit_code == 2
     assert "a file is named twice" in result.stderr

@@ -1,4 +1,4 @@
-"""`baserate cost-curve`: what is shown, what JSON and CSV hold, what is told, and what is refused."""
+"""`baserate cost-curve`: snapshots, JSON and CSV, messages, and refused options."""
 
 import csv
 import io
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from baserate import measure, read
-from tests.cli.shell import PEOPLE, fit_the_terminal, is_as_ever, people, program, run
+from tests.cli.shell import PEOPLE, fits_terminal, matches_snapshot, run, run_program, write_people
 from tests.schemas import read_results
 from tests.tiers import tiered
 
@@ -34,22 +34,22 @@ def run_json(*typed: object, given: str | None = None) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
-    result = run("cost-curve", people(tmp_path), *VIEWS[name], "-q")
+def test_snapshot_of_terminal_output(name: str, tmp_path: Path) -> None:
+    result = run("cost-curve", write_people(tmp_path), *VIEWS[name], "-q")
     assert result.exit_code == 0, result.stderr
-    assert is_as_ever(result.stdout, name)
+    assert matches_snapshot(result.stdout, name)
 
 
-def test_help_is_as_ever() -> None:
-    assert is_as_ever(run("cost-curve", "--help").stdout, "help-cost-curve")
+def test_snapshot_of_help() -> None:
+    assert matches_snapshot(run("cost-curve", "--help").stdout, "help-cost-curve")
 
 
 @pytest.mark.parametrize("name", [name for name in VIEWS if name != "cost-curve-md"])
-def test_views_fit_the_terminal(name: str, tmp_path: Path) -> None:
-    assert fit_the_terminal("cost-curve", people(tmp_path), *VIEWS[name], widths=(50, 80, 100, 140))
+def test_pages_fit_the_terminal(name: str, tmp_path: Path) -> None:
+    assert fits_terminal("cost-curve", write_people(tmp_path), *VIEWS[name], widths=(50, 80, 100, 140))
 
 
-def test_corners_by_hand() -> None:
+def test_corners_equal_those_computed_by_hand() -> None:
     # Flagged from 0.9 on, a third of the sick is found; from 0.6 on all of them, with a third of the others.
     table = "sick,risk\n1,0.9\n0,0.8\n1,0.7\n1,0.6\n0,0.4\n0,0.3\n"
     rows = run_json("-", *ONE, given=table)["rows"]
@@ -73,8 +73,8 @@ def test_corners_by_hand() -> None:
     ],
 )
 @pytest.mark.parametrize("prevalence", tiered(["0.05", "40%", "0.9"]))
-def test_the_mark_lies_on_the_curve(typed: tuple[str, ...], prevalence: str, tmp_path: Path) -> None:
-    output = run_json(people(tmp_path), *TWO, *typed, "--prevalence", prevalence)
+def test_marked_costs_lie_on_the_curve(typed: tuple[str, ...], prevalence: str, tmp_path: Path) -> None:
+    output = run_json(write_people(tmp_path), *TWO, *typed, "--prevalence", prevalence)
     place = output["data"]["marked"]
     gains = np.array([place["fn"] - place["tp"], place["fp"] - place["tn"]])
     shares = np.array([place["prevalence"], 1 - place["prevalence"]])
@@ -89,8 +89,8 @@ def test_the_mark_lies_on_the_curve(typed: tuple[str, ...], prevalence: str, tmp
         assert best["cost"] <= best["trivial"] + 1e-12
 
 
-def test_the_area_under_a_brier_curve_is_the_brier_score(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_area_under_the_brier_curve_is_the_brier_score(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     output = run_json(path, *ONE, "--kind", "brier")
     x, y = ([row[name] for row in output["rows"]] for name in ("cost_proportion", "loss"))
     assert np.trapezoid(y, x) == pytest.approx(measure.brier(read.tallies(path, truth="sick", score="risk").tally))
@@ -99,8 +99,8 @@ def test_the_area_under_a_brier_curve_is_the_brier_score(tmp_path: Path) -> None
     assert (moved["data"]["prevalence"], moved["data"]["to"]) == (0.4, {"prevalence": 0.1})
 
 
-def test_few_points_to_read_and_all_as_data(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_tables_show_few_points_and_csv_all(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     typed = (*ONE, "--positive", "1", "--kind", "brier")
     shown = run("cost-curve", path, *typed)
     assert sum(line.startswith("  ") for line in shown.stdout.splitlines()) == 21
@@ -117,7 +117,7 @@ def test_few_points_to_read_and_all_as_data(tmp_path: Path) -> None:
     assert len(run_json(path, *typed, "--points", "7")["rows"]) == 7
 
 
-def test_any_scores_will_do(tmp_path: Path) -> None:
+def test_cost_curves_accept_arbitrary_scores(tmp_path: Path) -> None:
     path = tmp_path / "points.csv"
     path.write_text("sick,risk\n1,7\n0,-3\n0,2\n", encoding="utf-8")
     output = run_json(path, *ONE, "--fn", "2", "--prevalence", "0.5")
@@ -127,7 +127,7 @@ def test_any_scores_will_do(tmp_path: Path) -> None:
     assert "make them probabilities with `baserate calibrate`." in result.stderr
 
 
-def test_a_group_of_one_class_has_a_reason(tmp_path: Path) -> None:
+def test_group_of_one_class_has_a_reason(tmp_path: Path) -> None:
     path = tmp_path / "g.csv"
     path.write_text("sick,risk,g\n1,0.9,a\n0,0.1,a\n0,0.3,b\n", encoding="utf-8")
     typed = (*ONE, "--group", "g", "--fn", "2", "--prevalence", "0.1")
@@ -153,16 +153,16 @@ def test_a_group_of_one_class_has_a_reason(tmp_path: Path) -> None:
         (("--score", "nothing"), "there is no column 'nothing'"),
     ],
 )
-def test_what_is_refused(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
-    result = run("cost-curve", people(tmp_path), *ONE, *typed)
+def test_invalid_options_are_refused(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    result = run("cost-curve", write_people(tmp_path), *ONE, *typed)
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 
 @pytest.mark.slow
-def test_it_is_the_same_program() -> None:
-    result = program("cost-curve", "-", *ONE, "--json", given=PEOPLE)
+def test_installed_program_prints_the_same() -> None:
+    result = run_program("cost-curve", "-", *ONE, "--json", given=PEOPLE)
     assert result.returncode == 0
     assert [row["threshold"] for row in read_results(result.stdout)["rows"]] == ["inf", 0.92, 0.64, 0.22]
     assert "stdin · 10 rows" in result.stderr

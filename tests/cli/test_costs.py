@@ -1,4 +1,4 @@
-"""`baserate costs`: what is shown, what JSON and CSV hold, what is told, and what is refused."""
+"""`baserate costs`: snapshots, JSON and CSV, messages, and refused options."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from baserate import Costs, Counts, measure, shift
 from baserate.cli._costs import read_table
 from baserate.text._tables import display_width
-from tests.cli.shell import fit_the_terminal, is_as_ever, people, program, run
+from tests.cli.shell import fits_terminal, matches_snapshot, run, run_program, write_people
 from tests.schemas import read_results
 from tests.tiers import tiered
 
@@ -56,39 +56,39 @@ def pets(folder: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("name", TYPED)
-def test_a_view_of_typed_tables_is_as_ever(name: str) -> None:
+def test_snapshot_of_typed_tables(name: str) -> None:
     result = run("costs", *TYPED[name], "-q")
     assert result.exit_code == 0, result.stderr
-    assert is_as_ever(result.stdout, name)
+    assert matches_snapshot(result.stdout, name)
 
 
 @pytest.mark.parametrize("name", READ)
-def test_a_view_of_files_is_as_ever(name: str, tmp_path: Path) -> None:
-    result = run("costs", people(tmp_path), *READ[name], "-q")
+def test_snapshot_of_files(name: str, tmp_path: Path) -> None:
+    result = run("costs", write_people(tmp_path), *READ[name], "-q")
     assert result.exit_code == 0, result.stderr
-    assert is_as_ever(result.stdout, name)
+    assert matches_snapshot(result.stdout, name)
 
 
-def test_a_view_of_several_classes_is_as_ever(tmp_path: Path) -> None:
+def test_snapshot_of_several_classes(tmp_path: Path) -> None:
     *tables, prices = pets(tmp_path)
     result = run("costs", *tables, *CROSSED, prices, "--prevalence", "cat=0.2,dog=0.8", "-q")
-    assert is_as_ever(result.stdout, "costs-classes")
+    assert matches_snapshot(result.stdout, "costs-classes")
 
 
-def test_help_is_as_ever() -> None:
-    assert is_as_ever(run("costs", "--help").stdout, "help-costs")
+def test_snapshot_of_help() -> None:
+    assert matches_snapshot(run("costs", "--help").stdout, "help-costs")
 
 
 @pytest.mark.parametrize("name", [name for name in TYPED if name != "costs-md"])
-def test_views_fit_the_terminal(name: str) -> None:
-    assert fit_the_terminal("costs", *TYPED[name], widths=(50, 80, 100, 140))
+def test_pages_fit_the_terminal(name: str) -> None:
+    assert fits_terminal("costs", *TYPED[name], widths=(50, 80, 100, 140))
 
 
 def costs_of(rows: Sequence[dict[str, Any]], *names: str) -> list[tuple[Any, ...]]:
     return [tuple(row[name] for name in ("model", *names)) for row in rows]
 
 
-def test_the_cheaper_sample_is_not_the_cheaper_classifier() -> None:
+def test_lowest_total_may_not_be_the_cheapest_classifier() -> None:
     # By the totals of samples with 38 and 59 % positives, M1 seems to be the cheaper.
     output = run_json(*M1, *M2, *FOUND_PAYS, "--prevalence", "0.38")
     assert costs_of(output["rows"], "total", "value", "cheapest", "measured", "prevalence") == [
@@ -106,7 +106,7 @@ def test_the_cheaper_sample_is_not_the_cheaper_classifier() -> None:
     assert "state the deployment prevalence with --prevalence;" in refused.stderr
 
 
-def test_infections() -> None:
+def test_published_example_of_infections() -> None:
     refused = run("costs", *INFECTED, *INFECTION)
     assert refused.exit_code == 2
     assert "(A: 0.32; B: 0.17)" in refused.stderr
@@ -116,7 +116,7 @@ def test_infections() -> None:
     assert output["data"]["per"] == 1000
 
 
-def test_five_people(tmp_path: Path) -> None:
+def test_costs_of_five_people_by_hand(tmp_path: Path) -> None:
     path = tmp_path / "five.csv"
     path.write_text("ill,says\n0,0\n0,1\n0,0\n1,1\n1,0\n", encoding="utf-8")
     output = run_json(path, "--truth", "ill", "--predicted", "says", "--fn", "100", "--fp", "10")
@@ -126,7 +126,7 @@ def test_five_people(tmp_path: Path) -> None:
     assert output["data"]["positive"] == 1
 
 
-def test_cost_prefers_what_accuracy_does_not() -> None:
+def test_cheapest_classifier_may_be_less_accurate() -> None:
     output = run_json("--table", "Φ=40,10,10,40", "--table", "Ψ=30,20,5,45", "--fn", "1", "--fp", "10")
     assert costs_of(output["rows"], "value", "cheapest") == [("Φ", 1.1, False), ("Ψ", 0.7, True)]
     assert output["data"]["notes"] == []
@@ -137,7 +137,7 @@ def test_cost_prefers_what_accuracy_does_not() -> None:
     st.permutations(["tp", "fn", "fp", "tn"]),
     st.sampled_from([str.lower, str.upper]),
 )
-def test_cells_by_name_in_any_order(cells: list[int], order: list[str], spelled: Callable[[str], str]) -> None:
+def test_cells_are_named_in_any_order(cells: list[int], order: list[str], spelled: Callable[[str], str]) -> None:
     by_name = dict(zip(("tp", "fn", "fp", "tn"), cells, strict=True))
     text = ", ".join(f"{spelled(name)}: {by_name[name]}" for name in order)
     assert read_table(f"a=b={text}") == read_table(f"a=b={','.join(map(str, cells))}")
@@ -146,9 +146,11 @@ def test_cells_by_name_in_any_order(cells: list[int], order: list[str], spelled:
 
 @pytest.mark.parametrize("prevalence", tiered(["0.05", "40%", "0.9"]))
 @pytest.mark.parametrize("threshold", [(), ("--threshold", "0.64"), ("--threshold", "0.3,0.4")])
-def test_files_are_costed_as_their_own_tables(prevalence: str, threshold: tuple[str, ...], tmp_path: Path) -> None:
+def test_costs_of_files_equal_those_of_their_tables(
+    prevalence: str, threshold: tuple[str, ...], tmp_path: Path
+) -> None:
     """Hypothetical tables at the stated prevalence, made by hand from rates."""
-    path = people(tmp_path)
+    path = write_people(tmp_path)
     output = run_json(path, *ONE, "--score", "old", *threshold, "--fn", "7", "--tn", "0.5", "--prevalence", prevalence)
     for row in output["rows"]:
         counts = Counts(**{name: row[name] for name in ("tp", "fn", "fp", "tn")})
@@ -163,7 +165,7 @@ def test_files_are_costed_as_their_own_tables(prevalence: str, threshold: tuple[
     ]
 
 
-def test_each_file_is_a_classifier_named_by_it(tmp_path: Path) -> None:
+def test_classifiers_are_named_by_their_files(tmp_path: Path) -> None:
     first, last = tmp_path / "old.csv", tmp_path / "new.csv"
     first.write_text("sick,p,q\n1,0.9,0.1\n0,0.1,0.9\n", encoding="utf-8")
     last.write_text("sick,p,q\n1,0.2,0.7\n0,0.6,0.2\n", encoding="utf-8")
@@ -179,7 +181,7 @@ def test_each_file_is_a_classifier_named_by_it(tmp_path: Path) -> None:
     assert costs_of(run_json("-", *typed[2:], given="sick,p\n1,0.9\n0,0.9\n")["rows"], "total") == [("stdin", 1)]
 
 
-def test_what_was_read_is_told(tmp_path: Path) -> None:
+def test_json_describes_the_files(tmp_path: Path) -> None:
     path = tmp_path / "holes.csv"
     path.write_text("y,p\n1,0.7\n0,\n,0.3\n0,0.2\n", encoding="utf-8")
     typed = ("costs", path, "--truth", "y", "--score", "p", "--fn", "2", "--missing", "drop")
@@ -194,20 +196,20 @@ def test_what_was_read_is_told(tmp_path: Path) -> None:
     assert "inferred" not in run(*typed, "--positive", "1").stderr
 
 
-def test_models_of_one_file_share_what_is_told_of_it(tmp_path: Path) -> None:
+def test_notes_of_a_file_are_given_once(tmp_path: Path) -> None:
     path = tmp_path / "holes.csv"
     path.write_text("y,p,q\n1,0.7,0.1\n0,0.2,0.9\n,0.3,0.4\n", encoding="utf-8")
     output = run_json(path, "--truth", "y", "--score", "p", "--score", "q", "--fn", "2", "--missing", "drop")
     assert output["data"]["notes"] == ["p, q: 1 of 3 rows dropped (y: 1 missing)."]
 
 
-def test_great_costs_are_short_to_read() -> None:
+def test_large_costs_are_short() -> None:
     typed = ("--table", "M=1,1,1,2", "--fn", "1e15")
     assert "1.000e+15" in run("costs", *typed).stdout
     assert max(map(display_width, run("costs", *typed).stdout.splitlines())) <= 100
 
 
-def test_a_cross_table_of_nobody(tmp_path: Path) -> None:
+def test_empty_cross_table_is_accepted(tmp_path: Path) -> None:
     *tables, prices = pets(tmp_path)
     (tmp_path / "nobody.csv").write_text(",cat,dog\ncat,0,0\ndog,0,0\n", encoding="utf-8")
     shown = run("costs", tables[0], tmp_path / "nobody.csv", *CROSSED, prices, "-q")
@@ -216,7 +218,7 @@ def test_a_cross_table_of_nobody(tmp_path: Path) -> None:
     assert "¹ there are no rows" in shown.stdout
 
 
-def test_equal_costs_in_roc_space() -> None:
+def test_iso_cost_lines() -> None:
     output = run_json("--iso-cost", "0.1,0.6", "--fp", "10", "--fn", "1", "--prevalence", "0.5", "--per", "100")
     (line,) = output["rows"]
     assert [line[name] for name in ("measure", "slope", "intercept", "value")] == [
@@ -230,7 +232,7 @@ def test_equal_costs_in_roc_space() -> None:
     assert [row["value"] for row in beside] == [pytest.approx(0.7)] * 2
 
 
-def test_several_classes_by_hand(tmp_path: Path) -> None:
+def test_multiclass_costs_equal_those_computed_by_hand(tmp_path: Path) -> None:
     *tables, prices = pets(tmp_path)
     shares = np.array([0.2, 0.8])
     output = run_json(*tables, *CROSSED, prices, "--prevalence", "cat=0.2,dog=0.8")
@@ -244,7 +246,7 @@ def test_several_classes_by_hand(tmp_path: Path) -> None:
     assert costs_of(turned, "total") == [("a", 3 + 10)]
 
 
-def test_several_classes_of_rows(tmp_path: Path) -> None:
+def test_multiclass_costs_of_rows(tmp_path: Path) -> None:
     *_, prices = pets(tmp_path)
     path = tmp_path / "rows.csv"
     path.write_text("is,called,n\ncat,cat,8\ncat,dog,2\ndog,cat,3\ndog,dog,7\n", encoding="utf-8")
@@ -256,7 +258,7 @@ def test_several_classes_of_rows(tmp_path: Path) -> None:
     ]
 
 
-def test_csv_and_files(tmp_path: Path) -> None:
+def test_output_files_and_csv(tmp_path: Path) -> None:
     target = tmp_path / "costs.csv"
     typed = (*M1, *M2, *FOUND_PAYS, "--prevalence", "0.38", "--iso-cost", "0.1,0.6")
     result = run("costs", *typed, "-o", target)
@@ -270,7 +272,7 @@ def test_csv_and_files(tmp_path: Path) -> None:
     ]
 
 
-def test_without_intervals() -> None:
+def test_intervals_can_be_left_out() -> None:
     (row,) = run_json(*M1, "--fn", "2", "--no-interval")["rows"]
     assert {row[name] for name in ("low", "high", "level", "how", "why")} == {None}
     bounds = [
@@ -326,7 +328,7 @@ CELLS = "give TP,FN,FP,TN in this order, such as M1=150,40,60,250, or by name, M
         (("--costs", "c.csv", "--fp", "1"), "--costs is for several classes and --fp for two; leave out one of them."),
     ],
 )
-def test_what_is_refused(typed: tuple[str, ...], message: str) -> None:
+def test_invalid_options_are_refused(typed: tuple[str, ...], message: str) -> None:
     result = run("costs", *typed)
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr
@@ -355,8 +357,8 @@ def test_what_is_refused(typed: tuple[str, ...], message: str) -> None:
         ),
     ],
 )
-def test_what_is_refused_of_a_file(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
-    result = run("costs", people(tmp_path), "--truth", "sick", "--fp", "1", *typed)
+def test_invalid_files_are_refused(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    result = run("costs", write_people(tmp_path), "--truth", "sick", "--fp", "1", *typed)
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
@@ -373,14 +375,14 @@ def test_what_is_refused_of_a_file(typed: tuple[str, ...], message: str, tmp_pat
         ((), "measured at different prevalences (a: cat 0.5, dog 0.5; b: cat 0.333333, dog 0.666667)"),
     ],
 )
-def test_what_is_refused_of_several_classes(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
+def test_invalid_multiclass_options_are_refused(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
     *tables, prices = pets(tmp_path)
     result = run("costs", *tables, *CROSSED, prices, *typed)
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr
 
 
-def test_a_class_must_occur_to_be_given_a_share(tmp_path: Path) -> None:
+def test_shares_require_rows_of_each_class(tmp_path: Path) -> None:
     result = run("costs", "--table", "well=0,0,5,5", *M1, "--fn", "2", "--prevalence", "0.1")
     output = (
         "well has no positives that could be given a share; give a sample of all classes, or leave out --prevalence."
@@ -396,8 +398,8 @@ def test_a_class_must_occur_to_be_given_a_share(tmp_path: Path) -> None:
     assert "--prevalence has no share for eel; give one to each of 3 classes." in lacking.stderr
 
 
-def test_the_file_at_fault_is_named(tmp_path: Path) -> None:
-    path, bad = people(tmp_path), tmp_path / "bad.csv"
+def test_errors_name_the_file(tmp_path: Path) -> None:
+    path, bad = write_people(tmp_path), tmp_path / "bad.csv"
     bad.write_text("sick,says\n1,1\n0,0\n", encoding="utf-8")
     result = run("costs", path, bad, *ONE, "--fn", "2")
     assert (result.exit_code, result.stdout) == (2, "")
@@ -406,8 +408,8 @@ def test_the_file_at_fault_is_named(tmp_path: Path) -> None:
     assert "stdin can be read once; name a file for every other classifier." in twice.stderr
 
 
-def test_weights_are_carried_as_masses(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_weights_become_masses(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     (row,) = run_json(path, *ONE, "--weight", "w", "--fn", "3", "--prevalence", "0.1")["rows"]
     counts = shift.reweigh(Counts(**{name: row[name] for name in ("tp", "fn", "fp", "tn")}), to=0.1)
     assert row["value"] == pytest.approx(measure.expected_cost(counts, costs=Costs(fn=3)))
@@ -415,7 +417,7 @@ def test_weights_are_carried_as_masses(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_it_is_the_same_program() -> None:
-    result = program("costs", *M1, *M2, *FOUND_PAYS, "--prevalence", "0.38", "--json")
+def test_installed_program_prints_the_same() -> None:
+    result = run_program("costs", *M1, *M2, *FOUND_PAYS, "--prevalence", "0.38", "--json")
     assert result.returncode == 0
     assert [row["total"] for row in read_results(result.stdout)["rows"]] == [3910, 4255]

@@ -1,4 +1,4 @@
-"""`baserate decide`: what is shown, what JSON and CSV hold, what is told, and what is refused."""
+"""`baserate decide`: snapshots, JSON and CSV, messages, and refused options."""
 
 import csv
 import dataclasses
@@ -12,7 +12,7 @@ import pytest
 from baserate import Calibrator, Costs, Curve, Policy, decide, load_calibrator, measure, read, shift
 from baserate.cli._decision_options import DecisionOptions
 from baserate.decide import list_command_line_rules
-from tests.cli.shell import PEOPLE, fit_the_terminal, is_as_ever, people, program, run
+from tests.cli.shell import PEOPLE, fits_terminal, matches_snapshot, run, run_program, write_people
 from tests.schemas import read_results
 
 ONE = ("--truth", "sick", "--score", "risk")
@@ -54,12 +54,12 @@ def run_json(*typed: object, given: str | None = None) -> dict[str, Any]:
     return read_results(result.stdout)
 
 
-def cutoffs(message: dict[str, Any]) -> dict[str, float]:
-    """Rule -> its cut-off."""
+def thresholds_by_rule(message: dict[str, Any]) -> dict[str, float]:
+    """Return the threshold of each rule."""
     return {row["rule"]: row["value"] for row in message["rows"] if row["measure"] == "threshold"}
 
 
-def others(folder: Path) -> Path:
+def write_test_data(folder: Path) -> Path:
     path = folder / "others.csv"
     path.write_text(OTHERS, encoding="utf-8")
     return path
@@ -67,24 +67,24 @@ def others(folder: Path) -> Path:
 
 @pytest.mark.quick(9)
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
-    result = run("decide", people(tmp_path), *VIEWS[name], "-q")
+def test_snapshot_of_terminal_output(name: str, tmp_path: Path) -> None:
+    result = run("decide", write_people(tmp_path), *VIEWS[name], "-q")
     assert result.exit_code == 0, result.stderr
-    assert is_as_ever(result.stdout, name)
+    assert matches_snapshot(result.stdout, name)
 
 
-def test_a_view_of_other_rows_is_as_ever(tmp_path: Path) -> None:
-    typed = (*ONE, "--rule", "youden", *FEW, "--judge-on", others(tmp_path))
-    assert is_as_ever(run("decide", people(tmp_path), *typed, "-q").stdout, "decide-judge-on")
+def test_snapshot_of_test_data(tmp_path: Path) -> None:
+    typed = (*ONE, "--rule", "youden", *FEW, "--judge-on", write_test_data(tmp_path))
+    assert matches_snapshot(run("decide", write_people(tmp_path), *typed, "-q").stdout, "decide-judge-on")
 
 
-def test_the_help_is_as_ever() -> None:
-    assert is_as_ever(run("decide", "--help").stdout, "help-decide")
+def test_snapshot_of_help() -> None:
+    assert matches_snapshot(run("decide", "--help").stdout, "help-decide")
 
 
 @pytest.mark.parametrize("name", [name for name in VIEWS if name != "decide-md"])
-def test_views_fit_the_terminal(name: str, tmp_path: Path) -> None:
-    assert fit_the_terminal("decide", people(tmp_path), *VIEWS[name], widths=(60, 80, 100, 140))
+def test_pages_fit_the_terminal(name: str, tmp_path: Path) -> None:
+    assert fits_terminal("decide", write_people(tmp_path), *VIEWS[name], widths=(60, 80, 100, 140))
 
 
 @pytest.mark.quick(8)
@@ -112,14 +112,14 @@ def test_views_fit_the_terminal(name: str, tmp_path: Path) -> None:
         (("--require", "f1 >= 0.1", "--minimize", "cost", "--fn", "3"), "require", 0.65),
     ],
 )
-def test_the_twenty_cases(typed: tuple[str, ...], rule: str, at: float) -> None:
+def test_published_example_of_twenty_cases(typed: tuple[str, ...], rule: str, at: float) -> None:
     output = run_json("-", "--truth", "y", "--score", "s", *typed, "--n-bootstrap", "0", given=f"y,s\n{TWENTY}")
     assert output["data"]["policies"]["s"]["rule"] == rule
-    assert cutoffs(output)[rule] == at
+    assert thresholds_by_rule(output)[rule] == at
 
 
-def test_what_is_told(tmp_path: Path) -> None:
-    output = run("decide", people(tmp_path), *ONE, "--fn", "20", "--prevalence", "2%").stderr.splitlines()
+def test_messages_on_stderr(tmp_path: Path) -> None:
+    output = run("decide", write_people(tmp_path), *ONE, "--fn", "20", "--prevalence", "2%").stderr.splitlines()
     assert output == [
         "rule = cost, inferred; name it with --rule.",
         "positive = 1, inferred; name it with --positive.",
@@ -133,15 +133,15 @@ def test_what_is_told(tmp_path: Path) -> None:
         ),
         "note: masses were changed to a prevalence of 0.02, which is taken as known; scores were not.",
     ]
-    named = run("decide", people(tmp_path), *ONE, "--rule", "fixed", "--threshold", "0.5", "--positive", "1")
+    named = run("decide", write_people(tmp_path), *ONE, "--rule", "fixed", "--threshold", "0.5", "--positive", "1")
     assert named.stderr == ""
-    bare = run("decide", people(tmp_path), *ONE, "--rule", "youden", "--n-bootstrap", "0").stderr
+    bare = run("decide", write_people(tmp_path), *ONE, "--rule", "youden", "--n-bootstrap", "0").stderr
     assert "use other data.\n" in bare
     assert "correction" not in bare
 
 
-def test_json_holds_what_the_library_says(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_json_equals_the_results_of_the_library(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     output = run_json(
         path, *ONE, "--fp", "1", "--fn", "20", "--prevalence", "0.02", "--seed", "3", "--n-bootstrap", "100"
     )
@@ -164,16 +164,16 @@ def test_json_holds_what_the_library_says(tmp_path: Path) -> None:
     assert {"youden", "closest", "balanced", "break-even", "fixed 0.5"} <= {row["rule"] for row in output["rows"]}
 
 
-def test_csv_holds_the_same_rows(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_csv_has_the_rows_of_json(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     rows = list(csv.DictReader(io.StringIO(run("decide", path, *ONE, "--format", "csv").stdout)))
     assert [(row["rule"], row["measure"]) for row in rows] == [
         (row["rule"], row["measure"]) for row in run_json(path, *ONE)["rows"]
     ]
 
 
-def test_draws_may_be_left_out(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_bootstrap_can_be_left_out(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     for typed in (("--n-bootstrap", "0"), ("--threshold", "0.5"), ("--no-interval",)):
         rows = run_json(path, *ONE, *typed)["rows"]
         assert all(row["corrected"] is None for row in rows)
@@ -189,8 +189,8 @@ def test_draws_may_be_left_out(tmp_path: Path) -> None:
     assert (wide["level"], narrow["level"]) == (0.99, 0.5)
 
 
-def test_folds_judge_what_was_chosen_without_them(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_folds_are_evaluated_with_thresholds_of_the_others(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     output = run_json(
         path, *ONE, "--score", "old", "--rule", "youden", "--folds", "3", "--seed", "2", "--n-bootstrap", "0"
     )
@@ -209,8 +209,8 @@ def test_folds_judge_what_was_chosen_without_them(tmp_path: Path) -> None:
     assert "folds" not in run_json(path, *ONE)["data"]
 
 
-def test_folds_beside_other_rows_and_groups(tmp_path: Path) -> None:
-    path, other = people(tmp_path), others(tmp_path)
+def test_folds_combine_with_test_data_and_groups(tmp_path: Path) -> None:
+    path, other = write_people(tmp_path), write_test_data(tmp_path)
     output = run_json(path, *ONE, "--folds", "2", "--judge-on", other, "--group", "sex", "--measures", "f1")
     (row,) = (row for row in output["rows"] if row["measure"] == "f1" and row["crossvalidated"] is not None)
     assert (row["set"], row["group"]) == ("choice", None)
@@ -221,7 +221,7 @@ def test_folds_beside_other_rows_and_groups(tmp_path: Path) -> None:
     assert "or read the cross-validated values." in bare
 
 
-def test_a_fold_without_which_nothing_is_found_is_named(tmp_path: Path) -> None:
+def test_failing_folds_are_named(tmp_path: Path) -> None:
     path = tmp_path / "few.csv"
     path.write_text("sick,risk\n1,0.9\n1,0.3\n0,0.8\n0,0.2\n0,0.1\n0,0.4\n", encoding="utf-8")
     result = run("decide", path, *ONE, "--require", "precision >= 0.9", "--folds", "6", "--n-bootstrap", "0")
@@ -230,16 +230,17 @@ def test_a_fold_without_which_nothing_is_found_is_named(tmp_path: Path) -> None:
     assert result.stderr.splitlines()[-1].startswith("baserate: without fold ")
 
 
-def test_every_measure_of_decisions(tmp_path: Path) -> None:
+def test_all_measures_of_decisions(tmp_path: Path) -> None:
     names = {
-        row["measure"] for row in run_json(people(tmp_path), *ONE, "--measures", "all", "--n-bootstrap", "0")["rows"]
+        row["measure"]
+        for row in run_json(write_people(tmp_path), *ONE, "--measures", "all", "--n-bootstrap", "0")["rows"]
     }
     assert {"sensitivity", "lift", "mcc", "expected_cost"} <= names
     assert not names & {"auc", "brier"}
 
 
-def test_groups_share_the_cut_off(tmp_path: Path) -> None:
-    rows = run_json(people(tmp_path), *ONE, "--group", "sex", "--n-bootstrap", "0")["rows"]
+def test_groups_share_the_threshold(tmp_path: Path) -> None:
+    rows = run_json(write_people(tmp_path), *ONE, "--group", "sex", "--n-bootstrap", "0")["rows"]
     shared = [row["value"] for row in rows if row["measure"] == "threshold" and row["rule"] == "youden"]
     assert shared == [0.64] * 3
     cells = {
@@ -250,25 +251,25 @@ def test_groups_share_the_cut_off(tmp_path: Path) -> None:
     assert [cells["f", cell] + cells["m", cell] for cell in ("tp", "fp")] == [cells[None, "tp"], cells[None, "fp"]]
 
 
-def test_models_are_decided_one_by_one(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_each_model_gets_its_threshold(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     both = run_json(path, *ONE, "--score", "old", "--n-bootstrap", "0")["rows"]
     alone = run_json(path, "--truth", "sick", "--score", "old", "--n-bootstrap", "0")["rows"]
     assert [row["value"] for row in both if row["model"] == "old"] == [row["value"] for row in alone]
 
 
-def test_bands_as_data(tmp_path: Path) -> None:
-    output = run_json(people(tmp_path), *ONE, "--band-shares", "20%,30%", "--n-bootstrap", "100")
+def test_bands_are_tidy_json(tmp_path: Path) -> None:
+    output = run_json(write_people(tmp_path), *ONE, "--band-shares", "20%,30%", "--n-bootstrap", "100")
     shares = {row["action"]: row["value"] for row in output["rows"] if row["measure"] == "share"}
     assert shares == pytest.approx({"low": 0.5, "medium": 0.3, "high": 0.2})
-    few = run_json(people(tmp_path), *ONE, "--bands", "0.5,0.99", "--n-bootstrap", "0")["rows"]
+    few = run_json(write_people(tmp_path), *ONE, "--bands", "0.5,0.99", "--n-bootstrap", "0")["rows"]
     (nobody,) = (row for row in few if row["measure"] == "risk" and row["action"] == "high")
     assert (nobody["value"], nobody["why"]) == (None, "no row is in this band")
 
 
 @pytest.mark.slow
-def test_to_flag_may_never_pay(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_flagging_may_never_be_worth_its_cost(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     shown = run("decide", path, *ONE, "--abstain-cost", "-1").stdout
     assert "Refer everybody (rule: least cost with FP\xa01, FN\xa01, and -1 for a referred case)." in shown
     shown = run("decide", path, *ONE, "--tp", "5", "--fn", "9", "--abstain-cost", "1", "-q").stdout
@@ -276,8 +277,8 @@ def test_to_flag_may_never_pay(tmp_path: Path) -> None:
     assert "Flag nobody (rule: least fpr)." in run("decide", path, *ONE, "--minimize", "fpr", "-q").stdout
 
 
-def test_other_rows_judge_the_choice(tmp_path: Path) -> None:
-    path, other = people(tmp_path), others(tmp_path)
+def test_test_data_evaluate_the_choice(tmp_path: Path) -> None:
+    path, other = write_people(tmp_path), write_test_data(tmp_path)
     result = run("decide", path, *ONE, "--rule", "youden", "--judge-on", other, "--json", "--group", "sex")
     output = read_results(result.stdout)
     assert (
@@ -296,8 +297,8 @@ def test_other_rows_judge_the_choice(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_same_rows_are_no_test(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_test_data_must_differ_from_the_rows_of_the_choice(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     for more in ((), ("--prevalence", "0.1")):
         result = run("decide", path, *ONE, "--judge-on", path, *more)
         assert "people.csv contains the rows that the threshold was chosen on, so it is no test data." in result.stderr
@@ -305,7 +306,7 @@ def test_the_same_rows_are_no_test(tmp_path: Path) -> None:
     assert "note:" not in fixed.stderr
 
 
-def test_what_is_positive_is_so_in_other_rows(tmp_path: Path) -> None:
+def test_test_data_have_the_same_positive_class(tmp_path: Path) -> None:
     path, other = tmp_path / "here.csv", tmp_path / "there.csv"
     path.write_text("is,p\nill,0.9\nwell,0.2\nill,0.7\nwell,0.4\n", encoding="utf-8")
     other.write_text("is,p\nwell,0.9\nwell,0.2\nill,0.8\n", encoding="utf-8")
@@ -386,16 +387,16 @@ def test_what_is_positive_is_so_in_other_rows(tmp_path: Path) -> None:
         (("--judge-on", "nothing.csv"), "--judge-on: there is no file nothing.csv"),
     ],
 )
-def test_what_is_refused(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
-    result = run("decide", people(tmp_path), *ONE, *typed)
+def test_invalid_options_are_refused(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    result = run("decide", write_people(tmp_path), *ONE, *typed)
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_what_must_be_named(tmp_path: Path) -> None:
+def test_required_options_are_named(tmp_path: Path) -> None:
     for typed, lacking in ((("--truth", "sick"), "--score"), (("--score", "risk"), "--truth")):
-        result = run("decide", people(tmp_path), *typed)
+        result = run("decide", write_people(tmp_path), *typed)
         assert (result.exit_code, lacking in result.stderr) == (2, True)
     twice = run("decide", "-", *ONE, "--judge-on", "-", given=PEOPLE)
     assert (twice.exit_code, "stdin can be read once" in twice.stderr) == (2, True)
@@ -410,7 +411,7 @@ def test_what_must_be_named(tmp_path: Path) -> None:
         ("precision >= 0.5 f1 >= 1", "a comma is expected here", 17),
     ],
 )
-def test_slips_in_requirements_have_a_caret_before_anything_is_read(text: str, message: str, place: int) -> None:
+def test_syntax_errors_in_requirements_are_marked_before_reading(text: str, message: str, place: int) -> None:
     result = run("decide", "no such file.csv", *ONE, "--require", text)
     first, quoted, caret = result.stderr.splitlines()
     assert result.exit_code == 2
@@ -419,33 +420,33 @@ def test_slips_in_requirements_have_a_caret_before_anything_is_read(text: str, m
     assert (quoted, caret) == (f"  {text}", f"  {'':{place}}^")
 
 
-def test_what_cannot_be_met_is_told_apart(tmp_path: Path) -> None:
-    result = run("decide", people(tmp_path), *ONE, "--require", "specificity >= 0.9, sensitivity >= 0.9")
+def test_infeasible_requirements_exit_with_1(tmp_path: Path) -> None:
+    result = run("decide", write_people(tmp_path), *ONE, "--require", "specificity >= 0.9, sensitivity >= 0.9")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "no threshold has specificity >= 0.9 and sensitivity >= 0.9: with sensitivity >= 0.9" in result.stderr
     assert result.stderr.endswith("relax one of them.\n")
 
 
-def test_unusable_rows(tmp_path: Path) -> None:
+def test_unusable_rows_exit_with_3(tmp_path: Path) -> None:
     path = tmp_path / "one.csv"
     path.write_text("sick,risk\n0,0.2\n0,0.4\n", encoding="utf-8")
     result = run("decide", path, *ONE)
     assert result.exit_code == 3
     assert "Youden's index needs both classes, and there are no positives; give rows of both." in result.stderr
-    other = run("decide", people(tmp_path), *ONE, "--prevalence", "0.1", "--judge-on", path)
+    other = run("decide", write_people(tmp_path), *ONE, "--prevalence", "0.1", "--judge-on", path)
     assert (other.exit_code, other.stdout) == (3, "")
 
 
 @pytest.mark.slow
-def test_it_is_the_same_program() -> None:
-    result = program("decide", "-", *ONE, "--fn", "20", "--json", given=PEOPLE)
+def test_installed_program_prints_the_same() -> None:
+    result = run_program("decide", "-", *ONE, "--fn", "20", "--json", given=PEOPLE)
     assert result.returncode == 0
     assert json.loads(result.stdout)["data"]["policies"]["risk"]["rule"] == "cost"
     assert "stdin · 10 rows" in result.stderr
 
 
-def test_a_policy_is_written_and_says_how_it_came_about(tmp_path: Path) -> None:
-    path, target = people(tmp_path), tmp_path / "policy.json"
+def test_written_policy_states_its_origin(tmp_path: Path) -> None:
+    path, target = write_people(tmp_path), tmp_path / "policy.json"
     typed = (*ONE, "--fp", "1", "--fn", "20", "--prevalence", "2%", "-o", target)
     result = run("decide", path, *typed)
     assert result.exit_code == 0
@@ -472,17 +473,17 @@ def test_a_policy_is_written_and_says_how_it_came_about(tmp_path: Path) -> None:
         (("--fn", "3", "--abstain-cost", "0.2"), "abstain", {"costs": Costs(fn=3), "refer": 0.2}),
     ],
 )
-def test_every_rule_can_be_kept(typed: tuple[str, ...], rule: str, settings: dict[str, Any], tmp_path: Path) -> None:
+def test_every_rule_makes_a_policy(typed: tuple[str, ...], rule: str, settings: dict[str, Any], tmp_path: Path) -> None:
     target = tmp_path / "policy.json"
-    assert run("decide", people(tmp_path), *ONE, *typed, "--n-bootstrap", "0", "-o", target).exit_code == 0
+    assert run("decide", write_people(tmp_path), *ONE, *typed, "--n-bootstrap", "0", "-o", target).exit_code == 0
     policy = Policy.load(target)
     assert policy.rule == rule
     assert settings.items() <= policy.settings.items()
     assert (policy.chosen_on is None) == (rule in {"fixed", "bands"})
 
 
-def test_what_is_behind_a_map_is_cut_and_said_of_the_scores(tmp_path: Path) -> None:
-    path, kept, target = people(tmp_path), tmp_path / "map.json", tmp_path / "policy.json"
+def test_thresholds_after_a_calibrator_apply_to_raw_scores(tmp_path: Path) -> None:
+    path, kept, target = write_people(tmp_path), tmp_path / "map.json", tmp_path / "policy.json"
     assert run("calibrate", path, *ONE, "--with", "logistic", "--n-simulations", "0", "-o", kept).exit_code == 0
     result = run("decide", path, *ONE, "--calibrator", kept, "--fn", "3", "--n-bootstrap", "0", "-o", target)
     assert result.exit_code == 0
@@ -496,13 +497,23 @@ def test_what_is_behind_a_map_is_cut_and_said_of_the_scores(tmp_path: Path) -> N
     bands = run("decide", path, *ONE, "--calibrator", kept, "--bands", "0.2,0.5", "-q").stdout
     assert "0.2 ≤ calibrated risk < 0.5" in bands
     other = run(
-        "decide", path, *ONE, "--calibrator", kept, "--fn", "3", "--n-bootstrap", "0", "--judge-on", others(tmp_path)
+        "decide",
+        path,
+        *ONE,
+        "--calibrator",
+        kept,
+        "--fn",
+        "3",
+        "--n-bootstrap",
+        "0",
+        "--judge-on",
+        write_test_data(tmp_path),
     )
     assert other.exit_code == 0
 
 
-def test_what_makes_no_policy_is_refused(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_choices_without_a_policy_are_refused(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     for typed, words in (
         ((*ONE, "--score", "old", "-o", tmp_path / "p.json"), "-o is for one model; give one --score"),
         ((*ONE, "-o", "-", "--json"), "-o - writes the policy to stdout"),
@@ -525,7 +536,7 @@ def test_what_makes_no_policy_is_refused(tmp_path: Path) -> None:
         (("--require", "sensitivity >= 0", "--maximize", "dor"), "diagnostic odds ratio"),
     ],
 )
-def test_infinities_never_win_and_that_is_told(typed: tuple[str, ...], name: str, tmp_path: Path) -> None:
+def test_infinite_values_are_never_best_and_noted(typed: tuple[str, ...], name: str, tmp_path: Path) -> None:
     file = tmp_path / "twenty.csv"
     file.write_text("sick,risk\n" + TWENTY, encoding="utf-8")
     note = f"with an infinite {name} were skipped: an infinity never wins a search."
@@ -540,7 +551,7 @@ def test_infinities_never_win_and_that_is_told(typed: tuple[str, ...], name: str
     assert any(note in each for each in Policy.load(tmp_path / "policy.json").notes)
 
 
-def test_a_measure_that_is_infinite_or_undefined_everywhere_is_refused(tmp_path: Path) -> None:
+def test_objective_without_finite_values_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "two.csv"
     file.write_text("sick,risk\n1,0.9\n0,0.1\n", encoding="utf-8")
     result = run("decide", file, *ONE, "--maximize", "dor")

@@ -69,7 +69,7 @@ def test_every_command_has_the_common_flags(typed: tuple[str, ...]) -> None:
         assert flags >= common
 
 
-def test_a_common_flag_is_declared_in_one_file() -> None:
+def test_common_flags_are_declared_in_one_file() -> None:
     folder = Path(cli.__file__).parent
     for flag in ("--format", "--json", "--digits", "--quiet", "--debug"):
         name = flag.removeprefix("--")
@@ -81,7 +81,7 @@ def test_a_common_flag_is_declared_in_one_file() -> None:
         assert homes - ({"_options.py"} if flag == "--format" else set()) == {"_declarations.py"}, flag
 
 
-def test_a_flag_that_all_have_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_common_flags_reach_every_command(monkeypatch: pytest.MonkeyPatch) -> None:
     more = (*COMMON, click.Option(["--trace"], is_flag=True, expose_value=False))
     monkeypatch.setattr("baserate.cli._declarations.COMMON", more)
     assert all("--trace" in flags_of(each) for each in (app, *COMMANDS.values()))
@@ -114,13 +114,13 @@ def test_commands_are_grouped_by_job() -> None:
         ("policy", "Did you mean show or export?"),
     ],
 )
-def test_words_of_other_tools_are_understood(typed: str, words: str) -> None:
+def test_words_of_other_tools_suggest_commands(typed: str, words: str) -> None:
     result = CliRunner().invoke(app, [typed])
     assert result.exit_code == 2
     assert words in result.stderr
 
 
-def test_what_is_suggested_can_be_typed() -> None:
+def test_suggested_commands_exist() -> None:
     for word, several in SYNONYMS.items():
         assert word not in VERBS
         for each in several:
@@ -139,6 +139,10 @@ def test_help_follows_the_style_guide(typed: tuple[str, ...]) -> None:
         if isinstance(each, click.Option) and not each.hidden:
             assert each.help, each.opts
             assert each.help.endswith("."), each.help
+            # Without a metavar, click shows the name of the function that reads the value.
+            assert each.metavar or not isinstance(each.type, click.types.FuncParamType) or each.type.func is float, (
+                each.opts
+            )
             assert not re.search(r"\b(otherwise|so many|told|tells|who is|what is)\b", each.help, re.IGNORECASE)
 
 
@@ -149,17 +153,17 @@ class Sample:
     file: Annotated[tuple[str, ...], argument(nargs=-1, required=True, note="FILE is a file.")]
     size: Annotated[int | None, option(type=int, default="all", help="Number of rows.")] = None
     ratio: Annotated[float, option(type=float, help="Ratio.")] = 0.5
-    loud: Annotated[bool, option(help="Noise.")] = False
+    loud: Annotated[bool, "Noise."] = False
     kind: Annotated[str, option("-k", "--kind-of", help="Kind.")] = "plain"
 
 
-@command("plain", examples=())
-def plain(sample: Sample, *, also: Annotated[str | None, option(help="More.")] = None) -> None:
+@command("plain", examples="")
+def plain(sample: Sample, *, also: Annotated[str | None, "More."] = None) -> None:
     """Print the options."""
     click.echo(f"{sample} {also}")
 
 
-@command("less", examples=())
+@command("less", examples="")
 def less(sample: Annotated[Sample, omit("kind"), hide("loud")]) -> None:
     """Print some of the options."""
     click.echo(f"{sample}")
@@ -188,3 +192,25 @@ def test_variants_leave_out_or_hide_options() -> None:
 def test_variants_name_fields_that_exist() -> None:
     with pytest.raises(AssertionError, match="Sample has no field kinds"):
         make_parameters(Sample, omit("kinds"))
+
+
+Size = Annotated[int | None, option("--rows", type=int, metavar="ROWS", default="all", help="Rows.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AliasSample:
+    """Options of a type with an alias."""
+
+    size: Size = None
+    least: Annotated[Size, option("--least", default="none"), "Least number of rows."] = None
+
+
+def test_annotations_merge_with_their_alias() -> None:
+    size, least = make_parameters(AliasSample)
+    assert isinstance(size, click.Option)
+    assert isinstance(least, click.Option)
+    assert (size.opts, size.metavar, size.help) == (["--rows"], "ROWS", "Rows.")
+    assert (least.opts, least.metavar, least.help) == (["--least"], "ROWS", "Least number of rows.")
+    assert least.type is size.type
+    context = click.Context(plain)
+    assert [each.get_help_extra(context)["default"] for each in (size, least)] == ["all", "none"]

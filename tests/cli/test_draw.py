@@ -10,7 +10,7 @@ import pytest
 
 from baserate import Cut, Policy, draw, read
 from baserate.cli import app
-from tests.cli.shell import people, run
+from tests.cli.shell import run, write_people
 
 ASKED = ("--truth", "sick", "--score", "risk")
 FIGURES = ("gain", "lift", "pr", "roc", "scores", "thresholds")
@@ -19,7 +19,7 @@ FIGURES = ("gain", "lift", "pr", "roc", "scores", "thresholds")
 def simulate(folder: Path, *typed: object) -> list[dict[str, Any]]:
     """Rows of the numbers of a figure."""
     path = folder / "numbers.json"
-    shown = run("draw", typed[0], people(folder), *typed[1:], "-q", "-o", path)
+    shown = run("draw", typed[0], write_people(folder), *typed[1:], "-q", "-o", path)
     assert (shown.exit_code, shown.output) == (0, "")
     rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["rows"]
     return rows
@@ -31,9 +31,11 @@ def parts(rows: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
 
 @pytest.mark.quick(2)
 @pytest.mark.parametrize("name", FIGURES)
-def test_figures_are_written_and_told(tmp_path: Path, name: str) -> None:
+def test_figures_are_written_and_their_files_printed(tmp_path: Path, name: str) -> None:
     path = tmp_path / f"{name}.svg"
-    shown = run("draw", name, people(tmp_path), *ASKED, "--threshold", "0.5", "--title", "Who is sick?", "-o", path)
+    shown = run(
+        "draw", name, write_people(tmp_path), *ASKED, "--threshold", "0.5", "--title", "Who is sick?", "-o", path
+    )
     assert shown.exit_code == 0
     assert shown.stdout == ""
     assert "people.csv · 10 rows · positive: sick = 1 · prevalence 40.00 %" in shown.stderr
@@ -45,13 +47,13 @@ def test_figures_are_written_and_told(tmp_path: Path, name: str) -> None:
 @pytest.mark.quick(2)
 @pytest.mark.parametrize("name", FIGURES)
 def test_numbers_are_those_of_the_library(tmp_path: Path, name: str) -> None:
-    tallies = read.tallies(people(tmp_path), truth="sick", score="risk")
+    tallies = read.tallies(write_people(tmp_path), truth="sick", score="risk")
     expected = getattr(draw, name)(tallies, threshold=[0.5, 0.7])
-    run("draw", name, people(tmp_path), *ASKED, "--threshold", "0.5,0.7", "-q", "-o", tmp_path / "n.csv")
+    run("draw", name, write_people(tmp_path), *ASKED, "--threshold", "0.5,0.7", "-q", "-o", tmp_path / "n.csv")
     assert (tmp_path / "n.csv").read_text(encoding="utf-8") == expected.numbers.to_csv()
 
 
-def test_costs_bands_and_labels_of_a_roc_curve(tmp_path: Path) -> None:
+def test_roc_curve_has_costs_bands_and_labels(tmp_path: Path) -> None:
     typed = ("--predicted", "says", "--fp", 1, "--fn", 5, "--prevalence", "10%", "--simultaneous", "--level", "0.9")
     rows = simulate(tmp_path, "roc", *ASKED, *typed, "--no-hull")
     assert [row["name"] for row in parts(rows, "points")] == ["says"]
@@ -62,21 +64,21 @@ def test_costs_bands_and_labels_of_a_roc_curve(tmp_path: Path) -> None:
     assert parts(simulate(tmp_path, "roc", *ASKED), "hull")
 
 
-def test_a_stated_prevalence_is_told(tmp_path: Path) -> None:
-    shown = run("draw", "pr", people(tmp_path), *ASKED, "--prevalence", "2%", "-o", tmp_path / "pr.svg")
+def test_stated_prevalence_is_in_the_headline(tmp_path: Path) -> None:
+    shown = run("draw", "pr", write_people(tmp_path), *ASKED, "--prevalence", "2%", "-o", tmp_path / "pr.svg")
     assert "prevalence 40.00 % · adjusted to 2% prevalence" in shown.stderr
     rows = simulate(tmp_path, "pr", *ASKED, "--prevalence", "2%", "--no-iso-f1")
     assert parts(rows, "prevalence")[0]["precision"] == pytest.approx(0.02)
     assert not parts(rows, "iso_f1")
 
 
-def test_measures_against_the_threshold_are_named(tmp_path: Path) -> None:
+def test_measures_against_the_threshold(tmp_path: Path) -> None:
     rows = simulate(tmp_path, "thresholds", *ASKED, "--measures", "ppv,npv", "--band", "--prevalence", "0.1")
     assert {row["measure"] for row in rows} == {"precision", "npv"}
     assert any(row["high"] is not None for row in rows)
 
 
-def test_a_policy_marks_its_groups_and_names_columns(tmp_path: Path) -> None:
+def test_policy_marks_its_groups_and_names_columns(tmp_path: Path) -> None:
     cuts: Any = {("f",): Cut((0.7,)), ("m",): Cut((0.3,))}
     columns = {"truth": "sick", "score": "risk"}
     result = Policy(by_group=cuts, otherwise="refuse", attributes=("sex",), columns=columns, positive="1")
@@ -89,12 +91,12 @@ def test_a_policy_marks_its_groups_and_names_columns(tmp_path: Path) -> None:
     ]
 
 
-def test_bins_are_about_as_many_as_asked_for(tmp_path: Path) -> None:
+def test_number_of_bins_is_approximate(tmp_path: Path) -> None:
     assert len(parts(simulate(tmp_path, "scores", *ASKED, "--bins", 4), "bins")) == 8
 
 
 def test_groups_are_columns_of_the_numbers(tmp_path: Path) -> None:
-    run("draw", "lift", people(tmp_path), *ASKED, "--group", "site", "-q", "-o", tmp_path / "n.csv")
+    run("draw", "lift", write_people(tmp_path), *ASKED, "--group", "site", "-q", "-o", tmp_path / "n.csv")
     with (tmp_path / "n.csv").open(encoding="utf-8") as file:
         assert {row["group.site"] for row in csv.DictReader(file)} == {"", "coast", "hill", "north"}
 
@@ -110,16 +112,16 @@ def test_groups_are_columns_of_the_numbers(tmp_path: Path) -> None:
         (("rok", *ASKED), "roc"),
     ],
 )
-def test_slips_are_told_with_a_remedy(tmp_path: Path, typed: tuple[str, ...], message: str) -> None:
+def test_errors_state_a_remedy(tmp_path: Path, typed: tuple[str, ...], message: str) -> None:
     name, *rest = typed
     output = () if "-o" in rest else ("-o", tmp_path / "made.svg")
-    shown = run("draw", name, people(tmp_path), *rest, *output)
+    shown = run("draw", name, write_people(tmp_path), *rest, *output)
     assert shown.exit_code == 2
     assert message in shown.stderr
     assert not (tmp_path / "made.svg").exists()
 
 
-def test_commands_and_the_registry_describe_figures_alike() -> None:
+def test_commands_and_registry_describe_figures_equally() -> None:
     group = app.get_command(click.Context(app), "draw")
     assert isinstance(group, click.Group)
     assert [*group.commands] == [*draw.FIGURES]

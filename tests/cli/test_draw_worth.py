@@ -1,4 +1,4 @@
-"""`baserate draw` for figures about worth, and theory."""
+"""`baserate draw` for figures of net benefit, costs, prevalence, groups and populations."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from baserate import decide, read
-from tests.cli.shell import people, run
+from tests.cli.shell import run, write_people
 from tests.tiers import tiered_rows
 
 FIGURES = [
@@ -24,10 +24,10 @@ FIGURES = [
 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize(("figure", "options"), tiered_rows(FIGURES, 3))
-def test_figures_are_written_and_told(figure: str, options: str, tmp_path: Path) -> None:
+def test_figures_are_written_and_their_files_printed(figure: str, options: str, tmp_path: Path) -> None:
     picture = tmp_path / "figure.svg"
     columns = ("--truth", "sick", "--score", "risk")
-    result = run("draw", figure, people(tmp_path), *columns, *options.split(), "-o", picture)
+    result = run("draw", figure, write_people(tmp_path), *columns, *options.split(), "-o", picture)
     assert result.exit_code == 0, result.output
     assert "10 rows" in result.stderr
     assert f"wrote {picture}" in result.stderr
@@ -45,7 +45,7 @@ def numbers(tmp_path: Path, *typed: str) -> list[dict[str, object]]:
 
 
 def test_options_reach_the_figure(tmp_path: Path) -> None:
-    rows = (str(people(tmp_path)), "--truth", "sick", "--score", "risk")
+    rows = (str(write_people(tmp_path)), "--truth", "sick", "--score", "risk")
     assert len(numbers(tmp_path, "likelihood-ratio", *rows, "--bins", "1")) == 1
     acted = numbers(tmp_path, "decision-curve", *rows, "--at", "10%,20%")
     assert {row["threshold"] for row in acted if row["part"] == "model"} == {0.1, 0.2}
@@ -66,7 +66,7 @@ def test_options_reach_the_figure(tmp_path: Path) -> None:
 
 
 def test_a_policy_decides_for_groups(tmp_path: Path) -> None:
-    rows = (str(people(tmp_path)), "--truth", "sick", "--score", "risk")
+    rows = (str(write_people(tmp_path)), "--truth", "sick", "--score", "risk")
     policy = tmp_path / "policy.json"
     assert run("decide", *rows, "--fn", "3", "--n-bootstrap", "0", "-o", policy).exit_code == 0
     decided = numbers(tmp_path, "groups", *rows, "--group", "site", "--policy", str(policy), "--measures", "flag_rate")
@@ -78,15 +78,25 @@ def test_a_policy_decides_for_groups(tmp_path: Path) -> None:
     "options",
     ["linear --what pr", "binormal --means 0,2 --sample 50 --seed 3", "beta --positive 3,1", "retrieval --level ER+"],
 )
-def test_theory_is_drawn(options: str, tmp_path: Path) -> None:
+def test_population_is_drawn(options: str, tmp_path: Path) -> None:
     picture = tmp_path / "theory.png"
     result = run("draw", "population", *options.split(), "-o", picture, "--dpi", 50, "--title", "theory")
     assert result.exit_code == 0, result.output
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_file_is_a_sample(tmp_path: Path) -> None:
-    typed = ("population", "logit-normal", str(people(tmp_path)), "--truth", "sick", "--score", "risk", "--what", "roc")
+def test_file_is_drawn_as_a_sample(tmp_path: Path) -> None:
+    typed = (
+        "population",
+        "logit-normal",
+        str(write_people(tmp_path)),
+        "--truth",
+        "sick",
+        "--score",
+        "risk",
+        "--what",
+        "roc",
+    )
     observed = [row for row in numbers(tmp_path, *typed) if row["part"] == "sample"]
     assert len(observed) == 10  # nine distinct scores, and none flagged
     output = run("draw", *typed, "-o", tmp_path / "roc.svg").stderr
@@ -109,8 +119,8 @@ def test_a_file_is_a_sample(tmp_path: Path) -> None:
         ("population linear --seed 9", "--sample"),
     ],
 )
-def test_what_does_not_go_together_is_told(typed: str, message: str, tmp_path: Path) -> None:
-    given = (str(people(tmp_path)), "--truth", "sick", "--score", "risk")
+def test_contradictory_options_are_refused(typed: str, message: str, tmp_path: Path) -> None:
+    given = (str(write_people(tmp_path)), "--truth", "sick", "--score", "risk")
     words = [word for each in typed.split() for word in (given if each == "FILE" else (each,))]
     result = run("draw", *words, "-o", tmp_path / "figure.svg")
     assert result.exit_code == 2

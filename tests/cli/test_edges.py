@@ -1,4 +1,4 @@
-"""Corners of the shell that a slip of the pen would change in silence."""
+"""Edge cases of the command line that a small mistake would change silently."""
 
 import sys
 from io import StringIO
@@ -14,13 +14,13 @@ from baserate.cli import _main
 from baserate.cli._errors import report_error
 from baserate.cli._terminal import progress_bar
 from baserate.text._tables import Page, Row, Section, Table, display_width, shorten_label
-from tests.cli.shell import people, program, run
+from tests.cli.shell import run, run_program, write_people
 from tests.cli.test_program import Terminal
 
 ONE = ("--truth", "sick", "--score", "risk")
 
 
-def test_control_c_while_options_are_read_is_an_interruption(capsys: pytest.CaptureFixture[str]) -> None:
+def test_interruption_while_parsing_options(capsys: pytest.CaptureFixture[str]) -> None:
     assert report_error(click.Abort(), traced=False) == 130
     assert capsys.readouterr().err == "baserate: interrupted.\n"
 
@@ -40,37 +40,37 @@ class Broken(StringIO):
     ("error", "codes"),
     [(BrokenPipeError(), (141, 141)), (OSError(28, "full"), (2, 3)), (ValueError("closed"), (0, 3))],
 )
-def test_what_cannot_be_flushed_changes_the_code(
+def test_failed_flush_changes_the_exit_code(
     error: Exception, codes: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "stdout", Broken(error))
     assert (_main._flush_streams(0), _main._flush_streams(3)) == codes  # noqa: SLF001
 
 
-def test_a_closed_or_missing_stream_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closed_or_missing_streams_are_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", None)
     assert _main._flush_streams(0) == 0  # noqa: SLF001
 
 
-def test_a_question_is_left_a_question(tmp_path: Path) -> None:
-    output = run("measure", people(tmp_path), *ONE, "--treshold", "1").stderr
+def test_messages_may_end_with_a_question_mark(tmp_path: Path) -> None:
+    output = run("measure", write_people(tmp_path), *ONE, "--treshold", "1").stderr
     assert output == (
         "baserate: no such option '--treshold'. Did you mean '--threshold'? Try: baserate measure --help\n"
     )
 
 
-def test_an_option_after_two_dashes_is_no_command() -> None:
+def test_options_after_two_dashes_are_no_commands() -> None:
     result = run("--", "--nope")
     assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
     assert "no such option" in result.stderr
 
 
-def test_a_file_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
+def test_unwritable_file_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def raise_disk_full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("baserate._files.write_text", full)
-    result = run("measure", people(tmp_path), *ONE, "-o", tmp_path / "out.json", "-q")
+    monkeypatch.setattr("baserate._files.write_text", raise_disk_full)
+    result = run("measure", write_people(tmp_path), *ONE, "-o", tmp_path / "out.json", "-q")
     assert result.exit_code == 2
     assert result.stderr == (
         f"baserate: cannot write {tmp_path / 'out.json'} (No space left on device); name another file.\n"
@@ -87,7 +87,7 @@ def test_progress_goes_to_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_curve_of_labels_and_of_two_models_is_titled(tmp_path: Path) -> None:
-    path = people(tmp_path)
+    path = write_people(tmp_path)
     labels = run("curve", "roc", path, "--truth", "sick", "--predicted", "says", "-q").stdout
     assert "says ≥" in labels
     both = run("curve", "roc", path, *ONE, "--score", "old", "-q").stdout
@@ -96,7 +96,7 @@ def test_a_curve_of_labels_and_of_two_models_is_titled(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("rows", "noted"), [(24, False), (25, True)])
-def test_a_curve_of_just_so_many_points_is_whole(rows: int, *, noted: bool, tmp_path: Path) -> None:
+def test_curve_at_the_limit_of_points_is_complete(rows: int, *, noted: bool, tmp_path: Path) -> None:
     path = tmp_path / "short.csv"
     path.write_text("y,p\n" + "".join(f"{at % 2},{at / 100}\n" for at in range(rows)), encoding="utf-8")
     for form in ("table", "md"):
@@ -107,32 +107,32 @@ def test_a_curve_of_just_so_many_points_is_whole(rows: int, *, noted: bool, tmp_
 
 
 def test_several_files_are_named_in_the_headline(tmp_path: Path) -> None:
-    path = people(tmp_path)
+    path = write_people(tmp_path)
     (tmp_path / "more.csv").write_bytes(path.read_bytes())
     assert run("measure", path, tmp_path / "more.csv", *ONE, "-q").stdout.startswith(
         "people.csv and 1 more · 20 rows · "
     )
 
 
-def test_words_about_curves_are_found_in_any_capitals() -> None:
+def test_list_search_ignores_case() -> None:
     assert run("list", "curves", "PRECISION").stdout == run("list", "curves", "precision").stdout
 
 
-def test_a_name_that_is_as_long_as_may_be_is_not_cut() -> None:
+def test_name_of_the_greatest_length_is_not_shortened() -> None:
     assert shorten_label("x" * 40) == "x" * 40
     assert len(shorten_label("x" * 41)) == 40
     assert "…" in shorten_label("x" * 41)
 
 
-def test_letters_of_full_width_take_two_places() -> None:
+def test_full_width_letters_count_twice() -> None:
     assert display_width("Ａ") == 2
 
 
-def test_backslashes_are_escaped_too() -> None:
+def test_backslashes_are_escaped_in_markdown() -> None:
     assert escape_markdown("a\\b") == "a\\\\b"
 
 
-def test_counts_stand_point_under_point_apart_from_rates() -> None:
+def test_counts_are_aligned_apart_from_rates() -> None:
     counts = Section("", (Row("few", ("0.2500", "1")), Row("many", ("1 268", "12.35"))), apart=True)
     rates = Section("", (Row("rate", ("0.123456789", "1")),))
     lines = unstyle(Page("", (Table("", ("a", "b"), (counts, rates)),)).text(100)).splitlines()
@@ -142,23 +142,23 @@ def test_counts_stand_point_under_point_apart_from_rates() -> None:
     assert few.rindex("1") == many.index("12.35") + 1
 
 
-def test_names_of_measures_may_be_left_out_between_commas(tmp_path: Path) -> None:
-    query = ("measure", people(tmp_path), *ONE, "-q", "--format", "csv", "--measures")
+def test_empty_names_between_commas_are_ignored(tmp_path: Path) -> None:
+    query = ("measure", write_people(tmp_path), *ONE, "-q", "--format", "csv", "--measures")
     assert run(*query, "auc,,f1,").stdout == run(*query, "auc,f1").stdout
 
 
-def test_a_threshold_given_twice_is_measured_once(tmp_path: Path) -> None:
-    query = ("measure", people(tmp_path), *ONE, "-q", "--format", "csv", "--threshold", "0.5")
+def test_repeated_thresholds_are_measured_once(tmp_path: Path) -> None:
+    query = ("measure", write_people(tmp_path), *ONE, "-q", "--format", "csv", "--threshold", "0.5")
     assert run(*query, "--threshold", "0.50").stdout == run(*query).stdout
 
 
-def test_json_may_be_asked_for_twice(tmp_path: Path) -> None:
-    query = ("measure", people(tmp_path), *ONE, "-q", "--json")
+def test_json_and_format_json_agree(tmp_path: Path) -> None:
+    query = ("measure", write_people(tmp_path), *ONE, "-q", "--json")
     assert run(*query, "--format", "json").stdout == run(*query).stdout
 
 
-def test_endings_in_capitals_name_formats_too(tmp_path: Path) -> None:
-    run("measure", people(tmp_path), *ONE, "-q", "-o", tmp_path / "out.JSON")
+def test_endings_ignore_case(tmp_path: Path) -> None:
+    run("measure", write_people(tmp_path), *ONE, "-q", "-o", tmp_path / "out.JSON")
     assert (tmp_path / "out.JSON").read_text(encoding="utf-8").startswith("{")
 
 
@@ -167,7 +167,7 @@ def test_huge_and_tiny_numbers_are_written_with_an_exponent() -> None:
     assert output == ["150 000 000 000 000", "1.500e+15", "−1.500e+15", "0.0001234", "1.234e-05", "−1.234e-05"]
 
 
-def test_a_long_read_is_watched_unless_quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_of_reading_unless_quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from contextlib import nullcontext
 
     from baserate.cli import _io
@@ -179,45 +179,45 @@ def test_a_long_read_is_watched_unless_quiet(tmp_path: Path, monkeypatch: pytest
         return nullcontext()
 
     monkeypatch.setattr(_io, "progress_bar", watch)
-    run("measure", people(tmp_path), *ONE)
-    run("measure", people(tmp_path), *ONE, "-q")
+    run("measure", write_people(tmp_path), *ONE)
+    run("measure", write_people(tmp_path), *ONE, "-q")
     assert query == [False, True]
 
 
-def test_the_width_of_a_terminal_does_not_matter_to_files(tmp_path: Path) -> None:
+def test_files_ignore_the_terminal_width(tmp_path: Path) -> None:
     for width in ("60", "140"):
-        run("measure", people(tmp_path), *ONE, "-q", "-o", tmp_path / f"{width}.txt", env={"COLUMNS": width})
+        run("measure", write_people(tmp_path), *ONE, "-q", "-o", tmp_path / f"{width}.txt", env={"COLUMNS": width})
     assert (tmp_path / "60.txt").read_bytes() == (tmp_path / "140.txt").read_bytes()
 
 
-def test_the_folder_where_one_is_has_a_name_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    people(tmp_path)
+def test_current_folder_has_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_people(tmp_path)
     monkeypatch.chdir(tmp_path)
     assert run("measure", ".", *ONE, "-q").stdout.startswith(". · 10 rows · ")
 
 
-def test_completing_after_a_slip_says_nothing() -> None:
+def test_completion_after_an_error_is_silent() -> None:
     words = "baserate meazure x"
-    done = program(env={"_BASERATE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": "2"})
+    done = run_program(env={"_BASERATE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": "2"})
     assert "there is no command" not in done.stderr
     assert done.stdout.strip() == ""
 
 
-def test_pipes_get_utf_8_whatever_the_locale() -> None:
-    done = program("measure", "--help", env={"PYTHONIOENCODING": "latin-1"})
+def test_pipes_are_utf_8_in_any_locale() -> None:
+    done = run_program("measure", "--help", env={"PYTHONIOENCODING": "latin-1"})
     assert (done.returncode, done.stderr) == (0, "")
     assert "β of f-beta" in done.stdout
 
 
-def test_long_names_and_footnotes_are_broken_at_spaces_alone() -> None:
+def test_long_texts_break_at_spaces() -> None:
     panel = Table("corner", ("value",), (Section("", (Row("first", ("1",)),)),))
     shown_ = unstyle(Page("10 rows · a-file-with-a-long-name.csv", (panel,), ("¹ " + "word " * 20,)).text(30))
     assert shown_.splitlines()[:2] == ["10 rows ·", "a-file-with-a-long-name.csv"]
     assert max(map(display_width, shown_.splitlines())) <= 30
 
 
-def test_models_of_which_one_is_no_probability_share_a_table(tmp_path: Path) -> None:
-    typed = ("measure", people(tmp_path), *ONE, "--score", "times", "--threshold", "0.5", "-q")
+def test_probabilities_and_other_scores_share_a_table(tmp_path: Path) -> None:
+    typed = ("measure", write_people(tmp_path), *ONE, "--score", "times", "--threshold", "0.5", "-q")
     for more, apiece in (("--no-interval", 1), ("--level=0.9", 4)):
         result = run(*typed, more)
         assert result.exit_code == 0

@@ -1,4 +1,4 @@
-"""`baserate equalize`: what is shown, what JSON and CSV hold, what is told, and what is refused."""
+"""`baserate equalize`: snapshots, JSON and CSV, messages, and refused options."""
 
 import csv
 import io
@@ -12,7 +12,7 @@ import pytest
 from baserate import Costs, Policy, equalize, read
 from baserate.equalize import Goal
 from baserate.infer import IntervalOptions
-from tests.cli.shell import PEOPLE, fit_the_terminal, is_as_ever, people, program, run
+from tests.cli.shell import PEOPLE, fits_terminal, matches_snapshot, run, run_program, write_people
 from tests.schemas import read_results
 
 ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
@@ -40,7 +40,7 @@ def run_json(*typed: object, given: str | None = None) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
-def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def many_groups(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Six groups, one of them tiny, with scores of many digits."""
     rng = np.random.default_rng(11)
     path = tmp_path_factory.mktemp("many") / "many.csv"
@@ -58,30 +58,30 @@ MANY = ("--truth", "y", "--score", "s", "--group", "group", "--positive", "1", *
 
 @pytest.mark.quick(5)
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
-    result = run("equalize", people(tmp_path), *VIEWS[name], "-q")
+def test_snapshot_of_terminal_output(name: str, tmp_path: Path) -> None:
+    result = run("equalize", write_people(tmp_path), *VIEWS[name], "-q")
     assert result.exit_code == 0, result.stderr
-    assert is_as_ever(result.stdout, name)
+    assert matches_snapshot(result.stdout, name)
     assert result.stderr == ""
 
 
-def test_a_view_of_many_groups_is_as_ever(many: Path) -> None:
-    assert is_as_ever(run("equalize", many, *MANY, "-q", env={"COLUMNS": "120"}).stdout, "equalize-many")
+def test_snapshot_of_many_groups(many_groups: Path) -> None:
+    assert matches_snapshot(run("equalize", many_groups, *MANY, "-q", env={"COLUMNS": "120"}).stdout, "equalize-many")
 
 
 @pytest.mark.quick(3)
 @pytest.mark.parametrize("name", [name for name in VIEWS if name != "equalize-md"])
-def test_views_fit_the_terminal(name: str, tmp_path: Path, many: Path) -> None:
-    for typed in ((people(tmp_path), *VIEWS[name]), (many, *MANY)):
-        assert fit_the_terminal("equalize", *typed, widths=(60, 80, 100, 140))
+def test_pages_fit_the_terminal(name: str, tmp_path: Path, many_groups: Path) -> None:
+    for typed in ((write_people(tmp_path), *VIEWS[name]), (many_groups, *MANY)):
+        assert fits_terminal("equalize", *typed, widths=(60, 80, 100, 140))
 
 
-def test_the_help_is_as_ever() -> None:
-    assert is_as_ever(run("equalize", "--help").stdout, "help-equalize")
+def test_snapshot_of_help() -> None:
+    assert matches_snapshot(run("equalize", "--help").stdout, "help-equalize")
 
 
-def test_json_holds_what_the_library_says(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_json_equals_the_results_of_the_library(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     output = run_json(
         path, *BY_SEX, *ODDS, "--parity", "demographic-parity", *COSTS, "--within", "0.1", "--level", "90%"
     )
@@ -92,8 +92,8 @@ def test_json_holds_what_the_library_says(tmp_path: Path) -> None:
     assert output["data"] == wanted["data"]
 
 
-def test_the_cost_of_a_case_is_told_with_the_parity_and_without(tmp_path: Path) -> None:
-    output = run_json(people(tmp_path), *BY_SEX, *ODDS, *COSTS)
+def test_cost_per_case_with_and_without_the_parity(tmp_path: Path) -> None:
+    output = run_json(write_people(tmp_path), *BY_SEX, *ODDS, *COSTS)
     costs = {
         row["set"]: row["value"] for row in output["rows"] if row["measure"] == "expected_cost" and row["group"] is None
     }
@@ -101,8 +101,8 @@ def test_the_cost_of_a_case_is_told_with_the_parity_and_without(tmp_path: Path) 
     assert costs["with parity"] - costs["without parity"] == output["data"]["price"] > 0
 
 
-def test_csv_holds_the_same(tmp_path: Path) -> None:
-    typed = (people(tmp_path), *BY_SEX, *ODDS)
+def test_csv_has_the_rows_of_json(tmp_path: Path) -> None:
+    typed = (write_people(tmp_path), *BY_SEX, *ODDS)
     rows = list(csv.DictReader(io.StringIO(run("equalize", *typed, "--format", "csv", "-q").stdout)))
     there = run_json(*typed)["rows"]
     assert [row["measure"] for row in rows] == [row["measure"] for row in there]
@@ -110,8 +110,8 @@ def test_csv_holds_the_same(tmp_path: Path) -> None:
     assert {row["group.sex"] for row in rows} == {"", "f", "m"}
 
 
-def test_prevalences_are_of_everybody_or_of_groups_by_name(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_prevalence_is_common_or_by_group(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     everybody = run_json(path, *BY_SEX, *ODDS, "--prevalence", "2%")["data"]
     assert everybody["to"] == {"prevalence": 0.02}
     assert everybody["prevalence"] == 0.4
@@ -128,8 +128,8 @@ def test_prevalences_are_of_everybody_or_of_groups_by_name(tmp_path: Path) -> No
     assert rates["2", "hill"] == pytest.approx(0.2)
 
 
-def test_a_policy_is_kept_and_told(tmp_path: Path) -> None:
-    path, policy = people(tmp_path), tmp_path / "policy.json"
+def test_policy_is_written_and_reported(tmp_path: Path) -> None:
+    path, policy = write_people(tmp_path), tmp_path / "policy.json"
     typed = (*BY_SEX, *ODDS, "--within", "0.1")
     result = run("equalize", path, *typed, "-o", policy)
     assert result.exit_code == 0
@@ -143,23 +143,23 @@ def test_a_policy_is_kept_and_told(tmp_path: Path) -> None:
     assert "rule: least cost with FP 1, FN 1 that keeps equalized-odds within 0.1" in shown
 
 
-def test_what_is_told(tmp_path: Path) -> None:
-    result = run("equalize", people(tmp_path), *BY_SEX, *ODDS, "--fp", "9")
+def test_messages_on_stderr(tmp_path: Path) -> None:
+    result = run("equalize", write_people(tmp_path), *BY_SEX, *ODDS, "--fp", "9")
     assert (
         "note: the parity was fitted to these rows and does not hold exactly on others; cross-validate" in result.stderr
     )
     assert "note: leveling down: sensitivity gets better in no group" in result.stderr
     assert "This is not legal advice." in " ".join(result.stdout.split())
     assert "fair" not in (result.stdout + result.stderr).lower()
-    line = run("equalize", people(tmp_path), *BY_SEX, *ODDS, "--prevalence", "f=2%,m=3%", "--json").stderr
+    line = run("equalize", write_people(tmp_path), *BY_SEX, *ODDS, "--prevalence", "f=2%,m=3%", "--json").stderr
     assert "prevalence 40.00 % · adjusted to f 2%, m 3% prevalence" in line
 
 
 @pytest.mark.slow
-def test_the_program_ends_as_it_should(tmp_path: Path) -> None:
-    path = people(tmp_path)
-    assert program("equalize", path, *BY_SEX, *ODDS).returncode == 0
-    single = program("equalize", path, *ONE, "--group", "sex,site", *ODDS)
+def test_exit_codes(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
+    assert run_program("equalize", path, *BY_SEX, *ODDS).returncode == 0
+    single = run_program("equalize", path, *ONE, "--group", "sex,site", *ODDS)
     assert (single.returncode, single.stdout) == (3, "")
     assert "sex = m, site = coast has no negatives and sex = m, site = north has no positives, which" in single.stderr
     assert "--otherwise pass, flag or refer" in single.stderr
@@ -200,8 +200,8 @@ def test_the_program_ends_as_it_should(tmp_path: Path) -> None:
         ((*BY_SEX, *ODDS, "--group", "colour"), 2, "colour"),
     ],
 )
-def test_slips_are_told(typed: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:
-    result = run("equalize", people(tmp_path), *typed)
+def test_errors_state_a_remedy(typed: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:
+    result = run("equalize", write_people(tmp_path), *typed)
     assert result.exit_code == code
     assert message in result.stderr
     assert result.stdout == ""
@@ -210,5 +210,5 @@ def test_slips_are_told(typed: tuple[str, ...], code: int, message: str, tmp_pat
 def test_a_parity_is_completed() -> None:
     words = "baserate equalize x --parity equal"
     env = {"_BASERATE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": "4"}
-    done = program(env=env).stdout
+    done = run_program(env=env).stdout
     assert {line.partition(",")[2] for line in done.split()} == {"equal-opportunity", "equalized-odds"}

@@ -1,4 +1,4 @@
-"""`baserate equalize` by other ways than the exact optimum, and the tables that may follow: frontier and held out."""
+"""`baserate equalize` by other policies than the exact optimum, with its frontier and its cross-validation."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from baserate import equalize, read
 from baserate._formatting import format_number
 from baserate.equalize import Folds, Goal
 from baserate.infer import IntervalOptions
-from tests.cli.shell import fit_the_terminal, is_as_ever, run
+from tests.cli.shell import fits_terminal, matches_snapshot, run
 from tests.schemas import read_results
 from tests.tiers import tiered
 
@@ -32,7 +32,7 @@ TOLD = {
 
 
 @pytest.fixture(scope="session")
-def screened(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def crossing_groups(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two groups whose curves cross: the scores of one tell most at the top, those of the other at the bottom."""
     rng = np.random.default_rng(5)
     path = tmp_path_factory.mktemp("screened") / "screened.csv"
@@ -53,8 +53,8 @@ def run_json(*typed: object) -> dict[str, Any]:
 
 @pytest.mark.quick(2)
 @pytest.mark.parametrize("name", WAYS)
-def test_a_way_is_taken(name: str, screened: Path) -> None:
-    t = read.tallies(screened, truth="sick", score="risk", group="sex")
+def test_each_option_chooses_its_policy(name: str, crossing_groups: Path) -> None:
+    t = read.tallies(crossing_groups, truth="sick", score="risk", group="sex")
     policies = {
         "deterministic": lambda: equalize.deterministic_thresholds(t, Goal(within=0.1)),
         "blind": lambda: equalize.common_threshold(t, Goal(within=0.2)),
@@ -63,16 +63,16 @@ def test_a_way_is_taken(name: str, screened: Path) -> None:
         "reversal": lambda: equalize.optimal_policy(t, Goal(), reversal=True),
     }
     policy = policies[name]()
-    output = run_json(screened, *TYPED, *WAYS[name])
+    output = run_json(crossing_groups, *TYPED, *WAYS[name])
     assert output["data"]["cost"] == pytest.approx(policy.settings["cost"])
     assert output["data"]["policies"]["risk"]["rule"] == policy.rule
-    assert TOLD[name] in " ".join(run("equalize", screened, *TYPED, *WAYS[name], "-q").stdout.split())
+    assert TOLD[name] in " ".join(run("equalize", crossing_groups, *TYPED, *WAYS[name], "-q").stdout.split())
     assert output["data"]["needs_group"] == (name != "blind") == (output["data"]["legal"] is not None)
 
 
 @pytest.mark.parametrize("name", tiered(["deterministic", "blind", "crossing", "reject"], 2))
-def test_the_distance_from_the_optimum_is_told(name: str, screened: Path) -> None:
-    typed = (screened, *TYPED, *WAYS[name], "--fp", "3")
+def test_cost_above_the_optimum_is_stated(name: str, crossing_groups: Path) -> None:
+    typed = (crossing_groups, *TYPED, *WAYS[name], "--fp", "3")
     output = run_json(*typed)["data"]
     page = " ".join(run("equalize", *typed, "-q").stdout.split())
     above = output["cost"] - output["least"]
@@ -87,33 +87,33 @@ def test_the_distance_from_the_optimum_is_told(name: str, screened: Path) -> Non
     assert (crossed in page) == (name == "crossing")
 
 
-def test_a_way_that_is_as_cheap_as_any_says_so(screened: Path) -> None:
-    shown = run("equalize", screened, *TYPED, "--crossing", "-q").stdout
+def test_optimal_cost_is_stated(crossing_groups: Path) -> None:
+    shown = run("equalize", crossing_groups, *TYPED, "--crossing", "-q").stdout
     assert "No policy that keeps the parity is cheaper." in shown
 
 
-def test_an_objective_and_a_middle_are_handed_on(screened: Path) -> None:
-    t = read.tallies(screened, truth="sick", score="risk", group="sex")
+def test_objective_and_middle_reach_the_library(crossing_groups: Path) -> None:
+    t = read.tallies(crossing_groups, truth="sick", score="risk", group="sex")
     given: dict[str, Any] = {"favor": [("m",)], "favorable": "pass", "around": 0.5, "objective": "balanced_accuracy"}
     policy = equalize.reject_option(t, Goal("demographic-parity", within=0.3), **given)
     typed = ("--favor", "m", "--favorable", "pass", "--around", "0.5", "--objective", "balanced_accuracy")
-    output = run_json(screened, *TYPED[:-1], "demographic-parity", "--within", "0.3", *typed)
+    output = run_json(crossing_groups, *TYPED[:-1], "demographic-parity", "--within", "0.3", *typed)
     assert output["data"]["policies"]["risk"]["settings"]["band"] == list(policy.settings["band"])
 
 
-def test_a_band_that_keeps_no_parity_is_told(screened: Path) -> None:
-    result = run("equalize", screened, *TYPED, "--favor", "m", "--favorable", "flag", "--around", "0.5")
+def test_band_without_parity_is_reported(crossing_groups: Path) -> None:
+    result = run("equalize", crossing_groups, *TYPED, "--favor", "m", "--favorable", "flag", "--around", "0.5")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "band" in result.stderr
-    strange = run("equalize", screened, *TYPED, "--favor", "x", "--favorable", "flag")
+    strange = run("equalize", crossing_groups, *TYPED, "--favor", "x", "--favorable", "flag")
     assert strange.exit_code == 3
     assert "sex = f" in strange.stderr
 
 
 @pytest.mark.slow
-def test_the_frontier_follows(screened: Path) -> None:
-    output = run_json(screened, *TYPED, "--frontier")
-    t = read.tallies(screened, truth="sick", score="risk", group="sex")
+def test_frontier_is_appended(crossing_groups: Path) -> None:
+    output = run_json(crossing_groups, *TYPED, "--frontier")
+    t = read.tallies(crossing_groups, truth="sick", score="risk", group="sex")
     wanted = equalize.frontier(t, Goal())
     rows = [row for row in output["rows"] if row["table"] == "frontier"]
     assert [(row["within"], row["cost"]) for row in rows] == [(row["within"], row["cost"]) for row in wanted.rows()]
@@ -121,11 +121,11 @@ def test_the_frontier_follows(screened: Path) -> None:
     assert output["data"]["frontier"]["free_from"] == wanted.data["free_from"]
 
 
-def test_what_is_held_out_follows(screened: Path) -> None:
+def test_cross_validation_is_appended(crossing_groups: Path) -> None:
     output = run_json(
-        screened, *TYPED, "--held-out", "--folds", "3", "--repeats", "2", "--seed", "7", "--within", "0.05"
+        crossing_groups, *TYPED, "--held-out", "--folds", "3", "--repeats", "2", "--seed", "7", "--within", "0.05"
     )
-    t = read.tallies(screened, truth="sick", score="risk", group="sex")
+    t = read.tallies(crossing_groups, truth="sick", score="risk", group="sex")
     deal = Folds(folds=3, repeats=2, seed=7)
     wanted = equalize.cross_validate(t, Goal(within=0.05), folds=deal, interval=IntervalOptions(seed=7)).results()
     rows = [row for row in output["rows"] if row["table"] == "held_out"]
@@ -135,7 +135,7 @@ def test_what_is_held_out_follows(screened: Path) -> None:
 
 
 @pytest.mark.slow
-def test_all_tables_fit_the_terminal(screened: Path) -> None:
+def test_all_tables_fit_the_terminal(crossing_groups: Path) -> None:
     typed = (*TYPED, "--within", "0.02", "--frontier", "--held-out", "-q")
-    assert is_as_ever(run("equalize", screened, *typed).stdout, "equalize-all")
-    assert fit_the_terminal("equalize", screened, *typed, widths=(60, 80, 100, 140))
+    assert matches_snapshot(run("equalize", crossing_groups, *typed).stdout, "equalize-all")
+    assert fits_terminal("equalize", crossing_groups, *typed, widths=(60, 80, 100, 140))

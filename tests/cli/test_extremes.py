@@ -1,4 +1,4 @@
-"""Numeric options at the ends of what can be typed: a usage error or an answer, never a crash of ours."""
+"""Numeric options at the ends of their domains: a usage error or an answer, never a defect."""
 
 import resource
 import shlex
@@ -135,7 +135,7 @@ def typed_for(option: str) -> Iterator[str]:
 
 
 @contextmanager
-def limited() -> Iterator[None]:
+def limit_resources() -> Iterator[None]:
     """Little memory, little time, and no warning."""
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
@@ -169,7 +169,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.mark.quick(9)
 @pytest.mark.parametrize(("name", "line"), tiered_rows(LINES, is_plain))
-def test_every_line_works_as_it_is(name: str, line: str, files: dict[str, str]) -> None:
+def test_every_command_works_with_usual_values(name: str, line: str, files: dict[str, str]) -> None:
     result = run(*shlex.split(f"{name} {line}".format(**files)))
     assert result.exit_code == 0, result.stderr
 
@@ -202,14 +202,14 @@ def check_extremes(name: str, line: str, files: dict[str, str], extremes: Collec
         at = words.index(word) + 1 if word in name.split()[1:] and len(name.split()) == 2 else len(words)
         for typed in (each for each in typed_for(option.opts[-1]) if each.rpartition(",")[2] in extremes):
             given = [*words[:at], f"{option.opts[-1]}={typed}", *words[at:]]
-            with limited():
+            with limit_resources():
                 result = run(*given)
             output = f"{shlex.join(given)}: {result.stderr}"
             assert result.exit_code in {0, 1, 2, 3}, output
             assert not any(bad in result.stderr for bad in ("internal error", "Traceback", "Warning")), output
 
 
-def test_every_command_with_numeric_options_is_walked() -> None:
+def test_every_command_with_numeric_options_is_covered() -> None:
     assert {name.split()[0] for name in COMMANDS} >= set(with_numbers(app))
 
 
@@ -242,8 +242,8 @@ def with_numbers(group: click.Group) -> Iterator[str]:
         ("size auc --half-width 1e-320 --expect 0.8 --prevalence 0.1", "1e-09<=x<="),
     ],
 )
-def test_the_domain_is_told(typed: str, domain: str, files: dict[str, str]) -> None:
-    with limited():
+def test_errors_state_the_domain(typed: str, domain: str, files: dict[str, str]) -> None:
+    with limit_resources():
         result = run(*shlex.split(typed.format(**files)))
     assert result.exit_code == 2, result.stderr
     assert domain in result.stderr

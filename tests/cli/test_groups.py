@@ -1,4 +1,4 @@
-"""`baserate groups`: what people see, what programs get, and what is refused."""
+"""`baserate groups`: snapshots, JSON, and refused options."""
 
 import csv
 from io import StringIO
@@ -12,7 +12,7 @@ from click.testing import Result
 import baserate
 from baserate import Cut, Policy, equalize
 from baserate.text._tables import display_width
-from tests.cli.shell import is_as_ever, people, run
+from tests.cli.shell import matches_snapshot, run, write_people
 from tests.schemas import read_results
 from tests.tiers import tiered
 
@@ -20,7 +20,7 @@ ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
 QUICK = ("--n-permutations", "200", "-q")
 
 
-def screened(folder: Path, size: int = 900) -> Path:
+def write_screening(folder: Path, size: int = 900) -> Path:
     """Write a file of people in groups, one of them small and one without positives."""
     rng = np.random.default_rng(4)
     risk, sex = np.round(rng.random(size), 2), rng.choice(["f", "m"], size)
@@ -44,17 +44,17 @@ VIEWS: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.quick(3)
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
+def test_snapshot_of_terminal_output(name: str, tmp_path: Path) -> None:
     width = "60" if name.endswith("narrow") else "100"
-    result = run("groups", screened(tmp_path), *VIEWS[name], *QUICK, env={"COLUMNS": width})
+    result = run("groups", write_screening(tmp_path), *VIEWS[name], *QUICK, env={"COLUMNS": width})
     assert result.exit_code == 0, result.stderr
-    assert is_as_ever(result.stdout, name)
+    assert matches_snapshot(result.stdout, name)
     if not name.endswith("md"):
         assert max(map(display_width, result.stdout.splitlines())) <= int(width)
 
 
-def test_help_is_as_ever() -> None:
-    assert is_as_ever(run("groups", "--help").stdout, "help-groups")
+def test_snapshot_of_help() -> None:
+    assert matches_snapshot(run("groups", "--help").stdout, "help-groups")
 
 
 def rows_of(result: Result) -> list[dict[str, Any]]:
@@ -64,13 +64,13 @@ def rows_of(result: Result) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", tiered([name for name in VIEWS if not name.endswith("md")], 2))
-def test_all_that_programs_get_fits_the_schema(name: str, tmp_path: Path) -> None:
-    result = rows_of(run("groups", screened(tmp_path), *VIEWS[name], *QUICK, "--json"))
+def test_json_fits_the_schema(name: str, tmp_path: Path) -> None:
+    result = rows_of(run("groups", write_screening(tmp_path), *VIEWS[name], *QUICK, "--json"))
     assert {row["table"] for row in result} == {"group", "difference", "gap"}
 
 
-def test_programs_get_what_the_library_finds(tmp_path: Path) -> None:
-    path = screened(tmp_path)
+def test_json_equals_the_results_of_the_library(tmp_path: Path) -> None:
+    path = write_screening(tmp_path)
     typed = ("groups", path, *ONE, "--group", "site", "--group", "sex", "--threshold", "0.4", *QUICK, "--json")
     result = rows_of(run(*typed))
     t = baserate.read.tallies(path, truth="sick", score="risk", group=["site", "sex"], positive=1)
@@ -82,8 +82,8 @@ def test_programs_get_what_the_library_finds(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "named", [("--group", "site,sex"), ("--group", "site", "--group", "sex"), ("--group", "site, sex,site")]
 )
-def test_columns_are_named_with_commas_or_one_by_one(named: tuple[str, ...], tmp_path: Path) -> None:
-    result = run("groups", screened(tmp_path), *ONE, *named, "--measures", "fpr", *QUICK, "--format", "csv")
+def test_group_columns_are_listed_or_repeated(named: tuple[str, ...], tmp_path: Path) -> None:
+    result = run("groups", write_screening(tmp_path), *ONE, *named, "--measures", "fpr", *QUICK, "--format", "csv")
     lines = list(csv.DictReader(StringIO(result.stdout)))
     assert list(dict.fromkeys(line["by"] for line in lines)) == ["site", "sex", "site, sex"]
     assert {line["group.sex"] for line in lines if line["by"] == "site"} == {""}
@@ -93,8 +93,8 @@ def test_columns_are_named_with_commas_or_one_by_one(named: tuple[str, ...], tmp
     assert {(pair["other.site"], pair["other.sex"]) for pair in pairs} == {("north", "m")}
 
 
-def test_a_policy_names_its_columns_and_decides(tmp_path: Path) -> None:
-    path = screened(tmp_path)
+def test_policy_names_the_columns_and_decides(tmp_path: Path) -> None:
+    path = write_screening(tmp_path)
     policy = Policy(
         by_group={("f",): Cut((0.4,)), ("m",): Cut((0.6,))},
         otherwise="refuse",
@@ -111,33 +111,35 @@ def test_a_policy_names_its_columns_and_decides(tmp_path: Path) -> None:
     assert "Decided for each of 2 groups by sex." in shown
 
 
-def test_small_groups_are_marked_and_what_they_would_show_is_told(tmp_path: Path) -> None:
-    shown = run("groups", screened(tmp_path), *ONE, "--group", "site", "--measures", "fpr", *QUICK).stdout
+def test_small_groups_are_marked_with_detectable_differences(tmp_path: Path) -> None:
+    shown = run("groups", write_screening(tmp_path), *ONE, "--group", "site", "--measures", "fpr", *QUICK).stdout
     (isle,) = [line for line in shown.splitlines() if line.startswith("  fpr  ") and "*" in line]
     assert isle.count("*") == 2  # hill and isle
     assert "detectable difference" in shown
     assert "* rests on fewer than 30 rows" in shown
-    large = run("groups", screened(tmp_path), *ONE, "--group", "sex", "--measures", "fpr", *QUICK).stdout
+    large = run("groups", write_screening(tmp_path), *ONE, "--group", "sex", "--measures", "fpr", *QUICK).stdout
     assert "*" not in large
     assert "would show" not in large
 
 
-def test_one_digit_is_enough(tmp_path: Path) -> None:
-    result = run("groups", screened(tmp_path), *ONE, "--group", "sex", "--measures", "fpr", *QUICK, "--digits", "1")
+def test_one_digit_is_accepted(tmp_path: Path) -> None:
+    result = run(
+        "groups", write_screening(tmp_path), *ONE, "--group", "sex", "--measures", "fpr", *QUICK, "--digits", "1"
+    )
     assert result.exit_code == 0, result.stderr
     assert "fpr (predictive equality)" in result.stdout
 
 
 @pytest.mark.slow
-def test_no_page_says_what_is_fair(tmp_path: Path) -> None:
+def test_pages_contain_no_verdict_on_fairness(tmp_path: Path) -> None:
     for typed in VIEWS.values():
-        result = run("groups", screened(tmp_path), *typed, "--n-permutations", "50")
+        result = run("groups", write_screening(tmp_path), *typed, "--n-permutations", "50")
         assert "fair" not in result.stdout + result.stderr
 
 
-def test_who_takes_no_part_is_told(tmp_path: Path) -> None:
+def test_excluded_groups_are_listed(tmp_path: Path) -> None:
     result = run(
-        "groups", screened(tmp_path), *ONE, "--group", "site", "--measures", "recall", "--n-permutations", "50"
+        "groups", write_screening(tmp_path), *ONE, "--group", "site", "--measures", "recall", "--n-permutations", "50"
     )
     output = (
         "note: sensitivity: excluded from tests and gaps, with fewer than the minimum of 30: site = isle (0 positives)."
@@ -156,15 +158,15 @@ def test_who_takes_no_part_is_told(tmp_path: Path) -> None:
         (("--group", "site"), "site", {"site": "north"}),
     ],
 )
-def test_the_reference_is_chosen(typed: tuple[str, ...], by: str, other: dict[str, str], tmp_path: Path) -> None:
-    result = rows_of(run("groups", screened(tmp_path), *ONE, *typed, "--measures", "fpr", *QUICK, "--json"))
+def test_reference_group_can_be_chosen(typed: tuple[str, ...], by: str, other: dict[str, str], tmp_path: Path) -> None:
+    result = rows_of(run("groups", write_screening(tmp_path), *ONE, *typed, "--measures", "fpr", *QUICK, "--json"))
     compared = [row for row in result if row["table"] == "difference" and row["by"] == by]
     assert compared
     assert all(row["other"] == other for row in compared)
 
 
-def test_who_is_not_tested_and_with_whom_groups_are_compared_is_told(tmp_path: Path) -> None:
-    path = screened(tmp_path)
+def test_untested_groups_and_the_reference_are_stated(tmp_path: Path) -> None:
+    path = write_screening(tmp_path)
     shown = " ".join(run("groups", path, *ONE, "--group", "site", "--measures", "fpr", *QUICK).stdout.split())
     assert "Below the minimum of 30 rows for a measure, so neither tested nor in disparities: fpr: hill (29)" in shown
     assert "isle (12)." in shown
@@ -190,23 +192,23 @@ def test_who_is_not_tested_and_with_whom_groups_are_compared_is_told(tmp_path: P
         ((*ONE, "--group", "sex", "--n-permutations", "0"), "'--n-permutations'"),
     ],
 )
-def test_what_is_refused(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
-    result = run("groups", people(tmp_path), *typed)
+def test_invalid_options_are_refused(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    result = run("groups", write_people(tmp_path), *typed)
     assert result.exit_code in {2, 3}
     assert message in result.stderr
 
 
-def test_labels_are_not_decided_again(tmp_path: Path) -> None:
+def test_predicted_labels_are_not_thresholded(tmp_path: Path) -> None:
     Policy(by_group={(): Cut((0.4,))}, otherwise="refuse").save(tmp_path / "policy.json")
     typed = (*ONE, "--predicted", "says", "--group", "sex", "--policy", tmp_path / "policy.json")
-    result = run("groups", people(tmp_path), *typed)
+    result = run("groups", write_people(tmp_path), *typed)
     assert result.exit_code == 2
     assert "--predicted holds decisions already" in result.stderr
 
 
 @pytest.mark.parametrize("verb", tiered([("curve", "roc"), ("curve", "pr"), ("reliability",)], 2))
-def test_curves_of_each_group_are_had_as_the_footnote_says(verb: tuple[str, ...], tmp_path: Path) -> None:
-    path = screened(tmp_path)
+def test_commands_of_the_footnote_work(verb: tuple[str, ...], tmp_path: Path) -> None:
+    path = write_screening(tmp_path)
     assert " ".join(("baserate", *verb)).replace("curve pr", "curve roc") in run(
         "groups", path, *ONE, "--group", "sex", *QUICK
     ).stdout.replace("\n", " ")

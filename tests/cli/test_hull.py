@@ -1,4 +1,4 @@
-"""`baserate hull`: what is shown, what JSON and CSV hold, what is told, and what is refused."""
+"""`baserate hull`: snapshots, JSON and CSV, messages, and refused options."""
 
 import csv
 import io
@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score
 from baserate import Costs, Counts, Curve, decide, read
 from baserate.cli._hull import FEW
 from baserate.decide import CHOSEN_NOTE as CHOSEN, _hull_tables
-from tests.cli.shell import PEOPLE, fit_the_terminal, is_as_ever, people, program, run
+from tests.cli.shell import PEOPLE, fits_terminal, matches_snapshot, run, run_program, write_people
 from tests.schemas import read_results
 from tests.tiers import tiered
 
@@ -43,7 +43,7 @@ def run_json(*typed: object, given: str | None = None) -> dict[str, Any]:
     return read_results(result.stdout)
 
 
-def abc(folder: Path) -> Path:
+def write_classifiers(folder: Path) -> Path:
     """Write decisions of three classifiers on a hundred rows of each class."""
     sides = [(1, [true for true, _ in TABLES.values()]), (0, [false for _, false in TABLES.values()])]
     lines = [
@@ -54,7 +54,7 @@ def abc(folder: Path) -> Path:
     return path
 
 
-def many(folder: Path) -> Path:
+def write_crossing_scores(folder: Path) -> Path:
     """Write two scores that change their places on the front many times."""
     rng = np.random.default_rng(1)
     truth = rng.random(5000) < 0.3
@@ -67,30 +67,30 @@ def many(folder: Path) -> Path:
 
 @pytest.mark.quick(5)
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
-    result = run("hull", people(tmp_path), *VIEWS[name], "-q")
+def test_snapshot_of_terminal_output(name: str, tmp_path: Path) -> None:
+    result = run("hull", write_people(tmp_path), *VIEWS[name], "-q")
     assert result.exit_code == 0, result.stderr
-    assert is_as_ever(result.stdout, name)
+    assert matches_snapshot(result.stdout, name)
 
 
 @pytest.mark.parametrize("name", REVERSED)
-def test_a_view_below_the_diagonal_is_as_ever(name: str, tmp_path: Path) -> None:
-    assert is_as_ever(run("hull", abc(tmp_path), *ABC, *REVERSED[name], "-q").stdout, name)
+def test_snapshot_below_the_diagonal(name: str, tmp_path: Path) -> None:
+    assert matches_snapshot(run("hull", write_classifiers(tmp_path), *ABC, *REVERSED[name], "-q").stdout, name)
 
 
-def test_help_is_as_ever() -> None:
+def test_snapshot_of_help() -> None:
     shown = run("hull", "--help").stdout
-    assert is_as_ever(shown, "help-hull")
+    assert matches_snapshot(shown, "help-hull")
     assert "--group" not in shown
 
 
 @pytest.mark.parametrize("name", [name for name in VIEWS if not name.endswith("md")])
-def test_views_fit_the_terminal(name: str, tmp_path: Path) -> None:
-    assert fit_the_terminal("hull", people(tmp_path), *VIEWS[name], widths=(50, 80, 100, 140))
+def test_pages_fit_the_terminal(name: str, tmp_path: Path) -> None:
+    assert fits_terminal("hull", write_people(tmp_path), *VIEWS[name], widths=(50, 80, 100, 140))
 
 
-def test_three_classifiers_of_the_textbook(tmp_path: Path) -> None:
-    output = run_json(abc(tmp_path), *ABC, "--fpr", "0.14")
+def test_textbook_example_of_three_classifiers(tmp_path: Path) -> None:
+    output = run_json(write_classifiers(tmp_path), *ABC, "--fpr", "0.14")
     best = [row for row in output["rows"] if row["fpr"] is not None]
     assert [(row["classifier"], row["threshold"], row["fpr"], row["tpr"]) for row in best] == [
         ("none", "inf", 0, 0),
@@ -110,8 +110,8 @@ def test_three_classifiers_of_the_textbook(tmp_path: Path) -> None:
     assert [row["chance"] for row in output["rows"]] == pytest.approx([0.5, 0.5, 0, None, None], nan_ok=True)
 
 
-def test_reversal_is_offered_and_taken(tmp_path: Path) -> None:
-    path = abc(tmp_path)
+def test_reversal_is_offered_and_applied(tmp_path: Path) -> None:
+    path = write_classifiers(tmp_path)
     offered = run("hull", path, *ABC, "-q").stdout
     assert "--reverse lets it take part so" in offered
     output = run_json(path, *ABC, "--reverse", "--fpr", "0.06")
@@ -126,8 +126,8 @@ def test_reversal_is_offered_and_taken(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("typed", [("--fn", "5"), ("--fp", "3"), ("--fp", "0"), ("--tp", "-4", "--tn", "0.5")])
 @pytest.mark.parametrize("prevalence", tiered([0.02, 0.4, 0.9]))
-def test_the_best_there_is_the_cheapest_of_all(typed: tuple[str, ...], prevalence: float, tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_best_vertex_has_the_least_cost(typed: tuple[str, ...], prevalence: float, tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     at = run_json(path, *TWO, *typed, "--prevalence", prevalence)["data"]["at"]
     costs = Costs(**{name: at[name] for name in ("fp", "fn", "tp", "tn")})
     tallies = read.tallies(path, truth="sick", score=["risk", "old"])
@@ -140,8 +140,8 @@ def test_the_best_there_is_the_cheapest_of_all(typed: tuple[str, ...], prevalenc
     assert at["cost"] == pytest.approx(min(every))
 
 
-def test_ranges_meet_and_hold_the_best(tmp_path: Path) -> None:
-    output = run_json(people(tmp_path), *TWO, *DUE)
+def test_ranges_are_adjacent_and_contain_the_best(tmp_path: Path) -> None:
+    output = run_json(write_people(tmp_path), *TWO, *DUE)
     rows = [row for row in output["rows"] if row["fpr"] is not None]
     for name in ("slope", "ratio", "prevalence"):
         assert [row[f"{name}_from"] for row in rows[1:]] == [row[f"{name}_to"] for row in rows[:-1]]
@@ -152,22 +152,22 @@ def test_ranges_meet_and_hold_the_best(tmp_path: Path) -> None:
     assert best["cost"] == at["cost"] == min(row["cost"] for row in rows)
 
 
-def test_a_rate_that_a_vertex_has_needs_no_lots(tmp_path: Path) -> None:
-    shown = " ".join(run("hull", people(tmp_path), *TWO, "--tpr", "0.5", "-q").stdout.split())
+def test_rate_of_a_vertex_needs_no_randomization(tmp_path: Path) -> None:
+    shown = " ".join(run("hull", write_people(tmp_path), *TWO, "--tpr", "0.5", "-q").stdout.split())
     assert "A true positive rate of 0.5000, with a false positive rate of 0: flag old ≥ 0.81." in shown
-    assert run_json(people(tmp_path), *TWO, "--fpr", "1")["data"]["hybrid"]["tpr"] == 1
-    assert run_json(people(tmp_path), *TWO, "--fpr", "0")["data"]["hybrid"]["tpr"] == 0.5
+    assert run_json(write_people(tmp_path), *TWO, "--fpr", "1")["data"]["hybrid"]["tpr"] == 1
+    assert run_json(write_people(tmp_path), *TWO, "--fpr", "0")["data"]["hybrid"]["tpr"] == 0.5
 
 
-def test_a_mixture_costs_what_its_ends_cost_on_average(tmp_path: Path) -> None:
-    output = run_json(people(tmp_path), *TWO, *DUE, "--fpr", "0.1")
+def test_cost_of_a_mixture_is_the_average_of_its_vertices(tmp_path: Path) -> None:
+    output = run_json(write_people(tmp_path), *TWO, *DUE, "--fpr", "0.1")
     rows = [row for row in output["rows"] if row["fpr"] is not None]
     for name in ("fpr", "tpr", "cost"):
         assert output["data"]["hybrid"][name] == pytest.approx(sum(row["chance"] * row[name] for row in rows))
 
 
-def test_few_vertices_to_read_and_all_as_data(tmp_path: Path) -> None:
-    path = many(tmp_path)
+def test_tables_show_few_vertices_and_csv_all(tmp_path: Path) -> None:
+    path = write_crossing_scores(tmp_path)
     every = [row for row in run_json(path, *TWO)["rows"] if row["fpr"] is not None]
     assert len(every) > FEW + 5
     result = run("hull", path, *TWO, "--positive", "1")
@@ -189,7 +189,7 @@ def test_few_vertices_to_read_and_all_as_data(tmp_path: Path) -> None:
     assert output in run("hull", path, *ONE, "--ratios", "--format", "md").stdout
 
 
-def test_who_shares_a_vertex_is_named() -> None:
+def test_models_at_the_same_vertex_are_named() -> None:
     table = "sick,risk,old\n1,0.9,3\n1,0.8,2\n0,0.3,1\n"
     output = run_json("-", *TWO, given=table)
     assert [(row["classifier"], row["others"]) for row in output["rows"]] == [
@@ -202,32 +202,36 @@ def test_who_shares_a_vertex_is_named() -> None:
     assert "Each model is among the best somewhere." in shown
 
 
-def test_one_model_has_no_rival(tmp_path: Path) -> None:
-    assert "Each model" not in run("hull", people(tmp_path), *ONE, "-q").stdout
+def test_single_model_has_no_dominated_models(tmp_path: Path) -> None:
+    assert "Each model" not in run("hull", write_people(tmp_path), *ONE, "-q").stdout
 
 
-def test_scores_that_are_all_equal_have_a_reason() -> None:
+def test_constant_scores_have_a_reason() -> None:
     table = "sick,risk,old\n1,0.9,1\n0,0.3,1\n"
     assert run_json("-", *TWO, given=table)["rows"][-1]["gap"] is None
     shown = run("hull", "-", *TWO, "-q", given=table).stdout
     assert "¹ all scores are equal, so that they can only flag nothing or everything" in shown
 
 
-def test_likelihood_ratios_by_hand(tmp_path: Path) -> None:
-    output = run_json(abc(tmp_path), "--truth", "y", "--predicted", "A", "--ratios", "--prevalence", "0.1")
+def test_likelihood_ratios_equal_those_computed_by_hand(tmp_path: Path) -> None:
+    output = run_json(
+        write_classifiers(tmp_path), "--truth", "y", "--predicted", "A", "--ratios", "--prevalence", "0.1"
+    )
     high, low = output["rows"]
     assert (high["positives"], high["negatives"], low["positives"], low["negatives"]) == (63, 28, 37, 72)
     assert (high["ratio"], low["ratio"]) == pytest.approx((63 / 28, 37 / 72))
     assert high["posterior"] == pytest.approx(0.1 * 0.63 / (0.1 * 0.63 + 0.9 * 0.28))
     error = np.sqrt(1 / 63 - 1 / 100 + 1 / 28 - 1 / 100)
     assert (high["low"], high["high"]) == pytest.approx(tuple(2.25 * np.exp([-1.959964 * error, 1.959964 * error])))
-    wider = run_json(abc(tmp_path), "--truth", "y", "--predicted", "A", "--ratios", "--level", "99%")["rows"][0]
+    wider = run_json(write_classifiers(tmp_path), "--truth", "y", "--predicted", "A", "--ratios", "--level", "99%")[
+        "rows"
+    ][0]
     assert wider["low"] < high["low"] < high["high"] < wider["high"]
     assert wider["posterior"] == pytest.approx(63 / 91)  # at the prevalence of the rows
 
 
-def test_the_weights_give_the_auc_that_is_told(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_weights_give_the_stated_auc(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     (row,) = run_json(path, *TWO, "--combine")["rows"]
     lines = list(csv.DictReader(io.StringIO(PEOPLE)))
     truth, risk, old = ([float(line[name]) for line in lines] for name in ("sick", "risk", "old"))
@@ -241,14 +245,14 @@ def test_the_weights_give_the_auc_that_is_told(tmp_path: Path) -> None:
     assert f"Rank by risk + {row['second_weight']:.3f}·old." in shown
 
 
-def test_weights_that_were_only_tried_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_searched_weights_are_stated_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     combine = decide.combine_scores
     monkeypatch.setattr(_hull_tables, "combine_scores", lambda rows: combine(rows, limit=3))
-    shown = " ".join(run("hull", people(tmp_path), *TWO, "--combine", "-q").stdout.split())
+    shown = " ".join(run("hull", write_people(tmp_path), *TWO, "--combine", "-q").stdout.split())
     assert "these are the best weights of a search." in shown
 
 
-def test_too_few_rows_to_hold_some_out() -> None:
+def test_too_few_rows_for_held_out_folds() -> None:
     table = "sick,risk,old\n1,0.9,1\n0,0.3,2\n0,0.4,1\n"
     (row,) = run_json("-", *TWO, "--combine", given=table)["rows"]
     assert (row["held_out"], row["why"]) == (None, "there are too few rows of a class to hold some out")
@@ -280,15 +284,15 @@ def test_too_few_rows_to_hold_some_out() -> None:
         (("--score", "nothing"), "there is no column 'nothing'"),
     ],
 )
-def test_what_is_refused(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
-    result = run("hull", people(tmp_path), *ONE, *typed)
+def test_invalid_options_are_refused(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    result = run("hull", write_people(tmp_path), *ONE, *typed)
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("typed", [ONE, (*ONE, "--ratios"), (*TWO, "--combine")])
-def test_one_class_is_no_data(typed: tuple[str, ...]) -> None:
+def test_single_class_exits_with_3(typed: tuple[str, ...]) -> None:
     table = "sick,risk,old\n1,0.9,1\n1,0.3,2\n"
     result = run("hull", "-", *typed, "--positive", "1", given=table)
     assert (result.exit_code, result.stdout) == (3, "")
@@ -296,14 +300,14 @@ def test_one_class_is_no_data(typed: tuple[str, ...]) -> None:
     assert "class" in result.stderr
 
 
-def test_a_name_that_is_a_constant_decision_is_refused() -> None:
+def test_reserved_model_names_are_refused() -> None:
     result = run("hull", "-", "--truth", "sick", "--score", "all", given="sick,all\n1,0.9\n0,0.3\n")
     assert result.exit_code == 2
     assert "a classifier is called 'all', which is reserved; give it another name." in result.stderr
 
 
-def test_labels_are_one_point(tmp_path: Path) -> None:
-    output = run_json(people(tmp_path), "--truth", "sick", "--predicted", "says")
+def test_predicted_labels_are_one_vertex(tmp_path: Path) -> None:
+    output = run_json(write_people(tmp_path), "--truth", "sick", "--predicted", "says")
     (own,) = [row for row in output["rows"] if row["classifier"] == "says"]
     assert (own["threshold"], own["fpr"], own["tpr"]) == (None, pytest.approx(1 / 6), 0.5)
     assert output["data"]["notes"] == []  # nothing was chosen
@@ -311,8 +315,8 @@ def test_labels_are_one_point(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_it_is_the_same_program() -> None:
-    result = program("hull", "-", *ONE, "--json", given=PEOPLE)
+def test_installed_program_prints_the_same() -> None:
+    result = run_program("hull", "-", *ONE, "--json", given=PEOPLE)
     assert result.returncode == 0
     assert [row["threshold"] for row in read_results(result.stdout)["rows"]] == ["inf", 0.92, 0.64, 0.22, "-inf"]
     assert "stdin · 10 rows" in result.stderr

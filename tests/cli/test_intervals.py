@@ -1,4 +1,4 @@
-"""Intervals in the shell: which are made, where they stand, what is refused."""
+"""Intervals on the command line: methods, layout, and refused options."""
 
 import csv
 import json
@@ -13,7 +13,7 @@ from click import unstyle
 from baserate import infer, read
 from baserate.text._pivot import format_bounds
 from baserate.text._tables import IntervalCell, Page, Row, Section, Table, display_width
-from tests.cli.shell import people, run
+from tests.cli.shell import run, write_people
 from tests.schemas import check_schema
 from tests.tiers import tiered
 
@@ -35,7 +35,7 @@ def row(result: dict[str, Any], measure: str) -> dict[str, Any]:
 
 
 def test_intervals_are_those_of_the_library(tmp_path: Path) -> None:
-    path = people(tmp_path)
+    path = write_people(tmp_path)
     interval = infer.IntervalOptions(level=0.8, method="jeffreys", seed=7)
     result = run_json(path, *ONE, "--level", "0.8", "--interval", "jeffreys", "--seed", "7")
     assert result == json.loads(
@@ -47,34 +47,34 @@ def test_intervals_are_those_of_the_library(tmp_path: Path) -> None:
 
 
 def test_three_of_four_have_the_published_clopper_pearson_interval(tmp_path: Path) -> None:
-    shown = run("measure", people(tmp_path), *ONE, "-q").stdout
+    shown = run("measure", write_people(tmp_path), *ONE, "-q").stdout
     assert re.search(r"sensitivity +0\.7500 +0\.1941 – 0\.9937 ", shown)  # 3 of 4
     assert "95 % intervals: Clopper–Pearson for shares; " in shown
 
 
 @pytest.mark.parametrize("typed", tiered(["0.9", "90%", "90 %", ".9"], 2))
-def test_a_level_is_a_share_or_per_cent(typed: str, tmp_path: Path) -> None:
-    result = run_json(people(tmp_path), *ONE, "--level", typed)
+def test_level_may_be_a_share_or_a_percentage(typed: str, tmp_path: Path) -> None:
+    result = run_json(write_people(tmp_path), *ONE, "--level", typed)
     assert result["data"]["interval"]["level"] == pytest.approx(0.9)
-    assert "90 % interval" in run("measure", people(tmp_path), *ONE, "--level", typed).stdout
+    assert "90 % interval" in run("measure", write_people(tmp_path), *ONE, "--level", typed).stdout
 
 
 def test_a_higher_level_gives_wider_intervals(tmp_path: Path) -> None:
-    low, high = (run_json(people(tmp_path), *ONE, "--level", level)["rows"] for level in ("0.5", "0.99"))
+    low, high = (run_json(write_people(tmp_path), *ONE, "--level", level)["rows"] for level in ("0.5", "0.99"))
     pairs = [(a, b) for a, b in zip(low, high, strict=True) if a["low"] is not None]
     assert len(pairs) == 15
     assert all(float(b["low"]) <= float(a["low"]) <= float(a["high"]) <= float(b["high"]) for a, b in pairs)
 
 
-def test_only_draws_depend_on_the_seed(tmp_path: Path) -> None:
-    one, two = (run_json(people(tmp_path), *ONE, "--seed", seed) for seed in (1, 2))
+def test_only_bootstrap_intervals_depend_on_the_seed(tmp_path: Path) -> None:
+    one, two = (run_json(write_people(tmp_path), *ONE, "--seed", seed) for seed in (1, 2))
     assert row(one, "f1")["low"] != row(two, "f1")["low"]
     assert row(one, "sensitivity") == row(two, "sensitivity")
-    assert run_json(people(tmp_path), *ONE, "--seed", 1) == one
+    assert run_json(write_people(tmp_path), *ONE, "--seed", 1) == one
 
 
-def test_bounds_may_be_infinite_or_missing(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_infinite_and_missing_bounds(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     typed = (path, *ONE, "--group", "sex", "--measures", "dor,auc", "--interval", "logit-delong", "--threshold", "0.5")
     result = {(each["measure"], (each["group"] or {}).get("sex")): each for each in run_json(*typed)["rows"]}
     assert result["diagnostic_odds_ratio", "f"]["high"] == "inf"
@@ -93,14 +93,14 @@ def test_bounds_may_be_infinite_or_missing(tmp_path: Path) -> None:
 
 def test_extreme_levels_have_intervals_of_all_measures(tmp_path: Path) -> None:
     for level in ("1e-9", "0.999999999"):
-        result = run_json(people(tmp_path), *ONE, "--measures", "all", "--level", level)["rows"]
+        result = run_json(write_people(tmp_path), *ONE, "--measures", "all", "--level", level)["rows"]
         bounded = [each for each in result if each["low"] is not None]
         assert len(bounded) > 40
         assert all(float(each["low"]) <= float(each["value"]) <= float(each["high"]) for each in bounded)
-    assert "99.9999999 % intervals: " in run("measure", people(tmp_path), *ONE, "--level", "0.999999999").stdout
+    assert "99.9999999 % intervals: " in run("measure", write_people(tmp_path), *ONE, "--level", "0.999999999").stdout
 
 
-def test_methods_are_told_of_intervals_that_there_are(tmp_path: Path) -> None:
+def test_footnotes_state_the_methods_of_shown_intervals(tmp_path: Path) -> None:
     path = tmp_path / "one.csv"
     path.write_text("sick,risk,who\n1,0.3,a\n", encoding="utf-8")
     alone = run("measure", path, *ONE, "--positive", "1", "--measures", "accuracy,brier", "-q").stdout
@@ -113,10 +113,10 @@ def test_footnotes_do_not_break_at_hyphens() -> None:
     assert Page("", (), ("DeLong on log-odds",)).text(15) == "DeLong on\nlog-odds\n"
 
 
-def test_rows_of_one_cluster_say_less(tmp_path: Path) -> None:
+def test_clusters_widen_intervals(tmp_path: Path) -> None:
     path = tmp_path / "eyes.csv"
-    people = [(at % 3 == 0, (at * 37 % 100) / 100) for at in range(60)]
-    lines = [f"{sick:d},{risk},{at}" for at, (sick, risk) in enumerate(people) for _ in range(2)]
+    write_people = [(at % 3 == 0, (at * 37 % 100) / 100) for at in range(60)]
+    lines = [f"{sick:d},{risk},{at}" for at, (sick, risk) in enumerate(write_people) for _ in range(2)]
     path.write_text("\n".join(["sick,risk,who", *lines]), encoding="utf-8")
     once = tmp_path / "one_eye.csv"
     once.write_text("\n".join(["sick,risk,who", *lines[::2]]), encoding="utf-8")
@@ -141,7 +141,7 @@ def test_rows_of_one_cluster_say_less(tmp_path: Path) -> None:
 
 
 def test_clusters_go_with_labels_groups_and_several_models(tmp_path: Path) -> None:
-    path = people(tmp_path)
+    path = write_people(tmp_path)
     typed = (path, *ONE, "--score", "old", "--predicted", "says", "--group", "sex", "--cluster", "site")
     result = run_json(*typed)["rows"]
     plain = run_json(*typed[:-2], "--no-interval")["rows"]
@@ -167,7 +167,7 @@ def test_many_classes_have_intervals(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("typed", "message"),
     [
         *[
             (
@@ -201,27 +201,27 @@ def test_many_classes_have_intervals(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_slips_are_told_in_the_words_of_the_shell(typed: tuple[str, ...], told: str, tmp_path: Path) -> None:
-    result = run("measure", people(tmp_path), *typed)
+def test_errors_name_flags(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    result = run("measure", write_people(tmp_path), *typed)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith(f"baserate: {told}")
+    assert result.stderr.startswith(f"baserate: {message}")
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_clusters_of_many_labels_lead_to_a_positive_one(tmp_path: Path) -> None:
+def test_clusters_of_several_labels_suggest_a_positive_class(tmp_path: Path) -> None:
     typed = ("--truth", "site", "--predicted", "site", "--cluster", "sex")
-    result = run("measure", people(tmp_path), *typed)
+    result = run("measure", write_people(tmp_path), *typed)
     assert result.exit_code == 3
     assert "--positive" in result.stderr
     assert "without --cluster" in result.stderr
 
 
-def test_a_method_is_found_however_it_is_written(tmp_path: Path) -> None:
-    result = run_json(people(tmp_path), *ONE, "--interval", "Clopper_Pearson")
+def test_method_names_match_in_any_spelling(tmp_path: Path) -> None:
+    result = run_json(write_people(tmp_path), *ONE, "--interval", "Clopper_Pearson")
     assert result["data"]["interval"]["method"] == "clopper-pearson"
 
 
-def test_bounds_keep_the_digits_that_tell_them_apart() -> None:
+def test_bounds_keep_the_digits_that_distinguish_them() -> None:
     assert format_bounds(0.123456, 0.654321, 4, 4) == ("0.1235", "0.6543")
     assert format_bounds(0.012345, 0.654321, 4, 3) == ("0.012", "0.654")
     assert format_bounds(0.84201, 0.84399, 4, 3) == ("0.8420", "0.8440")
@@ -235,7 +235,7 @@ def spread(columns: int) -> Table:
     return Table("", tuple(f"site {at}" for at in range(columns)), (Section("rates", (Row("f1", cells),)),))
 
 
-def test_intervals_stand_beside_numbers_or_below_or_the_table_turns() -> None:
+def test_layout_of_intervals_by_width() -> None:
     beside, below, turned = (unstyle(Page("", (spread(3),)).text(width)).splitlines() for width in (60, 40, 25))
     assert beside == [
         "rates  site 0                   site 1    site 2",

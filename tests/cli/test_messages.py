@@ -1,4 +1,4 @@
-"""Messages go to stderr, say what to do in the words of the shell, and end with the right code."""
+"""Messages go to stderr, state a remedy with flags, and end with the right exit code."""
 
 import json
 import os
@@ -15,28 +15,28 @@ from baserate import DataError
 from baserate._errors import BaserateError, OptionError, advice, keyword
 from baserate.cli import VERBS, main
 from baserate.cli._errors import exit_code, render_for_shell
-from tests.cli.shell import people, program, run
+from tests.cli.shell import run, run_program, write_people
 
 ONE = ("--truth", "sick", "--score", "risk")
 
 
-def test_the_inferred_class_is_echoed_and_a_named_one_is_not(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_inferred_positive_class_is_printed(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     inferred = run("measure", path, *ONE)
     assert inferred.stderr == "positive = 1, inferred; name it with --positive.\n"
     assert inferred.stdout.startswith("people.csv · 10 rows · positive: sick = 1 · prevalence 40.00 %\n")
     assert run("measure", path, *ONE, "--positive", "1").stderr == ""
 
 
-def test_what_was_read_is_told_beside_the_data(tmp_path: Path) -> None:
+def test_headline_goes_to_stderr_beside_data(tmp_path: Path) -> None:
     output = "people.csv · 10 rows · positive: sick = 1 · prevalence 40.00 %\n"
-    typed = ("measure", people(tmp_path), *ONE, "--positive", "1")
+    typed = ("measure", write_people(tmp_path), *ONE, "--positive", "1")
     assert run(*typed, "--json").stderr == output
     assert run(*typed, "--format", "csv").stderr == output
     assert run(*typed, "-o", tmp_path / "out.txt").stderr == output
 
 
-def test_dropped_rows_and_notes_are_told(tmp_path: Path) -> None:
+def test_dropped_rows_and_notes_are_printed(tmp_path: Path) -> None:
     path = tmp_path / "holes.csv"
     path.write_text("y,p\n1,7\n0,\n,3\n0,2\n", encoding="utf-8")
     typed = ("measure", path, "--truth", "y", "--score", "p", "--positive", "1", "--missing", "drop")
@@ -54,7 +54,7 @@ def test_dropped_rows_and_notes_are_told(tmp_path: Path) -> None:
     assert run(*typed, "-q").stdout == run(*typed).stdout
 
 
-def test_a_thinned_curve_says_so(tmp_path: Path) -> None:
+def test_thinned_curves_are_noted(tmp_path: Path) -> None:
     path = tmp_path / "long.csv"
     path.write_text("y,p\n" + "".join(f"{at % 2},{at / 1000}\n" for at in range(999)), encoding="utf-8")
     typed = ("curve", "roc", path, "--truth", "y", "--score", "p", "--positive", "1")
@@ -128,7 +128,7 @@ def test_a_thinned_curve_says_so(tmp_path: Path) -> None:
 def test_errors_are_one_line_with_a_remedy_and_a_code(
     typed: tuple[str, ...], code: int, message: str, tmp_path: Path
 ) -> None:
-    path = str(people(tmp_path))
+    path = str(write_people(tmp_path))
     result = run(*(path if each == "FILE" else each for each in typed))
     assert result.exit_code == code
     assert result.stdout == ""
@@ -159,15 +159,15 @@ def test_options_are_spelled_as_flags_of_the_command(mention: str, shell: str) -
     assert render_for_shell(BaserateError("Wrong.", remedy=f"Give {mention}."), flags) == f"Wrong. Give {shell}."
 
 
-def test_an_error_can_be_told_of_another_place_with_its_options() -> None:
+def test_errors_can_be_renamed_for_another_data_set() -> None:
     error = OptionError(f"{keyword('score', 'p')} is no column", remedy=f"name {keyword('truth')}.", option="score")
     other = error.with_options({"score": "validation_score"}, where="validation", hint="Look there.")
     assert str(other) == "validation: validation_score='p' is no column; name truth=. Look there."
     assert (type(other), other.where, other.option) == (OptionError, "validation", "validation_score")
 
 
-def test_a_requirement_of_several_labels_is_told_in_flags(tmp_path: Path) -> None:
-    typed = ("measure", people(tmp_path), "--truth", "site", "--score", "risk", "--positive", "hill")
+def test_errors_about_several_labels_name_flags(tmp_path: Path) -> None:
+    typed = ("measure", write_people(tmp_path), "--truth", "site", "--score", "risk", "--positive", "hill")
     assert (
         "name the other class too, with --negative, and leave the other rows out with --missing drop."
         in run(*typed).stderr
@@ -178,17 +178,20 @@ def broken(*_: object, **__: object) -> None:
     raise KeyError("gone")
 
 
-def test_an_unexpected_error_is_ours_and_is_traced_only_on_demand(
+def test_unexpected_errors_exit_with_4_and_are_traced_on_request(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("baserate.infer.summary", broken)
-    result = run("measure", people(tmp_path), *ONE)
+    result = run("measure", write_people(tmp_path), *ONE)
     assert result.exit_code == 4
     assert result.stderr == (
         "baserate: internal error: KeyError: 'gone'. This is a defect of baserate; rerun with --debug for the "
         "traceback.\n"
     )
-    for typed in (("--debug", "measure", people(tmp_path), *ONE), ("measure", people(tmp_path), *ONE, "--debug")):
+    for typed in (
+        ("--debug", "measure", write_people(tmp_path), *ONE),
+        ("measure", write_people(tmp_path), *ONE, "--debug"),
+    ):
         traced = run(*typed)
         assert traced.exit_code == 4
         assert traced.stderr.startswith("Traceback (most recent call last):\n")
@@ -196,31 +199,31 @@ def test_an_unexpected_error_is_ours_and_is_traced_only_on_demand(
         assert traced.stderr.endswith(result.stderr)
 
 
-def test_a_refusal_is_traced_on_demand_too(tmp_path: Path) -> None:
-    typed = ("measure", people(tmp_path), "--truth", "sick", "--score", "site")
+def test_usage_errors_are_traced_on_request(tmp_path: Path) -> None:
+    typed = ("measure", write_people(tmp_path), "--truth", "sick", "--score", "site")
     assert "Traceback" not in run(*typed).stderr
     assert "Traceback" in run(*typed, "--debug").stderr
 
 
-def test_what_the_system_refuses_is_not_our_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object, **__: object) -> None:
+def test_system_errors_are_usage_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def raise_disk_full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device", "out")
 
-    monkeypatch.setattr("baserate.infer.summary", full)
-    result = run("measure", people(tmp_path), *ONE)
+    monkeypatch.setattr("baserate.infer.summary", raise_disk_full)
+    result = run("measure", write_people(tmp_path), *ONE)
     assert (result.exit_code, result.stderr) == (2, "baserate: the system refuses: No space left on device (out).\n")
 
 
 def test_control_c_ends_with_130(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def stopped(*_: object, **__: object) -> None:
+    def raise_interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("baserate.infer.summary", stopped)
-    result = run("measure", people(tmp_path), *ONE)
+    monkeypatch.setattr("baserate.infer.summary", raise_interrupt)
+    result = run("measure", write_people(tmp_path), *ONE)
     assert (result.exit_code, result.stdout, result.stderr) == (130, "", "baserate: interrupted.\n")
 
 
-def test_control_c_stops_a_program_that_waits(tmp_path: Path) -> None:
+def test_control_c_stops_a_waiting_program(tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "baserate", "measure", "-", *ONE],
         stdin=subprocess.PIPE,
@@ -240,10 +243,10 @@ def test_control_c_stops_a_program_that_waits(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
+def test_broken_pipe_is_no_error(tmp_path: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    path = people(tmp_path)
+    path = write_people(tmp_path)
     left = subprocess.run(
         [sys.executable, "-m", "baserate", "curve", "roc", str(path), *ONE, "--json", "-q"],
         stdout=writer,
@@ -255,22 +258,22 @@ def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
     assert (left.returncode, left.stderr) == (141, "")
 
 
-def test_a_fine_run_leaves_stderr_clean(tmp_path: Path) -> None:
+def test_successful_program_leaves_stderr_empty(tmp_path: Path) -> None:
     """Engines like to complain when the interpreter ends."""
     for form in ("table", "json"):
-        done = program("measure", people(tmp_path), *ONE, "--group", "site", "-q", "--format", form)
+        done = run_program("measure", write_people(tmp_path), *ONE, "--group", "site", "-q", "--format", form)
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout
 
 
-def test_main_with_arguments_ends_as_in_a_shell(capsys: pytest.CaptureFixture[str]) -> None:
+def test_main_with_arguments_exits(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main(["list", "curves"])
     assert end.value.code == 0
     assert capsys.readouterr().out.startswith("curve\n  roc ")
 
 
-def test_codes_by_kind() -> None:
+def test_exit_codes_by_kind_of_error() -> None:
     assert (exit_code(DataError), exit_code(ValueError)) == (3, 4)
 
 
@@ -284,12 +287,12 @@ def test_codes_by_kind() -> None:
         ({"FORCE_COLOR": "1", "TERM": "dumb"}, False),
     ],
 )
-def test_colour_off_a_terminal(env: dict[str, str | None], *, bold: bool) -> None:
+def test_color_without_a_terminal(env: dict[str, str | None], *, bold: bool) -> None:
     assert ("\x1b[1m" in run("list", "curves", env=env).stdout) is bold
 
 
 @pytest.mark.parametrize(("env", "bold"), [({}, True), ({"NO_COLOR": "1"}, False)])
-def test_colour_and_width_on_a_terminal(env: dict[str, str], *, bold: bool) -> None:
+def test_color_and_width_on_a_terminal(env: dict[str, str], *, bold: bool) -> None:
     ours, theirs = pty.openpty()
     clean = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "FORCE_COLOR", "COLUMNS"}}
     with subprocess.Popen(
@@ -312,7 +315,7 @@ def _read(terminal: int) -> bytes:
         return b""
 
 
-def test_every_verb_takes_debug_and_help() -> None:
+def test_every_command_takes_debug_and_help() -> None:
     for verb in VERBS:
         shown = run(verb, "--help").stdout
         assert f"Usage: baserate {verb}" in shown
@@ -320,7 +323,7 @@ def test_every_verb_takes_debug_and_help() -> None:
         assert "Examples:" in shown
 
 
-def test_a_two_by_two_is_never_turned(tmp_path: Path) -> None:
+def test_confusion_matrix_is_never_transposed(tmp_path: Path) -> None:
     path = tmp_path / "long.csv"
     path.write_text("y,p\nReadmitted within thirty days,0.9\nNot readmitted,0.1\n", encoding="utf-8")
     shown = run(*("measure", path, "--truth", "y", "--score", "p"), *("--positive", "Readmitted within thirty days"),
@@ -330,7 +333,7 @@ def test_a_two_by_two_is_never_turned(tmp_path: Path) -> None:
     assert table[0].split()[-4:] == ["flagged", "not", "flagged", "total"]
 
 
-def test_long_names_stay_apart(tmp_path: Path) -> None:
+def test_long_names_stay_distinct(tmp_path: Path) -> None:
     path = tmp_path / "long.csv"
     name = "predicted probability of in-hospital mortality within thirty days"
     path.write_text(f"y,{name} (A),{name} (B)\n1,0.9,0.8\n0,0.1,0.3\n", encoding="utf-8")
@@ -339,14 +342,14 @@ def test_long_names_stay_apart(tmp_path: Path) -> None:
     assert "(B)" in shown
 
 
-def test_a_group_called_everybody_is_told_apart(tmp_path: Path) -> None:
+def test_group_called_everybody_is_quoted(tmp_path: Path) -> None:
     path = tmp_path / "g.csv"
     path.write_text("y,p,g\n1,0.9,everybody\n0,0.1,nobody\n", encoding="utf-8")
     shown = run("measure", path, "--truth", "y", "--score", "p", "--group", "g", "--no-interval").stdout
     assert "everybody  'everybody'   nobody" in shown
 
 
-def test_thresholds_come_with_commas_and_with_our_own_minus(tmp_path: Path) -> None:
+def test_thresholds_accept_commas_and_the_printed_minus(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("y,p\n1,0.9\n0,-0.5\n", encoding="utf-8")
     rows = json.loads(
@@ -355,7 +358,7 @@ def test_thresholds_come_with_commas_and_with_our_own_minus(tmp_path: Path) -> N
     assert [row["threshold"] for row in rows["rows"] if row["measure"] == "tp"] == [-0.5, 0.1, "inf"]
 
 
-def test_a_threshold_is_shown_in_full(tmp_path: Path) -> None:
+def test_thresholds_are_shown_in_full(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("y,p\n1,0.99999998\n0,0.99999997\n", encoding="utf-8")
     shown = run("curve", "roc", path, "--truth", "y", "--score", "p").stdout
@@ -363,14 +366,14 @@ def test_a_threshold_is_shown_in_full(tmp_path: Path) -> None:
     assert "0.99999997" in shown
 
 
-def test_an_ending_of_no_format_is_refused(tmp_path: Path) -> None:
-    result = run("measure", people(tmp_path), *ONE, "-o", tmp_path / "out.xlsx")
+def test_unknown_endings_are_refused(tmp_path: Path) -> None:
+    result = run("measure", write_people(tmp_path), *ONE, "-o", tmp_path / "out.xlsx")
     assert result.exit_code == 2
     assert "the ending .xlsx is no output format" in result.stderr
     assert not (tmp_path / "out.xlsx").exists()
 
 
-def test_a_missing_argument_is_told_in_one_line() -> None:
+def test_missing_argument_is_one_line() -> None:
     result = run("completion")
     assert result.exit_code == 2
     assert len(result.stderr.splitlines()) == 1

@@ -1,4 +1,4 @@
-"""`baserate show` and `baserate export` of policies: what is shown and written, and what is refused."""
+"""`baserate show` and `baserate export` of policies: snapshots, exported code, and refused options."""
 
 import csv
 import io
@@ -11,7 +11,7 @@ import pytest
 
 from baserate import Costs, Cut, Policy, RandomizedCut, tally
 from tests.apply.forms import CLASS_FORMS, FORMS, binary_calibrator, multiclass_calibrator
-from tests.cli.shell import fit_the_terminal, is_as_ever, people, run
+from tests.cli.shell import fits_terminal, matches_snapshot, run, write_people
 from tests.schemas import read_results
 
 HALF = RandomizedCut((Cut((0.3,)), Cut((0.7,))), (0.25, 0.75))
@@ -54,37 +54,37 @@ POLICIES = {
 }
 
 
-def kept(folder: Path, name: str) -> Path:
+def save_policy(folder: Path, name: str) -> Path:
     path = folder / f"{name}.json"
     POLICIES[name].save(path)
     return path
 
 
 @pytest.mark.parametrize("name", POLICIES)
-def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
-    result = run("show", kept(tmp_path, name))
+def test_snapshot_of_terminal_output(name: str, tmp_path: Path) -> None:
+    result = run("show", save_policy(tmp_path, name))
     assert result.exit_code == 0, result.stderr
-    assert is_as_ever(result.stdout, f"policy-{name}")
+    assert matches_snapshot(result.stdout, f"policy-{name}")
     assert result.stderr == "".join(f"note: {note}\n" for note in POLICIES[name].notes)
 
 
-def test_a_view_for_github_is_as_ever(tmp_path: Path) -> None:
-    assert is_as_ever(run("show", kept(tmp_path, "groups"), "--format", "md", "-q").stdout, "policy-md")
+def test_snapshot_of_markdown(tmp_path: Path) -> None:
+    assert matches_snapshot(run("show", save_policy(tmp_path, "groups"), "--format", "md", "-q").stdout, "policy-md")
 
 
 @pytest.mark.parametrize("verb", ["show", "export"])
-def test_the_help_is_as_ever(verb: str) -> None:
-    assert is_as_ever(run(verb, "--help").stdout, f"help-{verb}")
+def test_snapshot_of_help(verb: str) -> None:
+    assert matches_snapshot(run(verb, "--help").stdout, f"help-{verb}")
 
 
 @pytest.mark.parametrize("name", POLICIES)
-def test_views_fit_the_terminal(name: str, tmp_path: Path) -> None:
-    assert fit_the_terminal("show", kept(tmp_path, name), widths=(60, 80, 100, 140))
+def test_pages_fit_the_terminal(name: str, tmp_path: Path) -> None:
+    assert fits_terminal("show", save_policy(tmp_path, name), widths=(60, 80, 100, 140))
 
 
 @pytest.mark.parametrize("name", POLICIES)
-def test_programs_get_the_content_and_the_stretches(name: str, tmp_path: Path) -> None:
-    policy, path = POLICIES[name], kept(tmp_path, name)
+def test_json_has_the_content_and_the_score_ranges(name: str, tmp_path: Path) -> None:
+    policy, path = POLICIES[name], save_policy(tmp_path, name)
     output = read_results(run("show", path, "--json", "-q").stdout)
     assert (output["data"]["rule"], output["data"]["key"]) == (policy.rule, policy.key)
     for row in output["rows"]:
@@ -99,14 +99,14 @@ def test_programs_get_the_content_and_the_stretches(name: str, tmp_path: Path) -
     assert [line["action"] for line in lines] == [row["action"] for row in output["rows"]]
 
 
-def test_sql_runs_where_it_is_put(tmp_path: Path) -> None:
+def test_exported_sql_runs(tmp_path: Path) -> None:
     policy, target = POLICIES["groups"], tmp_path / "decide.sql"
     result = run(
-        "export", kept(tmp_path, "groups"), "--to", "sql", "--table", "main.people", "--name", "do", "-o", target
+        "export", save_policy(tmp_path, "groups"), "--to", "sql", "--table", "main.people", "--name", "do", "-o", target
     )
     assert (result.exit_code, result.stdout) == (0, "")
     with duckdb.connect() as engine:
-        engine.read_csv(str(people(tmp_path))).create("people")
+        engine.read_csv(str(write_people(tmp_path))).create("people")
         actual = engine.sql(target.read_text(encoding="utf-8"))
         wanted = engine.sql("SELECT risk, sex, site, times FROM people").fetchall()
         assert actual.columns[-1] == "do"
@@ -114,29 +114,31 @@ def test_sql_runs_where_it_is_put(tmp_path: Path) -> None:
             policy.action(risk, (sex, site), id=times) for risk, sex, site, times in wanted
         ]
         typed = ("--score", "old", "--group", "sex", "--group", "sex", "--id", "says", "--chances", "--name", "x")
-        listed = run("export", kept(tmp_path, "groups"), "--to", "sql", *typed).stdout
+        listed = run("export", save_policy(tmp_path, "groups"), "--to", "sql", *typed).stdout
         names = engine.sql(f"SELECT {listed} FROM people").columns  # noqa: S608  (ours)
     assert names == ["x", *(f"x_chance_{action}" for action in policy.actions)]
 
 
-def test_dialects_are_spoken(tmp_path: Path) -> None:
-    assert "`risk`" in run("export", kept(tmp_path, "cost"), "--to", "sql", "--dialect", "Spark").stdout
+def test_sql_dialects_differ(tmp_path: Path) -> None:
+    assert "`risk`" in run("export", save_policy(tmp_path, "cost"), "--to", "sql", "--dialect", "Spark").stdout
     postgres, postgresql = (
-        run("export", kept(tmp_path, "cost"), "--to", "sql", "--dialect", name).stdout
+        run("export", save_policy(tmp_path, "cost"), "--to", "sql", "--dialect", name).stdout
         for name in ("postgres", "postgresql")
     )
     assert postgres == postgresql != ""
     assert (
         "AS `action_chance_flag`"
-        in run("export", kept(tmp_path, "cost"), "--to", "sql", "--dialect", "spark", "--chances").stdout
+        in run("export", save_policy(tmp_path, "cost"), "--to", "sql", "--dialect", "spark", "--chances").stdout
     )
     binary_calibrator(FORMS["rarer"]).save(tmp_path / "map.json")
     assert "`risk`" in run("export", tmp_path / "map.json", "--to", "sql", "--dialect", "spark").stdout
 
 
-def test_python_runs_where_it_is_put(tmp_path: Path) -> None:
+def test_exported_python_runs(tmp_path: Path) -> None:
     target = tmp_path / "triage.py"
-    assert run("export", kept(tmp_path, "map"), "--to", "python", "--name", "triage", "-o", target).exit_code == 0
+    assert (
+        run("export", save_policy(tmp_path, "map"), "--to", "python", "--name", "triage", "-o", target).exit_code == 0
+    )
     result: dict[str, Any] = {}
     exec(target.read_text(encoding="utf-8"), result)  # noqa: S102  (it is ours)
     for id_ in range(50):
@@ -156,14 +158,14 @@ def test_python_runs_where_it_is_put(tmp_path: Path) -> None:
         ("cost", ("snow",), "'snow' is not one of 'sql', 'python'"),
     ],
 )
-def test_what_cannot_be_done(name: str, typed: tuple[str, ...], words: str, tmp_path: Path) -> None:
-    result = run("export", kept(tmp_path, name), "--to", *typed)
+def test_unsupported_options_are_refused(name: str, typed: tuple[str, ...], words: str, tmp_path: Path) -> None:
+    result = run("export", save_policy(tmp_path, name), "--to", *typed)
     assert result.exit_code == 2
     assert words in result.stderr
 
 
-def test_the_policy_verb_of_before_is_explained(tmp_path: Path) -> None:
-    result = run("policy", "show", kept(tmp_path, "cost"))
+def test_former_policy_command_is_explained(tmp_path: Path) -> None:
+    result = run("policy", "show", save_policy(tmp_path, "cost"))
     assert result.exit_code == 2
     assert "there is no command 'policy'. Did you mean show or export?" in result.stderr
 
@@ -180,15 +182,15 @@ VERBS = {"show": ("show",), "sql": ("export", "--to", "sql"), "python": ("export
 
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("how", BROKEN)
-def test_a_policy_that_is_none(how: str, verb: str, tmp_path: Path) -> None:
-    path = kept(tmp_path, "cost")
+def test_file_without_a_policy_is_refused(how: str, verb: str, tmp_path: Path) -> None:
+    path = save_policy(tmp_path, "cost")
     path.write_text(BROKEN[how](path.read_text(encoding="utf-8")), encoding="utf-8")
     result = run(*VERBS[verb], path)
     assert result.exit_code == 3
     assert f"{path} is no usable policy: " in result.stderr
 
 
-def test_files_of_others_are_refused(tmp_path: Path) -> None:
+def test_foreign_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text("sick,risk\n1,0.5\n", encoding="utf-8")
     result = run("show", path)
@@ -212,16 +214,16 @@ def test_calibrators_are_shown(map_: Any, tmp_path: Path) -> None:  # noqa: ANN4
     assert output["data"]["method"] == map_.method
 
 
-def test_a_policy_is_not_taken_for_a_calibrator(tmp_path: Path) -> None:
+def test_policy_is_refused_as_a_calibrator(tmp_path: Path) -> None:
     binary_calibrator(FORMS["rarer"]).save(tmp_path / "map.json")
-    result = run("check", people(tmp_path), "--policy", tmp_path / "map.json", "--require", "auc >= 0.5")
+    result = run("check", write_people(tmp_path), "--policy", tmp_path / "map.json", "--require", "auc >= 0.5")
     assert result.exit_code == 3
     assert f"{tmp_path / 'map.json'} contains a calibrator, not a policy; `baserate export` writes" in result.stderr
 
 
 def test_plans_reports_and_tallies_are_shown(tmp_path: Path) -> None:
     plan, report = tmp_path / "plan.json", tmp_path / "report.json"
-    typed = ("report", people(tmp_path), "--truth", "sick", "--score", "risk", "--positive", "1")
+    typed = ("report", write_people(tmp_path), "--truth", "sick", "--score", "risk", "--positive", "1")
     page = run(*typed, "--save-plan", plan, "--save-json", report)
     assert page.exit_code == 0
     assert run("show", report).stdout == page.stdout
@@ -241,7 +243,7 @@ def test_plans_reports_and_tallies_are_shown(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_policy_that_is_not_there(verb: str, tmp_path: Path) -> None:
+def test_missing_policy_file_is_refused(verb: str, tmp_path: Path) -> None:
     result = run(*VERBS[verb], tmp_path / "policy.json")
     assert result.exit_code == 2
     assert f"{tmp_path / 'policy.json'} cannot be opened: No such file or directory" in result.stderr

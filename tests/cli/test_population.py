@@ -1,4 +1,4 @@
-"""Theory in the shell: what people see, what programs read, and what slips are told."""
+"""`baserate population`: snapshots, JSON, and errors."""
 
 import csv
 import json
@@ -12,8 +12,8 @@ import pytest
 from baserate import population
 from baserate.cli._population import FAMILIES
 from baserate.text._tables import display_width
-from tests.cli.shell import is_as_ever, run
-from tests.cli.test_program import HEAVY, loaded
+from tests.cli.shell import matches_snapshot, run
+from tests.cli.test_program import HEAVY, loaded_modules
 from tests.schemas import check_schema
 
 LINEAR = ("population", "linear")
@@ -33,12 +33,12 @@ VIEWS: dict[str, tuple[str, ...]] = {
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_view_is_as_ever(name: str) -> None:
+def test_snapshot_of_terminal_output(name: str) -> None:
     width = 60 if name.endswith("narrow") else 100
     result = run(*VIEWS[name], "-q", env={"COLUMNS": str(width)})
     assert result.exit_code == 0, result.stderr
     assert result.stderr == ""
-    assert is_as_ever(result.stdout, name)
+    assert matches_snapshot(result.stdout, name)
     if not name.endswith("md"):
         assert max(map(display_width, result.stdout.splitlines())) <= width
 
@@ -51,17 +51,17 @@ def test_a_view_is_as_ever(name: str) -> None:
         "help-population-study": (*LINEAR, "study", "--help"),
     }.items(),
 )
-def test_help_is_as_ever(name: str, typed: tuple[str, ...]) -> None:
-    assert is_as_ever(run(*typed).stdout, name)
+def test_snapshot_of_help(name: str, typed: tuple[str, ...]) -> None:
+    assert matches_snapshot(run(*typed).stdout, name)
 
 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("typed", [[], ["linear"], ["retrieval"], ["linear", "measure"], ["beta", "draw"]])
-def test_help_loads_nothing_heavy(typed: list[str]) -> None:
-    assert not loaded("population", *typed, "--help") & (HEAVY | {"baserate.population"})
+def test_help_loads_no_heavy_package(typed: list[str]) -> None:
+    assert not loaded_modules("population", *typed, "--help") & (HEAVY | {"baserate.population"})
 
 
-def test_the_shell_knows_every_family_and_their_defaults() -> None:
+def test_every_family_has_a_command_with_its_defaults() -> None:
     assert {name.replace("-", "_") for name in FAMILIES} == set(population.FAMILIES)
     for name, make in population.FAMILIES.items():
         if name != "retrieval":
@@ -72,7 +72,7 @@ def test_the_shell_knows_every_family_and_their_defaults() -> None:
             assert data["prevalence"] == 0.5
 
 
-def form(*typed: str) -> dict[str, list[dict[str, object]]]:
+def run_json(*typed: str) -> dict[str, list[dict[str, object]]]:
     result = run(*typed, "--json", "-q")
     assert result.exit_code == 0, result.stderr
     actual: dict[str, list[dict[str, object]]] = json.loads(result.stdout)
@@ -80,28 +80,30 @@ def form(*typed: str) -> dict[str, list[dict[str, object]]]:
     return actual
 
 
-def test_json_holds_every_digit() -> None:
-    best, *rest = form(*LINEAR, "measure", "f1", "--points", "5")["rows"]
+def test_json_has_full_precision() -> None:
+    best, *rest = run_json(*LINEAR, "measure", "f1", "--points", "5")["rows"]
     assert best["best"] is True
     assert best["threshold"] == pytest.approx((3 - sqrt(5)) / 2, rel=0, abs=1e-15)
     assert best["value"] == pytest.approx(3 - sqrt(5), rel=0, abs=1e-15)
     assert [row["threshold"] for row in rest] == [1, 0.75, 0.5, 0.25, 0]
 
 
-def test_every_verb_writes_what_the_schema_wants() -> None:
-    assert len(form(*LINEAR, "curve", "roc")["rows"]) == 101
-    assert len(form("population", "binormal", "curve", "pr", "--points", "7")["rows"]) == 7
-    assert len(form(*LINEAR, "measure", "all")["rows"]) > 300
-    assert len(form(*LINEAR, "study", "--sizes", "1,10", "--repeats", "3")["rows"]) == 4
-    assert form(*LINEAR, "draw", "4", "--seed", "1")["rows"] == form(*LINEAR, "draw", "4", "--seed", "1")["rows"]
-    limits = [row for row in form(*LINEAR, "measure", "precision,LR+")["rows"] if row["best"]]
+def test_json_of_every_command_fits_the_schema() -> None:
+    assert len(run_json(*LINEAR, "curve", "roc")["rows"]) == 101
+    assert len(run_json("population", "binormal", "curve", "pr", "--points", "7")["rows"]) == 7
+    assert len(run_json(*LINEAR, "measure", "all")["rows"]) > 300
+    assert len(run_json(*LINEAR, "study", "--sizes", "1,10", "--repeats", "3")["rows"]) == 4
+    assert (
+        run_json(*LINEAR, "draw", "4", "--seed", "1")["rows"] == run_json(*LINEAR, "draw", "4", "--seed", "1")["rows"]
+    )
+    limits = [row for row in run_json(*LINEAR, "measure", "precision,LR+")["rows"] if row["best"]]
     assert [(row["value"], row["how"]) for row in limits] == [(1, "limit"), (None, None)]
     assert limits[1]["why"] == (
         "positive_likelihood_ratio grows without bound towards a threshold of 1, so no threshold is best"
     )
 
 
-def test_what_is_drawn_can_be_measured(tmp_path: Path) -> None:
+def test_simulated_rows_can_be_measured(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     done = run(*LINEAR, "draw", "2000", "--seed", "7", "--positives", "500", "-o", path)
     assert (done.exit_code, done.stdout) == (0, "")
@@ -114,7 +116,7 @@ def test_what_is_drawn_can_be_measured(tmp_path: Path) -> None:
     assert [row["truth"] == "1" for row in rows] == truth.tolist()
 
 
-def test_draws_are_csv_unless_another_format_is_asked_for(tmp_path: Path) -> None:
+def test_simulated_rows_are_csv_by_default(tmp_path: Path) -> None:
     assert run(*LINEAR, "draw", "2").stdout.startswith("truth,score\n")
     assert run(*LINEAR, "draw", "2", "-o", "-").stdout.startswith("truth,score\n")
     named = tmp_path / "people.json"
@@ -122,7 +124,7 @@ def test_draws_are_csv_unless_another_format_is_asked_for(tmp_path: Path) -> Non
     assert len(json.loads(named.read_text(encoding="utf-8"))["rows"]) == 2
 
 
-def test_what_is_said_beside_the_data() -> None:
+def test_messages_on_stderr() -> None:
     said = run(*LINEAR, "--prevalence", "0.05", "study", "--sizes", "10", "--repeats", "20", "--format", "csv").stderr
     assert re.fullmatch(
         r"linear population · prevalence 5\.000 % · auc 0\.8333 · average precision 0\.\d+\n"
@@ -154,7 +156,7 @@ def test_what_is_said_beside_the_data() -> None:
         ([*LINEAR, "draw", "10", "--positives", "11"], "10 rows with 11 positives cannot be drawn"),
     ],
 )
-def test_slips_are_told_what_to_do(typed: list[str], message: str) -> None:
+def test_errors_state_a_remedy(typed: list[str], message: str) -> None:
     result = run(*typed)
     assert result.exit_code == 2
     assert result.stdout == ""
@@ -162,7 +164,7 @@ def test_slips_are_told_what_to_do(typed: list[str], message: str) -> None:
     assert result.stderr.count("\n") == 1
 
 
-def test_a_measure_that_is_undefined_everywhere_does_not_spoil_the_page() -> None:
+def test_undefined_measure_is_shown_on_the_page() -> None:
     result = run(*LINEAR, "--prevalence", "0", "measure", "mcc,specificity")
     assert result.exit_code == 0
     assert "–¹" in result.stdout

@@ -1,4 +1,4 @@
-"""`baserate prevalence` and `baserate expect`: rows without truth, as people and as programs see them."""
+"""`baserate prevalence` and `baserate expect`: snapshots, JSON, calibrators, and refused options."""
 
 import csv
 import json
@@ -14,7 +14,7 @@ from click.testing import Result
 
 from baserate import read, shift
 from baserate.text._tables import display_width
-from tests.cli.shell import is_as_ever, run
+from tests.cli.shell import matches_snapshot, run
 from tests.schemas import read_results
 from tests.tiers import some, tiered
 
@@ -37,13 +37,13 @@ def people(seed: int, rows: int, share: float) -> tuple[list[int], list[float]]:
     return sick.astype(int).tolist(), risk.round(4).tolist()
 
 
-def old(folder: Path) -> Path:
+def write_validation(folder: Path) -> Path:
     """Rows with a truth: two in five are sick."""
     sick, risk = people(1, 500, 0.4)
     return table(folder / "old.csv", {"sick": sick, "risk": risk, "w": [1 + at % 3 for at in range(500)]})
 
 
-def new(folder: Path) -> Path:
+def write_target(folder: Path) -> Path:
     """Rows of which one in eight is sick, which is known of every fortieth."""
     sick, risk = people(2, 2000, 0.125)
     known = ["" if at % 40 else sick[at] for at in range(2000)]
@@ -63,16 +63,16 @@ def pets(name: str, seed: int, shares: Sequence[float], *, stem: str) -> Path:
 
 
 @pytest.fixture
-def both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
+def both_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
     """A target and validation, in the folder where we are."""
     monkeypatch.chdir(tmp_path)
-    new(tmp_path)
-    old(tmp_path)
+    write_target(tmp_path)
+    write_validation(tmp_path)
     return "new.csv", "--validation", "old.csv"
 
 
 @pytest.fixture
-def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
+def many_class_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
     """The same of three classes."""
     monkeypatch.chdir(tmp_path)
     pets("new.csv", 4, (0.6, 0.3, 0.1), stem="q_")
@@ -99,28 +99,28 @@ VIEWS: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.quick(4)
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_view_is_as_ever(name: str, both: tuple[str, ...]) -> None:
+def test_snapshot_of_terminal_output(name: str, both_files: tuple[str, ...]) -> None:
     verb, *typed = VIEWS[name]
     width = 60 if name.endswith("narrow") else 80 if name.endswith("80") else 100
-    result = run(verb, *both, *SCORED, *typed, "-q", env={"COLUMNS": str(width)})
+    result = run(verb, *both_files, *SCORED, *typed, "-q", env={"COLUMNS": str(width)})
     assert result.exit_code == 0, result.stderr
     assert result.stderr == ""
-    assert is_as_ever(result.stdout, name)
+    assert matches_snapshot(result.stdout, name)
     if not name.endswith("md"):
         assert max(map(display_width, result.stdout.splitlines())) <= width
 
 
 @pytest.mark.parametrize("width", [60, 80])
-def test_a_view_of_many_classes_is_as_ever(width: int, many: tuple[str, ...]) -> None:
-    result = run("prevalence", *many, *MANY, "-q", env={"COLUMNS": str(width)})
+def test_snapshot_of_several_classes(width: int, many_class_files: tuple[str, ...]) -> None:
+    result = run("prevalence", *many_class_files, *MANY, "-q", env={"COLUMNS": str(width)})
     assert result.exit_code == 0, result.stderr
-    assert is_as_ever(result.stdout, f"prevalence-classes-{width}")
+    assert matches_snapshot(result.stdout, f"prevalence-classes-{width}")
     assert max(map(display_width, result.stdout.splitlines())) <= width
 
 
 @pytest.mark.parametrize("verb", ["prevalence", "expect"])
-def test_help_is_as_ever(verb: str) -> None:
-    assert is_as_ever(run(verb, "--help").stdout, f"help-{verb}")
+def test_snapshot_of_help(verb: str) -> None:
+    assert matches_snapshot(run(verb, "--help").stdout, f"help-{verb}")
 
 
 def test_help_names_the_list_of_every_method() -> None:
@@ -130,8 +130,8 @@ def test_help_names_the_list_of_every_method() -> None:
     assert names == {*shift.METHODS, *shift.ALIASES}
 
 
-def test_rows_come_in_order(both: tuple[str, ...]) -> None:
-    results = run_json(run("prevalence", *both, *SCORED, "--json"))
+def test_order_of_rows(both_files: tuple[str, ...]) -> None:
+    results = run_json(run("prevalence", *both_files, *SCORED, "--json"))
     rows = results["rows"]
     first = rows[0]
     assert first["measure"] == "prevalence"
@@ -149,8 +149,8 @@ def test_rows_come_in_order(both: tuple[str, ...]) -> None:
     assert (data["prevalence"], data["validation"]["rows"]) == (first["value"], 500)
 
 
-def test_it_is_what_the_library_says(both: tuple[str, ...]) -> None:
-    rows = run_json(run("prevalence", *both, *SCORED, "--threshold", "0.3", "--json"))["rows"]
+def test_json_equals_the_results_of_the_library(both_files: tuple[str, ...]) -> None:
+    rows = run_json(run("prevalence", *both_files, *SCORED, "--threshold", "0.3", "--json"))["rows"]
     validation = read.tallies("old.csv", truth="sick", score="risk")
     target = read.target("new.csv", score="risk")
     expected = shift.estimate_prevalence(target, validation)
@@ -162,18 +162,18 @@ def test_it_is_what_the_library_says(both: tuple[str, ...]) -> None:
 
 @pytest.mark.quick(2)
 @pytest.mark.parametrize("method", tiered([name for name in METHODS if name != "gmm"], some(METHODS, 3)))
-def test_every_method_estimates(method: str, both: tuple[str, ...]) -> None:
-    results = run_json(run("prevalence", *both, *SCORED, "--method", method, "--measures", "precision", "--json"))
+def test_every_method_estimates_the_prevalence(method: str, both_files: tuple[str, ...]) -> None:
+    results = run_json(run("prevalence", *both_files, *SCORED, "--method", method, "--measures", "precision", "--json"))
     assert results["data"]["method"] == method
     assert results["rows"][0]["value"] == pytest.approx(0.125, abs=0.08)
-    assert run("prevalence", *both, *SCORED, "--method", method, "--measures", "precision").exit_code == 0
+    assert run("prevalence", *both_files, *SCORED, "--method", method, "--measures", "precision").exit_code == 0
 
 
 @pytest.mark.slow
-def test_options_of_methods_are_theirs(both: tuple[str, ...]) -> None:
+def test_options_of_other_methods_are_refused(both_files: tuple[str, ...]) -> None:
     @cache
     def value(*typed: str) -> float:
-        rows = run_json(run("prevalence", *both, *SCORED, *typed, "--measures", "auc", "--json"))["rows"]
+        rows = run_json(run("prevalence", *both_files, *SCORED, *typed, "--measures", "auc", "--json"))["rows"]
         return float(rows[0]["value"])
 
     assert value("--method", "binned") == value()
@@ -188,16 +188,16 @@ def test_options_of_methods_are_theirs(both: tuple[str, ...]) -> None:
     assert value("--validation-weight", "w") != value() != value("--validation-count", "w")
 
 
-def test_a_truth_that_is_known_of_some_rows_counts(both: tuple[str, ...]) -> None:
-    plain = run_json(run("prevalence", *both, *SCORED, "--json"))["rows"][0]
-    result = run("prevalence", *both, *SCORED, "--target-truth", "known", "--json")
+def test_partly_labelled_target(both_files: tuple[str, ...]) -> None:
+    plain = run_json(run("prevalence", *both_files, *SCORED, "--json"))["rows"][0]
+    result = run("prevalence", *both_files, *SCORED, "--target-truth", "known", "--json")
     results = run_json(result)
     assert (results["data"]["rows"], results["data"]["labelled"]) == (1950, 50)
     assert results["rows"][0]["high"] - results["rows"][0]["low"] < plain["high"] - plain["low"]
     assert result.stderr.startswith("new.csv · 2 000 rows · 50 labelled · validation: old.csv · 500 rows")
 
 
-def test_labels_of_validation_are_those_of_the_target(tmp_path: Path) -> None:
+def test_target_has_the_labels_of_the_validation_data(tmp_path: Path) -> None:
     sick, risk = people(1, 300, 0.4)
     validation = table(tmp_path / "old.csv", {"y": ["ill" if each else "well" for each in sick], "p": risk})
     target = table(tmp_path / "new.csv", {"q": risk, "y": ["well" if at == 7 else "" for at in range(300)]})
@@ -207,18 +207,18 @@ def test_labels_of_validation_are_those_of_the_target(tmp_path: Path) -> None:
     assert results["data"]["labelled"] == 1
 
 
-def test_notes_say_what_was_tested(both: tuple[str, ...]) -> None:
-    output = run("prevalence", *both, *SCORED).stderr
+def test_notes_state_the_tests(both_files: tuple[str, ...]) -> None:
+    output = run("prevalence", *both_files, *SCORED).stderr
     assert "note: The unlabelled scores could be a mixture of the classes" in output
     assert "note: Not tested, since scores alone cannot show it" in output
     assert "positive = " not in output
-    inferred = run("prevalence", *both, "--score", "risk", "--truth", "sick").stderr
+    inferred = run("prevalence", *both_files, "--score", "risk", "--truth", "sick").stderr
     assert inferred.startswith("positive = 1, inferred; name it with --positive.\n")
-    run("prevalence", *both, *SCORED, "-o", "kept.md", "-q")
+    run("prevalence", *both_files, *SCORED, "-o", "kept.md", "-q")
     assert "note: Not tested, since" in Path("kept.md").read_text(encoding="utf-8")
 
 
-def unequal(seed: int, rows: int, share: float) -> tuple[list[int], list[float]]:
+def simulate_unequal_spread(seed: int, rows: int, share: float) -> tuple[list[int], list[float]]:
     """Sick people whose log-odds vary twice as much as those of the others: no logistic calibration fits."""
     rng = np.random.default_rng(seed)
     sick = rng.random(rows) < share
@@ -226,33 +226,33 @@ def unequal(seed: int, rows: int, share: float) -> tuple[list[int], list[float]]
     return sick.astype(int).tolist(), risk.round(5).tolist()
 
 
-def test_the_headline_says_that_a_calibration_does_not_fit_and_estimates_disagree(both: tuple[str, ...]) -> None:
-    sick, risk = unequal(5, 2000, 0.4)
+def test_headline_states_misfit_and_disagreement(both_files: tuple[str, ...]) -> None:
+    sick, risk = simulate_unequal_spread(5, 2000, 0.4)
     table(Path("old.csv"), {"sick": sick, "risk": risk})
-    table(Path("new.csv"), {"risk": unequal(6, 5000, 0.1)[1]})
-    result = run("prevalence", *both, *SCORED, "--method", "mlls", "--measures", "auc", env={"COLUMNS": "250"})
+    table(Path("new.csv"), {"risk": simulate_unequal_spread(6, 5000, 0.1)[1]})
+    result = run("prevalence", *both_files, *SCORED, "--method", "mlls", "--measures", "auc", env={"COLUMNS": "250"})
     first = result.stdout.splitlines()[0]
     assert "doubtful: calibration does not fit (p < 0.0001); estimates disagree: binned gives 0." in first
     assert "do not fit the validation data" in result.stdout
     assert "Estimates by likelihood and by the mean agree" not in result.stdout
     assert "note: By binned, which needs no calibration, the prevalence is 0." in result.stderr
-    usual = run("prevalence", *both, *SCORED, "--measures", "auc", env={"COLUMNS": "250"})
+    usual = run("prevalence", *both_files, *SCORED, "--measures", "auc", env={"COLUMNS": "250"})
     assert "doubtful" not in usual.stdout
     assert "Holm-adjusted p" in usual.stdout
 
 
-def test_the_headline_says_that_it_is_not_label_shift(both: tuple[str, ...]) -> None:
+def test_headline_states_rejected_label_shift(both_files: tuple[str, ...]) -> None:
     _, risk = people(2, 4000, 0.125)
     table(Path("new.csv"), {"risk": [min(1.3 * each, 1.0) if at % 2 else each for at, each in enumerate(risk)]})
-    result = run("prevalence", *both, *SCORED, "--measures", "auc", env={"COLUMNS": "250"})
+    result = run("prevalence", *both_files, *SCORED, "--measures", "auc", env={"COLUMNS": "250"})
     assert "doubtful: no mixture of the classes (Holm-adjusted p" in result.stdout.splitlines()[0]
-    expected = run("expect", *both, *SCORED, "--assume", "label-shift", env={"COLUMNS": "250"})
+    expected = run("expect", *both_files, *SCORED, "--assume", "label-shift", env={"COLUMNS": "250"})
     assert "doubtful: no mixture of the classes" in expected.stdout.splitlines()[0]
 
 
-def test_the_map_can_be_applied(both: tuple[str, ...]) -> None:
+def test_calibrator_can_be_applied(both_files: tuple[str, ...]) -> None:
     for typed, near in (((), 0.02), (("--method", "mlls"), 1e-6)):
-        result = run("prevalence", *both, *SCORED, *typed, "--calibrator", "there.json", "--json")
+        result = run("prevalence", *both_files, *SCORED, *typed, "--calibrator", "there.json", "--json")
         assert "wrote there.json" in result.stderr
         assert run("apply", "there.json", "new.csv", "-o", "out.csv").exit_code == 0
         rows = list(csv.DictReader(StringIO(Path("out.csv").read_text(encoding="utf-8"))))
@@ -260,8 +260,8 @@ def test_the_map_can_be_applied(both: tuple[str, ...]) -> None:
         assert mean == pytest.approx(json.loads(result.stdout)["data"]["prevalence"], abs=near)
 
 
-def test_the_map_of_many_classes_can_be_applied(many: tuple[str, ...]) -> None:
-    result = run("prevalence", *many, *MANY, "--method", "mlls", "--calibrator", "there.json", "--json")
+def test_multiclass_calibrator_can_be_applied(many_class_files: tuple[str, ...]) -> None:
+    result = run("prevalence", *many_class_files, *MANY, "--method", "mlls", "--calibrator", "there.json", "--json")
     assert run("apply", "there.json", "new.csv", "-o", "out.csv").exit_code == 0
     rows = list(csv.DictReader(StringIO(Path("out.csv").read_text(encoding="utf-8"))))
     shares = run_json(result)["data"]["prevalences"]
@@ -270,8 +270,8 @@ def test_the_map_of_many_classes_can_be_applied(many: tuple[str, ...]) -> None:
         assert mean == pytest.approx(shares[label], abs=1e-4)
 
 
-def test_many_classes_have_a_row_each(many: tuple[str, ...]) -> None:
-    results = run_json(run("prevalence", *many, *MANY, "--json"))
+def test_each_class_has_a_row(many_class_files: tuple[str, ...]) -> None:
+    results = run_json(run("prevalence", *many_class_files, *MANY, "--json"))
     first = [row for row in results["rows"] if row["measure"] == "prevalence"]
     assert [row["class"] for row in first] == list(LABELS)
     assert sum(row["value"] for row in first) == pytest.approx(1)
@@ -281,8 +281,8 @@ def test_many_classes_have_a_row_each(many: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("assume", ["label-shift", "covariate-shift"])
-def test_many_classes_are_expected_too(many: tuple[str, ...], assume: str) -> None:
-    typed = ("expect", *many, *MANY, "--assume", assume, "--measures", "accuracy,precision")
+def test_expected_measures_of_several_classes(many_class_files: tuple[str, ...], assume: str) -> None:
+    typed = ("expect", *many_class_files, *MANY, "--assume", assume, "--measures", "accuracy,precision")
     results = run_json(run(*typed, "--json"))
     assert results["data"]["assume"] == assume.replace("-", " ")
     assert sum(row["value"] for row in results["rows"] if row["measure"] == "cell") == pytest.approx(600)
@@ -293,34 +293,34 @@ def test_many_classes_are_expected_too(many: tuple[str, ...], assume: str) -> No
     if assume == "label-shift":
         taken = ("--no-recalibration", "--at", "cat=0.3,dog=0.4,fish=0.3", "--json")
         assert run_json(run(*typed, *taken))["rows"][0]["value"] != results["rows"][0]["value"]
-    alone = run("expect", many[0], "--scores", "q_", "--assume", "covariate-shift", "--json")
+    alone = run("expect", many_class_files[0], "--scores", "q_", "--assume", "covariate-shift", "--json")
     assert run_json(alone)["data"]["validation"] is None
 
 
-def test_many_classes_in_any_order_and_partly_known(many: tuple[str, ...]) -> None:
+def test_classes_in_any_order_and_partly_labelled(many_class_files: tuple[str, ...]) -> None:
     named = ("--scores", "fish=q_fish,cat=q_cat,dog=q_dog", *MANY[2:], "--measures", "accuracy", "--json")
-    plain = run_json(run("prevalence", *many, *MANY, "--measures", "accuracy", "--json"))
-    again = run_json(run("prevalence", *many, *named))
+    plain = run_json(run("prevalence", *many_class_files, *MANY, "--measures", "accuracy", "--json"))
+    again = run_json(run("prevalence", *many_class_files, *named))
     assert again["rows"][0]["value"] == pytest.approx(plain["rows"][0]["value"])
-    known = run_json(run("prevalence", *many, *named, "--target-truth", "known"))
+    known = run_json(run("prevalence", *many_class_files, *named, "--target-truth", "known"))
     assert (known["data"]["rows"], known["data"]["labelled"]) == (580, 20)
-    taken = run("prevalence", *many, *named, "--no-recalibration", "--at", "cat=0.3,dog=0.4,fish=0.3")
+    taken = run("prevalence", *many_class_files, *named, "--no-recalibration", "--at", "cat=0.3,dog=0.4,fish=0.3")
     assert run_json(taken)["rows"][0]["value"] != plain["rows"][0]["value"]
 
 
-def test_scores_of_another_scale_are_noted(both: tuple[str, ...]) -> None:
+def test_scores_of_another_scale_are_noted(both_files: tuple[str, ...]) -> None:
     _, risk = people(2, 400, 0.125)
     table(Path("percent.csv"), {"risk": [100 * each for each in risk]})
-    result = run("prevalence", "percent.csv", *both[1:], *SCORED)
+    result = run("prevalence", "percent.csv", *both_files[1:], *SCORED)
     assert result.exit_code == 0
     assert "they may be on different scales" in result.stderr
 
 
-def test_scores_that_are_no_probabilities_are_fine_and_noted_by_name(both: tuple[str, ...]) -> None:
+def test_arbitrary_scores_are_accepted_and_noted(both_files: tuple[str, ...]) -> None:
     for name, columns in (("old.csv", ("sick", "risk")), ("new.csv", ("risk",))):
         rows = list(csv.DictReader(StringIO(Path(name).read_text(encoding="utf-8"))))
         table(Path(name), {each: [float(row[each]) * (9 if each == "risk" else 1) for row in rows] for each in columns})
-    typed = (*both, "--score", "risk", "--truth", "sick", "--positive", "1.0")
+    typed = (*both_files, "--score", "risk", "--truth", "sick", "--positive", "1.0")
     for verb in (("prevalence",), ("expect", "--assume", "label-shift")):
         result = run(*verb, *typed)
         assert result.exit_code == 0, result.stderr
@@ -331,16 +331,16 @@ def test_scores_that_are_no_probabilities_are_fine_and_noted_by_name(both: tuple
 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("verb", [("prevalence",), ("expect", "--assume", "covariate-shift")])
-def test_all_measures_can_be_had(verb: tuple[str, ...], both: tuple[str, ...]) -> None:
-    run_json(run(*verb, *both, *SCORED, "--measures", "all", "--json"))
-    shown = run(*verb, *both, *SCORED, "--measures", "all", env={"COLUMNS": "80"})
+def test_all_measures_on_request(verb: tuple[str, ...], both_files: tuple[str, ...]) -> None:
+    run_json(run(*verb, *both_files, *SCORED, "--measures", "all", "--json"))
+    shown = run(*verb, *both_files, *SCORED, "--measures", "all", env={"COLUMNS": "80"})
     assert max(map(display_width, shown.stdout.splitlines())) <= 80
 
 
-def test_missing_scores_are_refused_or_dropped(both: tuple[str, ...]) -> None:
+def test_missing_scores_are_refused_or_dropped(both_files: tuple[str, ...]) -> None:
     _, risk = people(2, 400, 0.125)
     table(Path("holes.csv"), {"risk": ["nan", *risk, ""], "w": [1] * 402})
-    typed = ("prevalence", "holes.csv", *both[1:], *SCORED)
+    typed = ("prevalence", "holes.csv", *both_files[1:], *SCORED)
     result = run(*typed)
     assert result.exit_code == 3
     output = "baserate: target: 2 of 402 rows cannot be used (risk: 1 missing, 1 NaN)."
@@ -351,23 +351,23 @@ def test_missing_scores_are_refused_or_dropped(both: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("typed", tiered([("prevalence",), ("expect", "--assume", "label-shift")]))
-def test_the_target_may_come_from_a_pipe(typed: tuple[str, ...], both: tuple[str, ...]) -> None:
+def test_target_is_read_from_stdin(typed: tuple[str, ...], both_files: tuple[str, ...]) -> None:
     verb, *more = typed
     given = Path("new.csv").read_text(encoding="utf-8")
-    piped = run(verb, "-", *both[1:], *SCORED, *more, "--format", "csv", given=given)
+    piped = run(verb, "-", *both_files[1:], *SCORED, *more, "--format", "csv", given=given)
     assert piped.exit_code == 0, piped.stderr
-    assert piped.stdout == run(verb, *both, *SCORED, *more, "--format", "csv").stdout
+    assert piped.stdout == run(verb, *both_files, *SCORED, *more, "--format", "csv").stdout
     assert "stdin · 2 000 rows" in piped.stderr
 
 
-def test_csv_has_all_columns(both: tuple[str, ...]) -> None:
-    rows = list(csv.DictReader(StringIO(run("prevalence", *both, *SCORED, "--format", "csv").stdout)))
+def test_csv_has_all_columns(both_files: tuple[str, ...]) -> None:
+    rows = list(csv.DictReader(StringIO(run("prevalence", *both_files, *SCORED, "--format", "csv").stdout)))
     assert {"measure", "value", "low", "high", "p", "freedom", "prevalence", "scores", "set"} <= rows[0].keys()
 
 
 @pytest.mark.parametrize("assume", ["label shift", "covariate shift"])
-def test_what_is_assumed_is_repeated(assume: str, both: tuple[str, ...]) -> None:
-    typed = (*both, *SCORED, "--assume", assume.replace(" ", "-"))
+def test_assumption_is_stated(assume: str, both_files: tuple[str, ...]) -> None:
+    typed = (*both_files, *SCORED, "--assume", assume.replace(" ", "-"))
     result = run("expect", *typed, "--json")
     results = run_json(result)
     assert results["data"]["assume"] == assume
@@ -378,14 +378,14 @@ def test_what_is_assumed_is_repeated(assume: str, both: tuple[str, ...]) -> None
     assert [row["value"] for row in results["rows"]] == [row["value"] for row in expected.rows()]
 
 
-def test_probabilities_are_taken_at_their_word_without_validation(both: tuple[str, ...]) -> None:
-    result = run("expect", both[0], "--score", "risk", "--assume", "covariate-shift", "--json")
+def test_probabilities_count_as_calibrated_without_validation(both_files: tuple[str, ...]) -> None:
+    result = run("expect", both_files[0], "--score", "risk", "--assume", "covariate-shift", "--json")
     data = run_json(result)["data"]
     assert data["validation"] is data["positive"] is data["estimate"] is None
     assert data["prevalence"] == pytest.approx(np.mean(people(2, 2000, 0.125)[1]))
-    shown = run("expect", both[0], "--score", "risk", "--assume", "covariate-shift").stdout
+    shown = run("expect", both_files[0], "--score", "risk", "--assume", "covariate-shift").stdout
     assert "\n  positive  " in shown
-    known = run("expect", both[0], "--score", "risk", "--assume", "covariate-shift", "--target-truth", "known")
+    known = run("expect", both_files[0], "--score", "risk", "--assume", "covariate-shift", "--target-truth", "known")
     assert "note: 50 rows of the target have labels and were left out." in known.stderr
 
 
@@ -399,17 +399,17 @@ def test_probabilities_are_taken_at_their_word_without_validation(both: tuple[st
         ("1,0.3\n0,\n0,0.1\n", "validation: 1 of 3 rows cannot be used (risk: 1 missing)."),
     ],
 )
-def test_validation_that_tells_nothing_is_unusable(rows: str, message: str, both: tuple[str, ...]) -> None:
+def test_uninformative_validation_exits_with_3(rows: str, message: str, both_files: tuple[str, ...]) -> None:
     Path("bad.csv").write_text("sick,risk\n" + rows, encoding="utf-8")
     for verb in (("prevalence",), ("expect", "--assume", "label-shift")):
-        result = run(*verb, both[0], "--validation", "bad.csv", *SCORED)
+        result = run(*verb, both_files[0], "--validation", "bad.csv", *SCORED)
         assert result.exit_code == 3, result.stderr
         assert message in result.stderr
 
 
-def test_unusable_targets(both: tuple[str, ...]) -> None:
+def test_unusable_targets_exit_with_3(both_files: tuple[str, ...]) -> None:
     table(Path("known.csv"), {"risk": [0.1, 0.9], "known": [0, 1]})
-    all_known = run("prevalence", "known.csv", *both[1:], *SCORED, "--target-truth", "known")
+    all_known = run("prevalence", "known.csv", *both_files[1:], *SCORED, "--target-truth", "known")
     assert all_known.exit_code == 3
     assert "evaluate them with `baserate measure`, or leave --target-truth out" in all_known.stderr
     table(Path("percent.csv"), {"risk": [10, 90]})
@@ -417,11 +417,11 @@ def test_unusable_targets(both: tuple[str, ...]) -> None:
     assert unsure.exit_code == 3
     assert "give labelled data to recalibrate them on, with --validation." in unsure.stderr
     table(Path("low.csv"), {"risk": [0.02] * 500})
-    none = run("prevalence", "low.csv", *both[1:], *SCORED, "--calibrator", "there.json")
+    none = run("prevalence", "low.csv", *both_files[1:], *SCORED, "--calibrator", "there.json")
     assert none.exit_code == 3
     assert "a class has an estimated share of 0" in none.stderr
     assert not Path("there.json").exists()
-    assert run("prevalence", "low.csv", *both[1:], *SCORED).exit_code == 0
+    assert run("prevalence", "low.csv", *both_files[1:], *SCORED).exit_code == 0
 
 
 OLD = ("--validation", "old.csv")
@@ -473,16 +473,16 @@ ONE = ("new.csv", "--score", "risk")
         ),
     ],
 )
-@pytest.mark.usefixtures("both")
-def test_what_is_refused(typed: tuple[str, ...], message: str) -> None:
+@pytest.mark.usefixtures("both_files")
+def test_invalid_options_are_refused(typed: tuple[str, ...], message: str) -> None:
     result = run(*typed)
     assert result.exit_code == 2, result.stderr
     assert message in result.stderr
     assert result.stdout == ""
 
 
-def test_output_goes_to_a_file(both: tuple[str, ...]) -> None:
-    result = run("prevalence", *both, *SCORED, "-o", "out.json")
+def test_output_goes_to_a_file(both_files: tuple[str, ...]) -> None:
+    result = run("prevalence", *both_files, *SCORED, "-o", "out.json")
     assert result.stdout == ""
     assert read_results(Path("out.json").read_text(encoding="utf-8"))["rows"][0]["measure"] == "prevalence"
     assert result.stderr.startswith("new.csv · 2 000 rows · validation: old.csv · 500 rows · positive: sick = 1 ·")

@@ -15,13 +15,13 @@ import baserate
 from baserate.cli import VERBS, app
 from baserate.cli._learn import NAME, steps
 from baserate.cli._terminal import bar, progress_bar
-from tests.cli.shell import people, program, run
+from tests.cli.shell import run, run_program, write_people
 
 HEAVY = {"numpy", "duckdb", "narwhals", "scipy", "baserate.measure", "baserate.read", "baserate.infer"}
 BRIER = ("skill", "miscalibration", "discrimination", "uncertainty")
 
 
-def loaded(*typed: str) -> set[str]:
+def loaded_modules(*typed: str) -> set[str]:
     code = f"import sys; sys.argv[1:] = {list(typed)}\nfrom baserate.cli import app\n"
     code += "try:\n    app.main()\nexcept SystemExit:\n    print('LOADED', *sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -30,11 +30,11 @@ def loaded(*typed: str) -> set[str]:
 
 @pytest.mark.quick(2)
 @pytest.mark.parametrize("typed", [["--help"], ["--version"], ["measure", "--help"], ["curve", "--help"]])
-def test_help_loads_nothing_heavy(typed: list[str]) -> None:
-    assert not loaded(*typed) & HEAVY
+def test_help_loads_no_heavy_package(typed: list[str]) -> None:
+    assert not loaded_modules(*typed) & HEAVY
 
 
-def test_the_help_of_no_command_loads_anything_heavy() -> None:
+def test_help_of_commands_loads_no_heavy_package() -> None:
     code = "import sys, click\nfrom baserate.cli import VERBS, app\n"
     code += "for verb in VERBS: app.get_command(click.Context(app), verb)\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -42,25 +42,25 @@ def test_the_help_of_no_command_loads_anything_heavy() -> None:
 
 
 @pytest.mark.slow
-def test_numbers_alone_load_nothing_for_intervals(tmp_path: Path) -> None:
-    typed = ("measure", str(people(tmp_path)), "--truth", "sick", "--score", "risk", "--threshold", "0.3,0.5")
+def test_point_estimates_do_not_load_intervals(tmp_path: Path) -> None:
+    typed = ("measure", str(write_people(tmp_path)), "--truth", "sick", "--score", "risk", "--threshold", "0.3,0.5")
     heavy = {"scipy", "baserate.infer"}
-    assert not loaded(*typed, "--no-interval") & heavy
-    assert loaded(*typed) >= heavy
+    assert not loaded_modules(*typed, "--no-interval") & heavy
+    assert loaded_modules(*typed) >= heavy
 
 
-def test_help_loads_no_verb() -> None:
+def test_help_loads_no_command() -> None:
     verbs = {f"baserate.cli.{home.partition(':')[0]}" for home, _ in VERBS.values()}
-    assert not loaded("--help") & verbs
-    assert loaded("list", "curves") & verbs == {"baserate.cli._learn"}
+    assert not loaded_modules("--help") & verbs
+    assert loaded_modules("list", "curves") & verbs == {"baserate.cli._learn"}
 
 
-def test_the_version_is_told() -> None:
+def test_version_is_printed() -> None:
     assert run("--version").stdout == f"baserate {baserate.__version__}\n"
-    assert program("--version").stdout == f"baserate {baserate.__version__}\n"
+    assert run_program("--version").stdout == f"baserate {baserate.__version__}\n"
 
 
-def test_without_a_verb_there_is_help() -> None:
+def test_help_without_a_command() -> None:
     assert run().stdout == run("--help").stdout
     assert run().exit_code == 0
     assert all(output in run("--help").stdout for _, output in VERBS.values())
@@ -77,7 +77,7 @@ def list_groups(command: click.Command, typed: tuple[str, ...] = ()) -> Iterator
             yield from list_groups(below, (*typed, name))
 
 
-def test_lists_of_commands_cut_no_sentence() -> None:
+def test_command_summaries_are_not_cut() -> None:
     groups = [*list_groups(app)]
     assert {("draw",), ("population", "linear"), ("draw", "population")} <= set(groups)
     for typed in groups[1:]:
@@ -88,10 +88,10 @@ def test_lists_of_commands_cut_no_sentence() -> None:
         assert "…" not in listed, typed
 
 
-def test_the_installed_script_is_the_same_program() -> None:
+def test_installed_script_is_the_program() -> None:
     script = Path(sys.executable).with_name("baserate")
     done = subprocess.run([script, "list", "curves"], capture_output=True, encoding="utf-8", check=True)
-    assert done.stdout == program("list", "curves").stdout
+    assert done.stdout == run_program("list", "curves").stdout
 
 
 @pytest.mark.parametrize(
@@ -122,14 +122,14 @@ def test_completion_scripts_name_the_program(shell: str, word: str) -> None:
         ("baserate decide x --maximize au", set()),  # areas are of whole curves
     ],
 )
-def test_words_are_completed(words: str, result: set[str]) -> None:
+def test_completion_of_words(words: str, result: set[str]) -> None:
     at = str(len(words.split()) - 1)
     done = run(env={"_BASERATE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": at})
     assert {line.partition(",")[2] for line in done.stdout.split()} == result
 
 
-def test_words_are_completed_by_the_program() -> None:
-    done = program(env={"_BASERATE_COMPLETE": "bash_complete", "COMP_WORDS": "baserate me", "COMP_CWORD": "1"})
+def test_completion_by_the_program() -> None:
+    done = run_program(env={"_BASERATE_COMPLETE": "bash_complete", "COMP_WORDS": "baserate me", "COMP_CWORD": "1"})
     assert done.stdout.split() == ["plain,measure"]
 
 
@@ -149,7 +149,7 @@ class Terminal(StringIO):
         return super().write(text)
 
 
-def test_progress_is_drawn_on_a_terminal_and_wiped() -> None:
+def test_progress_is_drawn_and_erased_on_a_terminal() -> None:
     drawn = Event()
     terminal = Terminal(drawn=drawn)
     with progress_bar(lambda: 50.0, stream=terminal, after=0, every=0.001):
@@ -159,7 +159,7 @@ def test_progress_is_drawn_on_a_terminal_and_wiped() -> None:
     assert text.endswith("\r\x1b[K")
 
 
-def test_progress_is_wiped_after_an_error_too() -> None:
+def test_progress_is_erased_after_an_error() -> None:
     drawn = Event()
     terminal = Terminal(drawn=drawn)
 
@@ -191,12 +191,12 @@ def test_progress_is_silent_when_quick_quiet_or_not_on_a_terminal() -> None:
     assert (quick.getvalue(), quiet.getvalue(), pipe.getvalue(), query) == ("", "", "", [])
 
 
-def test_a_bar_is_as_long_as_the_work_done() -> None:
+def test_length_of_the_progress_bar() -> None:
     assert [bar(percent, 1).count("#") for percent in (0, 50, 100, 250)] == [0, 15, 30, 30]
     assert bar(-1, 2) == bar(None, 2)
 
 
-def test_the_demo_shows_what_was_typed_and_what_comes_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_demo_shows_commands_and_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     result = run("demo")
     assert result.exit_code == 0
@@ -206,9 +206,7 @@ def test_the_demo_shows_what_was_typed_and_what_comes_of_it(tmp_path: Path, monk
         assert run(*line.split()).stdout in result.stdout
 
 
-def test_the_demo_writes_the_same_every_time_and_spares_what_is_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_demo_is_reproducible_and_keeps_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("baserate.cli._learn.steps", lambda _: [])  # which the test before runs
     one, two = tmp_path / "one", tmp_path / "two" / "deep"
     one.mkdir()
@@ -219,7 +217,7 @@ def test_the_demo_writes_the_same_every_time_and_spares_what_is_there(
     assert (one / "mine.txt").read_text(encoding="utf-8") == "mine"
 
 
-def test_the_demo_does_not_overwrite_what_is_not_its_own(tmp_path: Path) -> None:
+def test_demo_does_not_overwrite_foreign_files(tmp_path: Path) -> None:
     (tmp_path / NAME).write_text("y,p\n1,0.5\n", encoding="utf-8")
     result = run("demo", tmp_path)
     assert result.exit_code == 2

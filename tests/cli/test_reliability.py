@@ -1,4 +1,4 @@
-"""`baserate reliability`: pages as people see them, rows as programs get them, and what is refused."""
+"""`baserate reliability`: snapshots, JSON and CSV, and refused options."""
 
 import csv
 from io import StringIO
@@ -11,7 +11,7 @@ from click.testing import Result
 
 import baserate
 from baserate.text._tables import display_width
-from tests.cli.shell import is_as_ever, people, run
+from tests.cli.shell import matches_snapshot, run, write_people
 from tests.cli.test_classes import pets
 from tests.schemas import read_results
 from tests.tiers import tiered, tiered_rows
@@ -23,7 +23,7 @@ CLASSES = ("--truth", "is", "--scores", "p_", "--count", "times")
 CURVES = ("binned", "isotonic", "lowess", "likelihood-ratio")
 
 
-def screened(folder: Path) -> Path:
+def write_screening(folder: Path) -> Path:
     """Four hundred people, whose risks are those of a prevalence of about one half; one in five is sick."""
     rng = np.random.default_rng(7)
     risk = rng.beta(1, 1, 1000).round(2)
@@ -55,10 +55,10 @@ def width_of(name: str) -> int:
 
 @pytest.mark.quick(5)
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
-    result = run("reliability", screened(tmp_path), *VIEWS[name], env={"COLUMNS": str(width_of(name))})
+def test_snapshot_of_terminal_output(name: str, tmp_path: Path) -> None:
+    result = run("reliability", write_screening(tmp_path), *VIEWS[name], env={"COLUMNS": str(width_of(name))})
     assert result.exit_code == 0, result.stderr
-    assert is_as_ever(result.stdout, name)
+    assert matches_snapshot(result.stdout, name)
     if not name.endswith("md"):
         assert max(map(display_width, result.stdout.splitlines())) <= width_of(name)
 
@@ -71,20 +71,20 @@ def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
         ("reliability-classes-curve", ("--curve", "likelihood-ratio", "--bins", "4", "-q")),
     ],
 )
-def test_a_view_of_many_classes_is_as_ever(name: str, typed: tuple[str, ...], tmp_path: Path) -> None:
+def test_snapshot_of_several_classes(name: str, typed: tuple[str, ...], tmp_path: Path) -> None:
     result = run("reliability", pets(tmp_path), *CLASSES, *typed)
     assert result.exit_code == 0, result.stderr
-    assert is_as_ever(result.stdout, name)
+    assert matches_snapshot(result.stdout, name)
 
 
-def test_two_models_are_as_ever(tmp_path: Path) -> None:
-    result = run("reliability", people(tmp_path), *TWO, *QUICK)
+def test_snapshot_of_two_models(tmp_path: Path) -> None:
+    result = run("reliability", write_people(tmp_path), *TWO, *QUICK)
     assert result.exit_code == 0, result.stderr
-    assert is_as_ever(result.stdout, "reliability-models")
+    assert matches_snapshot(result.stdout, "reliability-models")
 
 
-def test_help_is_as_ever() -> None:
-    assert is_as_ever(run("reliability", "--help").stdout, "help-reliability")
+def test_snapshot_of_help() -> None:
+    assert matches_snapshot(run("reliability", "--help").stdout, "help-reliability")
 
 
 def read(result: Result) -> dict[str, Any]:
@@ -94,14 +94,14 @@ def read(result: Result) -> dict[str, Any]:
 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("name", tiered([name for name in VIEWS if not name.endswith(("md", "narrow"))], 3))
-def test_all_that_programs_get_fits_the_schema(name: str, tmp_path: Path) -> None:
-    result = read(run("reliability", screened(tmp_path), *VIEWS[name], "--json"))
+def test_json_fits_the_schema(name: str, tmp_path: Path) -> None:
+    result = read(run("reliability", write_screening(tmp_path), *VIEWS[name], "--json"))
     assert result["rows"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("typed", tiered([QUICK, *(("--curve", what) for what in CURVES)], 2))
-def test_all_of_many_classes_fits_the_schema(typed: tuple[str, ...], tmp_path: Path) -> None:
+def test_json_of_several_classes_fits_the_schema(typed: tuple[str, ...], tmp_path: Path) -> None:
     rows = read(run("reliability", pets(tmp_path), *CLASSES, *typed, "--json"))["rows"]
     assert list(dict.fromkeys((row["class"], row["top"]) for row in rows)) == [
         *(("cat", False), ("dog", False), ("fish", False)),
@@ -109,8 +109,8 @@ def test_all_of_many_classes_fits_the_schema(typed: tuple[str, ...], tmp_path: P
     ]
 
 
-def test_a_number_beyond_chance_is_marked(tmp_path: Path) -> None:
-    path = screened(tmp_path)
+def test_errors_above_the_null_reference_are_marked(tmp_path: Path) -> None:
+    path = write_screening(tmp_path)
     rows = read(run("reliability", path, *ONE, *QUICK, "--json"))["rows"]
     shown = run("reliability", path, *ONE, *QUICK).stdout
     (ece,) = (row for row in rows if row["measure"] == "ece" and not row["top"])
@@ -119,8 +119,8 @@ def test_a_number_beyond_chance_is_marked(tmp_path: Path) -> None:
     assert "* more than chance explains" in shown
 
 
-def test_the_verdict_names_the_prevalence(tmp_path: Path) -> None:
-    result = read(run("reliability", screened(tmp_path), *ONE, *QUICK, "--json"))
+def test_verdict_states_the_prevalence(tmp_path: Path) -> None:
+    result = read(run("reliability", write_screening(tmp_path), *ONE, *QUICK, "--json"))
     (output,) = result["data"]["verdicts"]
     (derived,) = (row["value"] for row in result["rows"] if row["measure"] == "derived_prevalence")
     assert output["verdict"] == f"no evidence against calibration for a prevalence of {derived:.4g}"
@@ -128,9 +128,11 @@ def test_the_verdict_names_the_prevalence(tmp_path: Path) -> None:
 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("prevalence", ["derived", "0.5", "50%"])
-def test_after_the_right_adjustment_as_many_happen_as_expected(prevalence: str, tmp_path: Path) -> None:
+def test_observed_equals_expected_after_adjustment(prevalence: str, tmp_path: Path) -> None:
     rows = read(
-        run("reliability", screened(tmp_path), *ONE, "--prevalence", prevalence, "--n-simulations", "0", "--json")
+        run(
+            "reliability", write_screening(tmp_path), *ONE, "--prevalence", prevalence, "--n-simulations", "0", "--json"
+        )
     )["rows"]
     before, after = (row for row in rows if row["measure"] == "observed_expected")
     assert before["adjusted"] is None
@@ -140,8 +142,8 @@ def test_after_the_right_adjustment_as_many_happen_as_expected(prevalence: str, 
 
 
 @pytest.mark.slow
-def test_csv_holds_all_points_and_tables_a_few(tmp_path: Path) -> None:
-    path = screened(tmp_path)
+def test_tables_show_few_points_and_csv_all(tmp_path: Path) -> None:
+    path = write_screening(tmp_path)
     typed = ("reliability", path, *ONE, "--curve", "isotonic")
     every = list(csv.DictReader(StringIO(run(*typed, "--format", "csv").stdout)))
     assert len(every) > 90
@@ -153,16 +155,16 @@ def test_csv_holds_all_points_and_tables_a_few(tmp_path: Path) -> None:
     assert len(some) <= 7
 
 
-def test_csv_of_numbers(tmp_path: Path) -> None:
-    result = run("reliability", screened(tmp_path), *ONE, "--group", "site", *QUICK, "--format", "csv")
+def test_csv_has_the_rows_of_json(tmp_path: Path) -> None:
+    result = run("reliability", write_screening(tmp_path), *ONE, "--group", "site", *QUICK, "--format", "csv")
     rows = list(csv.DictReader(StringIO(result.stdout)))
     assert {row["group.site"] for row in rows} == {"", "north", "hill"}
     assert {"floor", "floor_high", "p", "freedom", "adjusted"} <= rows[0].keys()
 
 
-def test_long_work_tells_how_far_it_is(tmp_path: Path) -> None:
+def test_progress_of_long_work(tmp_path: Path) -> None:
     output: list[tuple[int, int]] = []
-    tallies = baserate.read.tallies(screened(tmp_path), truth="sick", score="risk", group="site")
+    tallies = baserate.read.tallies(write_screening(tmp_path), truth="sick", score="risk", group="site")
     baserate.infer.calibration_summary(
         tallies,
         options=baserate.infer.CalibrationOptions(n_simulations=0),
@@ -172,20 +174,20 @@ def test_long_work_tells_how_far_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_seed_decides(tmp_path: Path) -> None:
-    typed = ("reliability", screened(tmp_path), *ONE, *QUICK, "--format", "csv")
+def test_seed_determines_the_results(tmp_path: Path) -> None:
+    typed = ("reliability", write_screening(tmp_path), *ONE, *QUICK, "--format", "csv")
     first, again, other = (run(*typed, "--seed", seed).stdout for seed in (1, 1, 2))
     assert first == again != other
 
 
 @pytest.mark.slow
-def test_a_fitted_model_has_fewer_degrees_of_freedom(tmp_path: Path) -> None:
+def test_fitted_model_has_fewer_degrees_of_freedom(tmp_path: Path) -> None:
     # Probabilities of three groups, and two shares: their best line is the identity.
     path = tmp_path / "fitted.csv"
     cells = ((0.2, 8, 40), (0.5, 20, 40), (0.8, 32, 40))
     rows = (f"{int(at < positive)},{risk}\n" for risk, positive, rows in cells for at in range(rows))
     path.write_text("sick,risk\n" + "".join(rows), encoding="utf-8")
-    for file, freedom in ((path, [3, 1]), (screened(tmp_path), [5, 5])):
+    for file, freedom in ((path, [3, 1]), (write_screening(tmp_path), [5, 5])):
         typed = ("reliability", file, *ONE, "--bins", "5", "--n-simulations", "0", "--json")
         freedoms = [
             next(row["freedom"] for row in read(run(*typed, *more))["rows"] if row["measure"] == "hosmer_lemeshow_test")
@@ -194,7 +196,7 @@ def test_a_fitted_model_has_fewer_degrees_of_freedom(tmp_path: Path) -> None:
         assert freedoms == freedom
 
 
-def written(folder: Path, rows: str) -> Path:
+def write_rows(folder: Path, rows: str) -> Path:
     path = folder / "few.csv"
     path.write_text("sick,risk\n" + rows, encoding="utf-8")
     return path
@@ -213,8 +215,8 @@ def written(folder: Path, rows: str) -> Path:
         1,
     ),
 )
-def test_odd_data_are_judged_as_far_as_they_can_be(rows: str, message: str, tmp_path: Path) -> None:
-    path = written(tmp_path, rows)
+def test_degenerate_data_are_assessed_as_far_as_possible(rows: str, message: str, tmp_path: Path) -> None:
+    path = write_rows(tmp_path, rows)
     for more in ((), ("--prevalence", "derived"), ("--n-simulations", "0")):
         result = run("reliability", path, *ONE, "--n-simulations", "20", *more)
         assert result.exit_code == 0, result.stderr
@@ -227,8 +229,8 @@ def test_odd_data_are_judged_as_far_as_they_can_be(rows: str, message: str, tmp_
 
 
 @pytest.mark.parametrize("more", [(), *(("--curve", what) for what in CURVES)])
-def test_scores_that_are_no_probabilities_are_counted(more: tuple[str, ...], tmp_path: Path) -> None:
-    result = run("reliability", written(tmp_path, "1,0.3\n0,1.4\n0,-0.5\n"), *ONE, *more)
+def test_scores_outside_0_to_1_are_counted(more: tuple[str, ...], tmp_path: Path) -> None:
+    result = run("reliability", write_rows(tmp_path, "1,0.3\n0,1.4\n0,-0.5\n"), *ONE, *more)
     assert result.exit_code == 3
     assert "2 rows have scores outside [0, 1] (from -0.5 to 1.4)" in result.stderr
 
@@ -263,14 +265,16 @@ def test_scores_that_are_no_probabilities_are_counted(more: tuple[str, ...], tmp
         ((*ONE, "--level", "2"), "'2' is no confidence level"),
     ],
 )
-def test_what_is_refused(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
-    result = run("reliability", people(tmp_path), *typed)
+def test_invalid_options_are_refused(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    result = run("reliability", write_people(tmp_path), *typed)
     assert result.exit_code == 2
     assert message in result.stderr
 
 
 @pytest.mark.slow
-def test_more_bins_than_scores_are_fine(tmp_path: Path) -> None:
-    rows = read(run("reliability", people(tmp_path), *ONE, "--curve", "binned", "--bins", "500", "--json"))["rows"]
+def test_more_bins_than_scores_are_accepted(tmp_path: Path) -> None:
+    rows = read(run("reliability", write_people(tmp_path), *ONE, "--curve", "binned", "--bins", "500", "--json"))[
+        "rows"
+    ]
     assert sum(row["mass"] for row in rows) == 10
-    assert run("reliability", people(tmp_path), *ONE, "--bins", "500", *QUICK).exit_code == 0
+    assert run("reliability", write_people(tmp_path), *ONE, "--bins", "500", *QUICK).exit_code == 0

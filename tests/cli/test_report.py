@@ -1,4 +1,4 @@
-"""`baserate report`: what is shown and kept, plans that are saved, run again and changed, and what is refused."""
+"""`baserate report`: snapshots, saved files, plans, and refused options."""
 
 import json
 import shlex
@@ -19,7 +19,7 @@ from baserate.report import Report
 from baserate.report._commands import command_words, next_commands
 from baserate.report._report import COLUMNS
 from baserate.text._tables import display_width
-from tests.cli.shell import PEOPLE, is_as_ever, people, planned, run
+from tests.cli.shell import PEOPLE, matches_snapshot, plan_of, run, write_people
 from tests.schemas import ValidationError, check_schema
 from tests.tiers import tiered
 
@@ -39,9 +39,9 @@ SCHEMAS: dict[str, Any] = {
 }
 
 
-def reported(folder: Path, *typed: object, given: str | None = None) -> Result:
+def run_report(folder: Path, *typed: object, given: str | None = None) -> Result:
     """Run it where the file is, so that names of files are short."""
-    path = people(folder)
+    path = write_people(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(path.parent)
         return run("report", path.name, *typed, given=given)
@@ -49,28 +49,28 @@ def reported(folder: Path, *typed: object, given: str | None = None) -> Result:
 
 @pytest.mark.quick(3)
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
-    result = reported(tmp_path, *VIEWS[name])
+def test_snapshot_of_terminal_output(name: str, tmp_path: Path) -> None:
+    result = run_report(tmp_path, *VIEWS[name])
     assert result.exit_code == 0, result.stderr
-    assert is_as_ever(result.stdout, name)
+    assert matches_snapshot(result.stdout, name)
 
 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("width", [40, 80])
-def test_it_fits_a_terminal(width: int, tmp_path: Path) -> None:
-    result = run("report", people(tmp_path), *ONE, *USED, "--group", "site", env={"COLUMNS": str(width)})
+def test_pages_fit_the_terminal(width: int, tmp_path: Path) -> None:
+    result = run("report", write_people(tmp_path), *ONE, *USED, "--group", "site", env={"COLUMNS": str(width)})
     shown, _, typed = result.stdout.partition("\nNext\n")
     lines = [line for line in shown.splitlines() if not line.startswith(" " * 6 + "baserate ")]  # names stand whole
     assert max(map(display_width, lines)) <= width
     assert "\n  # " in f"\n{typed}"
 
 
-def test_help_is_as_ever() -> None:
-    assert is_as_ever(run("report", "--help").stdout, "report-help")
+def test_snapshot_of_help() -> None:
+    assert matches_snapshot(run("report", "--help").stdout, "report-help")
 
 
-def test_what_is_said_beside_it(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_messages_on_stderr(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     said = run("report", path, "--truth", "sick", "--score", "risk").stderr
     assert said == "positive = 1, inferred; name it with --positive.\n"
     said = run("report", path, "--truth", "sick", "--score", "risk", "--json").stderr
@@ -78,30 +78,30 @@ def test_what_is_said_beside_it(tmp_path: Path) -> None:
     assert run("report", path, "--truth", "sick", "--score", "risk", "--json", "-q").stderr == ""
 
 
-def test_a_page_is_that_of_python(tmp_path: Path) -> None:
-    result = reported(tmp_path, *ONE, *USED, "-o", tmp_path / "report.html")
+def test_html_equals_that_of_the_library(tmp_path: Path) -> None:
+    result = run_report(tmp_path, *ONE, *USED, "-o", tmp_path / "report.html")
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr.endswith(f"wrote {tmp_path / 'report.html'}\n")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    shown = reported(tmp_path, *ONE, *USED, "--format", "html", "--save-json", tmp_path / "report.json")
+    shown = run_report(tmp_path, *ONE, *USED, "--format", "html", "--save-json", tmp_path / "report.json")
     assert shown.stdout == page == Report.load(tmp_path / "report.json").html()
-    quiet = reported(tmp_path, *ONE, "-q", "-o", tmp_path / "page.html")
+    quiet = run_report(tmp_path, *ONE, "-q", "-o", tmp_path / "page.html")
     assert (quiet.stdout, quiet.stderr) == ("", "")
     assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
-def test_other_commands_have_no_page(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_other_commands_refuse_html(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     result = run("measure", path, *ONE, "-o", tmp_path / "x.html")
     assert result.exit_code == 2
     assert "the ending .html is no output format; end the name in .json, .csv, .md or .txt, or state" in result.stderr
     assert run("measure", path, *ONE, "--format", "html").exit_code == 2
-    known = reported(tmp_path, *ONE, "-o", tmp_path / "x.pdf")
+    known = run_report(tmp_path, *ONE, "-o", tmp_path / "x.pdf")
     assert "end the name in .json, .csv, .md, .html or .txt" in known.stderr
 
 
-def test_json_is_the_report_of_python(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_json_equals_the_report_of_the_library(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     result = run("report", path, *ONE, *USED, "--group", "site", "--json")
     plan = Plan(
         files=(str(path),),
@@ -119,8 +119,8 @@ def test_json_is_the_report_of_python(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_plan_that_was_saved_gives_the_same(tmp_path: Path) -> None:
-    path, plan, kept = people(tmp_path), tmp_path / "plan.json", tmp_path / "report.json"
+def test_saved_plan_gives_the_same_report(tmp_path: Path) -> None:
+    path, plan, kept = write_people(tmp_path), tmp_path / "plan.json", tmp_path / "report.json"
     first = run("report", path, *ONE, *USED, "--group", "site", "--save-plan", plan, "--save-json", kept)
     assert first.stderr == f"wrote {plan}\nwrote {kept}\n"
     again = run("report", "--plan", plan, "--json")
@@ -130,24 +130,24 @@ def test_a_plan_that_was_saved_gives_the_same(tmp_path: Path) -> None:
 
 
 def test_flags_change_a_plan(tmp_path: Path) -> None:
-    path, saved = people(tmp_path), tmp_path / "plan.json"
+    path, saved = write_people(tmp_path), tmp_path / "plan.json"
     plan = Plan(
         files=(str(path),), truth="sick", score=("risk",), costs=Costs(fp=1, fn=20), missing="drop", threshold=0.4
     )
     plan.save(saved)
-    assert planned("--plan", str(saved)) == plan
-    assert planned("--plan", str(saved), "--fn", "5") == replace(plan, costs=Costs(fp=1, fn=5))
-    assert planned("--plan", str(saved), "--rule", "cost") == replace(plan, threshold=None, rule="cost")
-    assert planned("--plan", str(saved), "--score", "old", "--seed", "0") == replace(plan, score=("old",))
-    assert planned("new.csv", "--plan", str(saved)) == replace(plan, files=("new.csv",))
-    assert planned("--plan", str(saved), "--missing", "refuse") == replace(plan, missing="refuse")
+    assert plan_of("--plan", str(saved)) == plan
+    assert plan_of("--plan", str(saved), "--fn", "5") == replace(plan, costs=Costs(fp=1, fn=5))
+    assert plan_of("--plan", str(saved), "--rule", "cost") == replace(plan, threshold=None, rule="cost")
+    assert plan_of("--plan", str(saved), "--score", "old", "--seed", "0") == replace(plan, score=("old",))
+    assert plan_of("new.csv", "--plan", str(saved)) == replace(plan, files=("new.csv",))
+    assert plan_of("--plan", str(saved), "--missing", "refuse") == replace(plan, missing="refuse")
     policy = Policy(by_group={(): Cut((0.3,))}, otherwise="refuse")
     policy.save(tmp_path / "policy.json")
-    changed = planned("--plan", str(saved), "--policy", str(tmp_path / "policy.json"))
+    changed = plan_of("--plan", str(saved), "--policy", str(tmp_path / "policy.json"))
     named: dict[str, Any] = {"policy": policy, "policy_file": str(tmp_path / "policy.json")}
     assert changed == replace(plan, threshold=None, **named)
     changed.save(saved)
-    assert planned("--plan", str(saved), "--threshold", "0.4") == plan
+    assert plan_of("--plan", str(saved), "--threshold", "0.4") == plan
 
 
 NAMES = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=8)
@@ -184,8 +184,8 @@ def plans(draw: st.DrawFn) -> Plan:
 
 
 @given(plans())
-def test_flags_of_a_plan_make_it_again(plan: Plan) -> None:
-    assert planned(*shlex.split(" ".join(command_words(plan)))) == plan
+def test_flags_of_a_plan_make_the_same_plan(plan: Plan) -> None:
+    assert plan_of(*shlex.split(" ".join(command_words(plan)))) == plan
 
 
 def test_flags_of_a_plan_with_a_policy(tmp_path: Path) -> None:
@@ -194,13 +194,13 @@ def test_flags_of_a_plan_with_a_policy(tmp_path: Path) -> None:
     policy.save(path)
     named: dict[str, Any] = {"policy": policy, "policy_file": str(path)}
     plan = Plan(files=("people.csv",), truth="sick", score=("risk",), positive="1", **named)
-    assert planned(*shlex.split(" ".join(command_words(plan)))) == plan
+    assert plan_of(*shlex.split(" ".join(command_words(plan)))) == plan
 
 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("more", tiered([(), ("--group", "site"), ("--score", "old"), ("--rule", "youden"), USED], 2))
-def test_what_is_typed_next_can_be_typed(more: tuple[str, ...], tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_suggested_commands_work(more: tuple[str, ...], tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     report = Report.from_json(run("report", path, *ONE, *more, "--json").stdout)
     typed = [shlex.split(" ".join(command.words)) for command in next_commands(report).commands]
     assert len(typed) == 3
@@ -213,37 +213,37 @@ def test_what_is_typed_next_can_be_typed(more: tuple[str, ...], tmp_path: Path) 
             assert result.exit_code == 0, result.stderr
 
 
-def after(message: str, title: str) -> str:
+def text_after(message: str, title: str) -> str:
     """What follows a title, which is there."""
     before, result, rest = message.partition(title)
     assert result, before
     return rest
 
 
-def test_a_policy_names_its_columns(tmp_path: Path) -> None:
-    path, saved = people(tmp_path), tmp_path / "policy.json"
+def test_columns_default_to_those_of_the_policy(tmp_path: Path) -> None:
+    path, saved = write_people(tmp_path), tmp_path / "policy.json"
     Policy(by_group={(): Cut((0.3,))}, otherwise="refuse", **NAMED).save(saved)
     result = run("report", path, "--policy", saved)
     assert result.exit_code == 0, result.stderr
     assert "Flag risk ≥ 0.3 (rule: as given)." in result.stdout
-    assert "baserate decide" not in after(result.stdout, "\nNext\n")
+    assert "baserate decide" not in text_after(result.stdout, "\nNext\n")
 
 
-def test_stdin_and_samples_apart(tmp_path: Path) -> None:
+def test_stdin_and_separate_samples(tmp_path: Path) -> None:
     result = run("report", "-", *ONE, given=PEOPLE)
     assert result.stdout.startswith("stdin · 10 rows")
-    path, other = people(tmp_path), tmp_path / "later.csv"
+    path, other = write_people(tmp_path), tmp_path / "later.csv"
     other.write_text(PEOPLE.replace("0,0.85", "1,0.85"), encoding="utf-8")
     output = run("report", path, other, "--apart", *ONE, "--threshold", "0.5").stdout
     assert "at the prevalence of each sample" in output
     assert "of 1000 people" in output
     assert "\npeople − later\n  auc " in output
-    assert "baserate report" in after(output, "\nNext\n")
-    assert "baserate decide" not in after(output, "\nNext\n")
+    assert "baserate report" in text_after(output, "\nNext\n")
+    assert "baserate decide" not in text_after(output, "\nNext\n")
 
 
-def test_it_is_written_whole_to_a_file(tmp_path: Path) -> None:
-    path, page = people(tmp_path), tmp_path / "report.md"
+def test_report_is_written_whole_to_a_file(tmp_path: Path) -> None:
+    path, page = write_people(tmp_path), tmp_path / "report.md"
     result = run("report", path, *ONE, "-o", page, env={"FORCE_COLOR": "1"})
     assert result.stdout == ""
     assert result.stderr.startswith("people.csv · 10 rows")
@@ -253,8 +253,8 @@ def test_it_is_written_whole_to_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_figures_go_into_a_folder(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_figures_are_written_into_a_folder(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     result = run("report", path, *ONE, "--score", "old", "--predicted", "says", "--figures", tmp_path / "figures")
     assert result.exit_code == 0, result.stderr
     drawn = sorted(each.name for each in (tmp_path / "figures").iterdir())
@@ -267,8 +267,8 @@ def test_figures_go_into_a_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_figures_of_labels_and_of_one_class_are_those_that_fit(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_only_applicable_figures_are_written(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     labels = run("report", path, "--truth", "sick", "--predicted", "says", "--figures", tmp_path / "labels")
     assert "wrote 4 figures" in labels.stderr
     assert {each.stem for each in (tmp_path / "labels").iterdir()} == {"gain", "pr", "prevalence", "roc"}
@@ -283,8 +283,8 @@ def test_figures_of_labels_and_of_one_class_are_those_that_fit(tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_figures_are_drawn_of_policies_without_one_threshold(tmp_path: Path) -> None:
-    path, saved = people(tmp_path), tmp_path / "policy.json"
+def test_figures_of_policies_with_several_thresholds(tmp_path: Path) -> None:
+    path, saved = write_people(tmp_path), tmp_path / "policy.json"
     Policy(by_group={(): Cut((0.3, 0.6), ("pass", "refer", "flag"))}, otherwise="refuse", **NAMED).save(saved)
     result = run("report", path, "--policy", saved, "--figures", tmp_path / "figures")
     assert result.exit_code == 0, result.stderr
@@ -315,8 +315,8 @@ def test_figures_are_drawn_of_policies_without_one_threshold(tmp_path: Path) -> 
         (("--plan", "no.json"), 2, "the plan no.json cannot be opened"),
     ],
 )
-def test_what_is_wrong_is_told(typed: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:
-    path = str(people(tmp_path))
+def test_errors_state_a_remedy(typed: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:
+    path = str(write_people(tmp_path))
     result = run("report", *(path if word == "FILE" else word for word in typed))
     assert message in result.stderr
     assert result.exit_code == code
@@ -324,7 +324,7 @@ def test_what_is_wrong_is_told(typed: tuple[str, ...], code: int, message: str, 
 
 
 def test_files_fit_their_schemas(tmp_path: Path) -> None:
-    path, plan, kept = people(tmp_path), tmp_path / "plan.json", tmp_path / "report.json"
+    path, plan, kept = write_people(tmp_path), tmp_path / "plan.json", tmp_path / "report.json"
     policy = tmp_path / "policy.json"
     Policy(by_group={(): Cut((0.3,))}, otherwise="refuse", **NAMED).save(policy)
     every = (*VIEWS.values(), (*ONE, "--threshold", "inf"), (*ONE, "--policy", str(policy)))
@@ -339,7 +339,7 @@ def test_files_fit_their_schemas(tmp_path: Path) -> None:
 
 
 def test_damaged_files_do_not_fit(tmp_path: Path) -> None:
-    result = json.loads(run("report", people(tmp_path), *ONE, *USED, "--json").stdout)
+    result = json.loads(run("report", write_people(tmp_path), *ONE, *USED, "--json").stdout)
     plan = result["plan"]
     for damage in ({"prevalence": 2}, {"rule": "capacity"}, {"kind": "baserate/map"}, {"seed": -1}, {"more": 1}):
         with pytest.raises(ValidationError):
@@ -351,14 +351,14 @@ def test_damaged_files_do_not_fit(tmp_path: Path) -> None:
             check_schema({**result, **other}, "report")
 
 
-def test_the_schemas_know_every_field() -> None:
+def test_schemas_cover_every_field() -> None:
     assert {*SCHEMAS["plan"]["properties"]} == {"kind", "schema_version", *(each.name for each in fields(Plan))}
     row = SCHEMAS["report"]["$defs"]["row"]
     later = {"p_adjusted", "p_is_bound"}  # which files of early releases lack
     assert {*row["properties"]} == {*row["required"], *later} == {*COLUMNS}
 
 
-def test_names_cannot_steer_a_terminal(tmp_path: Path) -> None:
+def test_control_characters_in_names_are_replaced(tmp_path: Path) -> None:
     path = tmp_path / "odd.csv"
     path.write_text(PEOPLE.replace("risk", "ri\x1b[2Jsk").replace("north", "no\x1b[2Jrth" * 9), encoding="utf-8")
     result = run("report", path, "--truth", "sick", "--score", "ri\x1b[2Jsk", "--group", "site")
@@ -367,24 +367,24 @@ def test_names_cannot_steer_a_terminal(tmp_path: Path) -> None:
     assert "ri�[2Jsk" in result.stdout
 
 
-def test_report_is_the_first_verb() -> None:
+def test_report_is_the_first_command() -> None:
     assert app.list_commands(click.Context(app))[0] == "report"
 
 
 @pytest.mark.slow
-def test_prevalences_of_groups_are_typed_and_drawn(tmp_path: Path) -> None:
+def test_prevalences_by_group(tmp_path: Path) -> None:
     typed = (*ONE, "--group", "sex", "--prevalence", "f=2%, m=30%", "--threshold", "0.6")
-    assert planned("people.csv", *typed).prevalence == {"f": 0.02, "m": 0.3}
-    result = reported(tmp_path, *typed, "--figures", tmp_path / "figures", "--save-json", tmp_path / "report.json")
+    assert plan_of("people.csv", *typed).prevalence == {"f": 0.02, "m": 0.3}
+    result = run_report(tmp_path, *typed, "--figures", tmp_path / "figures", "--save-json", tmp_path / "report.json")
     assert result.exit_code == 0, result.stderr
     report = Report.load(tmp_path / "report.json")
     assert report.within(sex="f").there.prevalence.value == pytest.approx(0.02)
     assert report.prevalence == pytest.approx(0.16)
     assert "at a prevalence of 16" in result.stdout
     assert (tmp_path / "figures" / "decision-curve.svg").exists()
-    unknown = reported(tmp_path, *ONE, "--group", "sex", "--prevalence", "x=2%")
+    unknown = run_report(tmp_path, *ONE, "--group", "sex", "--prevalence", "x=2%")
     assert unknown.exit_code == 3
     assert "a prevalence is stated for the group 'x', which is not in the data. Groups are: f, m." in unknown.stderr
-    without = reported(tmp_path, *ONE, "--prevalence", "f=2%")
+    without = run_report(tmp_path, *ONE, "--prevalence", "f=2%")
     assert without.exit_code == 2
     assert "name the groups" in without.stderr

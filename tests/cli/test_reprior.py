@@ -1,4 +1,4 @@
-"""`baserate reprior`: what is written, there and back, what is told, and what is refused."""
+"""`baserate reprior`: output, round trips, messages, and refused options."""
 
 import csv
 import io
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from baserate import load_calibrator, shift
-from tests.cli.shell import PEOPLE, people, program, run
+from tests.cli.shell import PEOPLE, run, run_program, write_people
 from tests.cli.test_classes import PETS, pets
 
 RISKS = [float(row["risk"]) for row in csv.DictReader(io.StringIO(PEOPLE))]
@@ -21,9 +21,9 @@ def rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def test_every_column_stays_and_one_joins_them(tmp_path: Path) -> None:
+def test_output_has_all_columns_and_a_new_one(tmp_path: Path) -> None:
     target = tmp_path / "out.csv"
-    result = run("reprior", people(tmp_path), *FROM_HALF, "-o", target)
+    result = run("reprior", write_people(tmp_path), *FROM_HALF, "-o", target)
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr == f"10 rows written to {target}.\n0.5 becomes 0.02.\n"
     written = rows(target.read_text())
@@ -32,10 +32,10 @@ def test_every_column_stays_and_one_joins_them(tmp_path: Path) -> None:
     np.testing.assert_allclose(new, shift.reprior(RISKS, from_=0.5, to=0.02), rtol=1e-12)
 
 
-def test_there_and_back_in_parquet(tmp_path: Path) -> None:
+def test_round_trip_in_parquet(tmp_path: Path) -> None:
     there, back = tmp_path / "there.parquet", tmp_path / "back.parquet"
     typed = ("--name", "p", "-q")
-    assert run("reprior", people(tmp_path), *FROM_HALF, *typed, "-o", there).stderr == ""
+    assert run("reprior", write_people(tmp_path), *FROM_HALF, *typed, "-o", there).stderr == ""
     again = ("--score", "p", "--from", "2%", "--to", "50%", "--name", "again", "-q")
     assert run("reprior", there, *again, "-o", back).exit_code == 0
     result = duckdb.read_parquet(str(back)).fetchnumpy()
@@ -43,8 +43,8 @@ def test_there_and_back_in_parquet(tmp_path: Path) -> None:
     np.testing.assert_allclose(result["p"], shift.reprior(RISKS, from_=0.5, to=0.02), rtol=1e-12)
 
 
-def test_pipes_at_both_ends() -> None:
-    result = program("reprior", "-", *FROM_HALF, "-o", "-", given=PEOPLE)
+def test_stdin_and_stdout_may_be_pipes() -> None:
+    result = run_program("reprior", "-", *FROM_HALF, "-o", "-", given=PEOPLE)
     assert (result.returncode, result.stderr) == (0, "10 rows written to stdout.\n0.5 becomes 0.02.\n")
     actual = [float(row["risk_corrected"]) for row in rows(result.stdout)]
     np.testing.assert_allclose(actual, shift.reprior(RISKS, from_=0.5, to=0.02), rtol=1e-12)
@@ -59,15 +59,15 @@ def test_pipes_at_both_ends() -> None:
         ("--from", "0.5", "--to", "0.0909090909"),
     ],
 )
-def test_sampling_is_undone(sampling: tuple[str, ...], tmp_path: Path) -> None:
-    result = run("reprior", people(tmp_path), "--score", "risk", *sampling, "-o", "-")
+def test_undersampling_is_reversed(sampling: tuple[str, ...], tmp_path: Path) -> None:
+    result = run("reprior", write_people(tmp_path), "--score", "risk", *sampling, "-o", "-")
     assert "0.5 becomes 0.09091." in result.stderr
     p = np.array(RISKS)
     actual = [float(row["risk_corrected"]) for row in rows(result.stdout)]
     np.testing.assert_allclose(actual, p / (p + 10 * (1 - p)), rtol=1e-8)
 
 
-def test_several_classes_there_and_back(tmp_path: Path) -> None:
+def test_round_trip_of_several_classes(tmp_path: Path) -> None:
     there, back = tmp_path / "there.csv", tmp_path / "back.csv"
     result = run("reprior", pets(tmp_path), *SHARES, "-o", there)
     # 0.1/0.5, 0.2/0.3 and 0.7/0.2, over their sum.
@@ -84,7 +84,7 @@ def test_several_classes_there_and_back(tmp_path: Path) -> None:
     np.testing.assert_allclose(again, before, rtol=1e-12)
 
 
-def test_the_map_can_be_had(tmp_path: Path) -> None:
+def test_calibrator_can_be_written(tmp_path: Path) -> None:
     target = tmp_path / "map.json"
     result = run("reprior", *FROM_HALF, "--calibrator", target)
     assert (result.exit_code, result.stdout) == (0, "")
@@ -93,7 +93,7 @@ def test_the_map_can_be_had(tmp_path: Path) -> None:
     map_ = load_calibrator(target)
     assert dict(map_.columns) == {"score": "risk"}
     np.testing.assert_allclose(map_(RISKS), shift.reprior(RISKS, from_=0.5, to=0.02))
-    applied = rows(run("apply", target, people(tmp_path), "-o", "-").stdout)
+    applied = rows(run("apply", target, write_people(tmp_path), "-o", "-").stdout)
     np.testing.assert_allclose([float(row["risk_calibrated"]) for row in applied], map_(RISKS), rtol=1e-12)
     sql = run("export", target, "--to", "sql").stdout
     actual = duckdb.execute(f"SELECT {sql} FROM (SELECT unnest({RISKS}) AS risk)").fetchall()  # noqa: S608  (our own)
@@ -108,7 +108,7 @@ def test_the_map_can_be_had(tmp_path: Path) -> None:
     assert run("reprior", *FROM_HALF, "--calibrator", "-", "-q").stdout == target.read_text()
 
 
-def test_missing_scores_may_stay_so(tmp_path: Path) -> None:
+def test_rows_with_missing_scores_are_kept_on_request(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text("risk,a\n0.5,\n,\n")
     refused = run("reprior", tmp_path / "in.csv", *FROM_HALF, "-o", tmp_path / "out.csv")
     assert refused.exit_code == 3
@@ -148,9 +148,9 @@ def test_missing_scores_may_stay_so(tmp_path: Path) -> None:
         ((*FROM_HALF, "--calibrator", "nowhere/map.json"), 2, "there is no folder nowhere"),
     ],
 )
-def test_what_is_refused(typed: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:
+def test_invalid_options_are_refused(typed: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:
     (tmp_path / "out.csv").write_text("precious\n")
-    result = run("reprior", people(tmp_path), *typed, "-o", tmp_path / "out.csv")
+    result = run("reprior", write_people(tmp_path), *typed, "-o", tmp_path / "out.csv")
     assert (result.exit_code, result.stdout) == (code, "")
     assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
@@ -158,8 +158,8 @@ def test_what_is_refused(typed: tuple[str, ...], code: int, message: str, tmp_pa
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv", "people.csv"]
 
 
-def test_places_are_checked(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_output_places_are_checked(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     for typed, message in (
         ((path,), "nothing would be written; name a file for the rows with -o"),
         (

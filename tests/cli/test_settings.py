@@ -1,4 +1,4 @@
-"""Measures that depend on stated numbers: costs, a threshold probability, β. No command takes silent ones."""
+"""Measures that depend on stated numbers: costs, a threshold probability, β; no command assumes one silently."""
 
 import json
 from functools import partial
@@ -22,7 +22,7 @@ from baserate import (
 )
 from baserate.measure import multiclass
 from baserate.measure._registry import REQUIRED_OPTIONS, Settings, collect_settings
-from tests.cli.shell import people, run
+from tests.cli.shell import run, write_people
 from tests.cli.test_classes import pets
 from tests.schemas import read_results
 from tests.tiers import tiered
@@ -42,21 +42,21 @@ VERBS: dict[str, tuple[tuple[str, ...], str]] = {
 OPTIONS = {"costs": ("--fp", "1", "--fn", "20"), "at": ("--net-benefit-at", "20%")}
 
 
-def typed(verb: str, name: str, file: Path) -> list[str]:
+def command_line(verb: str, name: str, file: Path) -> list[str]:
     parts, flag = VERBS[verb]
     return [str(file) if part == "FILE" else part for part in (*parts, *([flag] * bool(flag)), name)]
 
 
-def run_json(*typed: str) -> dict[str, Any]:
-    result = run(*typed, "--json", "-q")
+def run_json(*command_line: str) -> dict[str, Any]:
+    result = run(*command_line, "--json", "-q")
     assert result.exit_code == 0, result.stderr
     return read_results(result.stdout)
 
 
 @pytest.mark.parametrize("name", REQUIRED_OPTIONS)
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_measure_that_depends_on_a_number_needs_it(verb: str, name: str, tmp_path: Path) -> None:
-    result = run(*typed(verb, name, people(tmp_path)))
+def test_measures_require_their_settings(verb: str, name: str, tmp_path: Path) -> None:
+    result = run(*command_line(verb, name, write_people(tmp_path)))
     assert (result.exit_code, result.stdout) == (2, "")
     option = REQUIRED_OPTIONS[name]
     assert f"{name} needs" in result.stderr
@@ -67,9 +67,9 @@ def test_a_measure_that_depends_on_a_number_needs_it(verb: str, name: str, tmp_p
 @pytest.mark.quick(6)
 @pytest.mark.parametrize("name", tiered(REQUIRED_OPTIONS, {"expected_cost", "net_benefit"}.__contains__))
 @pytest.mark.parametrize("verb", VERBS)
-def test_with_the_number_it_is_measured_and_the_number_is_told(verb: str, name: str, tmp_path: Path) -> None:
+def test_settings_are_applied_and_stated(verb: str, name: str, tmp_path: Path) -> None:
     option = REQUIRED_OPTIONS[name]
-    query = [*typed(verb, name, people(tmp_path)), *OPTIONS[option]]
+    query = [*command_line(verb, name, write_people(tmp_path)), *OPTIONS[option]]
     output = run_json(*query)
     wanted: Any = {"tp": 0, "fp": 1, "fn": 20, "tn": 0} if option == "costs" else 0.2
     assert output["data"]["settings"][name] == {option: wanted}
@@ -79,9 +79,9 @@ def test_with_the_number_it_is_measured_and_the_number_is_told(verb: str, name: 
     assert words in shown.stderr + shown.stdout
 
 
-def test_compare_compares_at_the_costs_that_are_given(tmp_path: Path) -> None:
-    file = people(tmp_path)
-    (row,) = run_json(*typed("compare", "expected_cost", file), "--fp", "1", "--fn", "20")["rows"]
+def test_compare_uses_the_stated_costs(tmp_path: Path) -> None:
+    file = write_people(tmp_path)
+    (row,) = run_json(*command_line("compare", "expected_cost", file), "--fp", "1", "--fn", "20")["rows"]
     table = read.rows(file, truth="sick", score=["risk", "old"])
     for model, value in (("risk", row["value"]), ("old", row["other_value"])):
         flagged = table.score[model] >= 0.5
@@ -89,26 +89,26 @@ def test_compare_compares_at_the_costs_that_are_given(tmp_path: Path) -> None:
         assert value == pytest.approx(paid / len(flagged))
 
 
-def test_every_cost_counts_and_unused_numbers_are_refused(tmp_path: Path) -> None:
-    file = people(tmp_path)
-    one = run_json(*typed("measure", "expected_cost", file), "--fn", "3", "--tp", "-2")["rows"][-1]
-    cells = {row["measure"]: row["value"] for row in run_json(*typed("measure", "accuracy", file))["rows"]}
+def test_unused_settings_are_refused(tmp_path: Path) -> None:
+    file = write_people(tmp_path)
+    one = run_json(*command_line("measure", "expected_cost", file), "--fn", "3", "--tp", "-2")["rows"][-1]
+    cells = {row["measure"]: row["value"] for row in run_json(*command_line("measure", "accuracy", file))["rows"]}
     paid = 3 * cells["fn"] + cells["fp"] - 2 * cells["tp"]
     assert one["value"] == pytest.approx(paid / sum(cells[name] for name in ("tp", "fp", "fn", "tn")))
     for verb in ("measure", "compare", "groups", "shift", "expect", "population"):
-        result = run(*typed(verb, "accuracy", file), "--net-benefit-at", "0.1")
+        result = run(*command_line(verb, "accuracy", file), "--net-benefit-at", "0.1")
         assert result.exit_code == 2
         assert "none of the measures depends on --net-benefit-at; leave it out." in result.stderr
-    result = run(*typed("decide", "accuracy", file), "--beta", "2")
+    result = run(*command_line("decide", "accuracy", file), "--beta", "2")
     assert "no named measure depends on --beta" in result.stderr
-    result = run(*typed("measure", "all", file), "--fn", "2")
+    result = run(*command_line("measure", "all", file), "--fn", "2")
     assert "--fn is for measures that are named" in result.stderr
 
 
-def test_beta_is_one_unless_it_is_stated(tmp_path: Path) -> None:
-    file = people(tmp_path)
+def test_beta_defaults_to_1(tmp_path: Path) -> None:
+    file = write_people(tmp_path)
     plain, f1, two = (
-        run_json(*typed("measure", name, file), *more)
+        run_json(*command_line("measure", name, file), *more)
         for name, more in (("f_beta", ()), ("f1", ()), ("f_beta", ("--beta", "2")))
     )
     assert plain["rows"][-1]["value"] == f1["rows"][-1]["value"]
@@ -120,8 +120,8 @@ def test_beta_is_one_unless_it_is_stated(tmp_path: Path) -> None:
     assert two["rows"][-1]["value"] == pytest.approx(recalled)
 
 
-def test_all_measures_say_what_they_are_at(tmp_path: Path) -> None:
-    output = run_json(*typed("measure", "all", people(tmp_path)))
+def test_all_measures_state_their_settings(tmp_path: Path) -> None:
+    output = run_json(*command_line("measure", "all", write_people(tmp_path)))
     assert output["data"]["settings"]["expected_cost"] == {"costs": {"tp": 0, "fp": 1, "fn": 1, "tn": 0}}
     assert output["data"]["settings"]["net_benefit"] == {"at": 0.5}
     assert any("a false positive 1, a false negative 1" in note for note in output["data"]["notes"])
@@ -130,8 +130,8 @@ def test_all_measures_say_what_they_are_at(tmp_path: Path) -> None:
 CHECK = ("--threshold", "0.5", "--require")
 
 
-def test_requirements_are_held_at_the_numbers_that_are_given(tmp_path: Path) -> None:
-    file = people(tmp_path)
+def test_requirements_use_the_stated_settings(tmp_path: Path) -> None:
+    file = write_people(tmp_path)
     query = ("check", file, *ONE, *CHECK, "expected_cost <= 0.9", "--on", "estimate")
     assert "expected_cost needs the costs of errors" in run(*query).stderr
     assert run(*query, "--fp", "1", "--fn", "1").exit_code == 0
@@ -145,9 +145,9 @@ def test_requirements_are_held_at_the_numbers_that_are_given(tmp_path: Path) -> 
 @pytest.mark.quick(4)
 @pytest.mark.parametrize("flag", ["--maximize", "--minimize", "--require"])
 @pytest.mark.parametrize("name", REQUIRED_OPTIONS)
-def test_a_choice_by_such_a_measure_needs_the_number(flag: str, name: str, tmp_path: Path) -> None:
+def test_objectives_require_their_settings(flag: str, name: str, tmp_path: Path) -> None:
     text = f"{name} >= 0" if flag == "--require" else name
-    query = ("decide", people(tmp_path), *ONE, flag, text, "--n-bootstrap", "0")
+    query = ("decide", write_people(tmp_path), *ONE, flag, text, "--n-bootstrap", "0")
     result = run(*query)
     assert result.exit_code == 2
     assert f"{name} needs" in result.stderr
@@ -156,8 +156,8 @@ def test_a_choice_by_such_a_measure_needs_the_number(flag: str, name: str, tmp_p
     assert f"{name} is at" in result.stdout + result.stderr
 
 
-def test_a_threshold_is_chosen_at_the_threshold_probability(tmp_path: Path) -> None:
-    file = people(tmp_path)
+def test_threshold_is_chosen_by_net_benefit(tmp_path: Path) -> None:
+    file = write_people(tmp_path)
     curve = read.tallies(file, truth="sick", score="risk").tally
     for at in (0.05, 0.6):
         output = run_json(
@@ -175,7 +175,7 @@ def test_a_threshold_is_chosen_at_the_threshold_probability(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("name", [*REQUIRED_OPTIONS, "f_beta"])
-def test_sizes_are_simulated_at_the_numbers_that_are_given(name: str) -> None:
+def test_simulated_sizes_use_the_stated_settings(name: str) -> None:
     query = (
         "population",
         "binormal",
@@ -202,14 +202,14 @@ def test_sizes_are_simulated_at_the_numbers_that_are_given(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", REQUIRED_OPTIONS)
-def test_the_command_that_is_suggested_states_them(name: str) -> None:
+def test_suggested_command_states_the_settings(name: str) -> None:
     output = run("size", name, "--expect", "0.1", "--half-width", "0.1").stderr
     result = run(*output.split("`")[1].split()[1:], "--json", "-q")
     assert result.exit_code == 0, result.stderr
 
 
-def test_figures_need_them_too(tmp_path: Path) -> None:
-    file = people(tmp_path)
+def test_figures_require_settings(tmp_path: Path) -> None:
+    file = write_people(tmp_path)
     for verb in ("thresholds", "prevalence", "groups"):
         query = ["draw", verb, str(file), *ONE, "--measures", "net_benefit", "-o", str(tmp_path / "figure.svg")]
         query += ["--group", "sex"] * (verb == "groups")
@@ -218,7 +218,7 @@ def test_figures_need_them_too(tmp_path: Path) -> None:
         assert result.exit_code == 0, result.stderr
 
 
-def test_of_many_classes_costs_are_a_file(tmp_path: Path) -> None:
+def test_several_classes_take_costs_from_a_file(tmp_path: Path) -> None:
     file = pets(tmp_path)
     query = ("measure", file, "--truth", "is", "--predicted", "called", "--measures", "expected_cost")
     result = run(*query)
@@ -235,7 +235,7 @@ ROWS = read.rows(
 )
 
 
-def test_python_compares_at_stated_costs() -> None:
+def test_library_compares_at_stated_costs() -> None:
     costs = Costs(fp=1, fn=20)
     (one,) = infer.compare(ROWS, measure="expected_cost", costs=costs)
     (other,) = infer.compare(ROWS, measure=partial(measure.expected_cost, costs=costs))
@@ -252,7 +252,7 @@ def test_python_compares_at_stated_costs() -> None:
     infer.compare(ROWS, measure=partial(measure.net_benefit, at=0.1))
 
 
-def test_python_compares_samples_and_classes_at_stated_costs() -> None:
+def test_library_compares_samples_and_classes_at_stated_costs() -> None:
     one, other = tally([1, 0, 1, 0], [0.9, 0.2, 0.4, 0.6]), tally([1, 0, 1, 0], [0.9, 0.2, 0.7, 0.1])
     with pytest.raises(OptionError, match="expected_cost needs the costs of errors"):
         infer.compare_unpaired(one, other, measure="expected_cost", threshold=0.5)
@@ -267,7 +267,7 @@ def test_python_compares_samples_and_classes_at_stated_costs() -> None:
     assert found.values[0] == pytest.approx((1 + 2) / 6)
 
 
-def test_summaries_of_python_say_what_they_are_at() -> None:
+def test_summaries_of_the_library_state_settings() -> None:
     found = infer.summary(ROWS.tallies(), measures=["expected_cost"])
     assert isinstance(found, Results)
     assert found.data["settings"] == {"expected_cost": {"costs": {"tp": 0, "fp": 1, "fn": 1, "tn": 0}}}

@@ -1,4 +1,4 @@
-"""`baserate decide` for several classes: what is shown, what JSON holds, and what is refused."""
+"""`baserate decide` for several classes: snapshots, JSON, and refused options."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 
 from baserate import decide, read
 from baserate.text._tables import display_width
-from tests.cli.shell import fit_the_terminal, is_as_ever, people, run, views
+from tests.cli.shell import fits_terminal, matches_snapshot, render_pages, run, write_people
 from tests.cli.test_classes import PETS, pets
 from tests.schemas import read_results
 
@@ -29,7 +29,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
 }
 
 
-def asked(folder: Path) -> tuple[object, ...]:
+def base_command(folder: Path) -> tuple[object, ...]:
     """The file, and what is asked of it each time."""
     path = folder / "costs.csv"
     path.write_text(COSTS, encoding="utf-8")
@@ -43,18 +43,18 @@ def run_json(*typed: object) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
-    result = run("decide", *asked(tmp_path), *VIEWS[name], "-q")
+def test_snapshot_of_terminal_output(name: str, tmp_path: Path) -> None:
+    result = run("decide", *base_command(tmp_path), *VIEWS[name], "-q")
     assert result.exit_code == 0, result.stderr
-    assert is_as_ever(result.stdout, name)
+    assert matches_snapshot(result.stdout, name)
 
 
 @pytest.mark.parametrize("name", ["several-abstain", "several-shares"])
-def test_views_fit_the_terminal(name: str, tmp_path: Path) -> None:
-    assert fit_the_terminal("decide", *asked(tmp_path), *VIEWS[name], widths=(60, 80, 100, 140))
+def test_pages_fit_the_terminal(name: str, tmp_path: Path) -> None:
+    assert fits_terminal("decide", *base_command(tmp_path), *VIEWS[name], widths=(60, 80, 100, 140))
 
 
-def of_many(folder: Path, many: int) -> tuple[object, ...]:
+def command_for_many_classes(folder: Path, many: int) -> tuple[object, ...]:
     rng = np.random.default_rng(0)
     names = [f"class number {at}" for at in range(many)]
     score = rng.dirichlet([0.2] * many, 200)
@@ -70,21 +70,21 @@ def of_many(folder: Path, many: int) -> tuple[object, ...]:
     return data, "--truth", "y", "--scores", mapped, "--costs", costs, "--abstain-cost", "0.4"
 
 
-def test_many_classes_with_long_names_fit_the_terminal(tmp_path: Path) -> None:
-    for width, shown in views("decide", *of_many(tmp_path, 12), widths=(80, 100, 200)):
+def test_pages_of_many_long_class_names_fit_the_terminal(tmp_path: Path) -> None:
+    for width, shown in render_pages("decide", *command_for_many_classes(tmp_path, 12), widths=(80, 100, 200)):
         assert max(map(display_width, shown.splitlines())) <= width
         assert "referred" in shown
         assert all(f"class number {at}" in shown for at in range(12))
 
 
 @pytest.mark.slow
-def test_a_table_that_nobody_could_read_is_left_to_other_formats(tmp_path: Path) -> None:
-    shown = run("decide", *of_many(tmp_path, 41), "-q").stdout
+def test_too_large_matrix_is_left_to_other_formats(tmp_path: Path) -> None:
+    shown = run("decide", *command_for_many_classes(tmp_path, 41), "-q").stdout
     assert "The confusion matrix of 41 classes is too large to show; --format csv contains it." in shown
 
 
-def test_json_holds_what_the_library_says(tmp_path: Path) -> None:
-    typed = asked(tmp_path)
+def test_json_equals_the_results_of_the_library(tmp_path: Path) -> None:
+    typed = base_command(tmp_path)
     output = run_json(*typed, *SHARES, "--abstain-cost", "0.5", "--level", "0.9")
     rows = read.class_rows(typed[0], truth="is", score=["p_*"])
     costs = read.cost_matrix(tmp_path / "costs.csv", truth="rows")
@@ -95,9 +95,9 @@ def test_json_holds_what_the_library_says(tmp_path: Path) -> None:
     assert output["data"]["refer"] == 0.5
 
 
-def test_rows_get_the_cheapest_class(tmp_path: Path) -> None:
+def test_each_row_gets_the_cheapest_class(tmp_path: Path) -> None:
     """By hand: to overlook a fish is dear, so that doubtful pets are called fish."""
-    output = run_json(*asked(tmp_path))
+    output = run_json(*base_command(tmp_path))
     cells = [row["value"] for row in output["rows"] if row["measure"] == "cell"]
     assert cells == [2, 1, 1, 1, 2, 0, 0, 0, 2]
     numbers = {(row["rule"], row["measure"]): row["value"] for row in output["rows"]}
@@ -115,7 +115,7 @@ def test_labels_of_a_cost_table_are_those_of_the_rows(tmp_path: Path) -> None:
     assert cells == {(1, 1): 2, (1, 0): 0, (0, 1): 0, (0, 0): 1}
 
 
-def test_what_is_told(tmp_path: Path) -> None:
+def test_messages_on_stderr(tmp_path: Path) -> None:
     data, costs = tmp_path / "bold.csv", tmp_path / "costs.csv"
     rows = [f"{'cat' if at % 2 else 'dog'},0.99,0.01" for at in range(40)]
     data.write_text("\n".join(["is,p_cat,p_dog", *rows]), encoding="utf-8")
@@ -123,7 +123,7 @@ def test_what_is_told(tmp_path: Path) -> None:
     output = run("decide", data, "--truth", "is", "--scores", "p_cat,p_dog", "--costs", costs).stderr
     assert "the posteriors predict a cost of 0.01 per row, but it is 0.5 (" in output
     assert output.endswith("they are not calibrated on these rows. See `baserate reliability`.\n")
-    right = run("decide", *asked(tmp_path)).stderr
+    right = run("decide", *base_command(tmp_path)).stderr
     assert "not calibrated" not in right
     assert "rule =" not in right
     assert "optimistic" not in right
@@ -152,8 +152,8 @@ def test_what_is_told(tmp_path: Path) -> None:
         (("--costs", "nothing.csv"), "nothing.csv"),
     ],
 )
-def test_what_is_refused(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
-    result = run("decide", *asked(tmp_path), *typed)
+def test_invalid_options_are_refused(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    result = run("decide", *base_command(tmp_path), *typed)
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr
 
@@ -166,14 +166,14 @@ def test_what_is_refused(typed: tuple[str, ...], message: str, tmp_path: Path) -
         (("--labels", "a,b"), "of two classes name the positive one with --positive."),
     ],
 )
-def test_two_classes_have_options_of_their_own(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
-    result = run("decide", people(tmp_path), "--truth", "sick", "--score", "risk", *typed)
+def test_binary_options_are_refused_for_several_classes(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    result = run("decide", write_people(tmp_path), "--truth", "sick", "--score", "risk", *typed)
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr
 
 
 def test_costs_are_needed_for_every_class(tmp_path: Path) -> None:
-    file, *typed = asked(tmp_path)
+    file, *typed = base_command(tmp_path)
     lacking = run("decide", file, *typed[:4])
     assert (lacking.exit_code, "give --costs FILE" in lacking.stderr) == (2, True)
     (tmp_path / "costs.csv").write_text(",cat,dog\ncat,0,1\ndog,1,0\n", encoding="utf-8")
@@ -182,7 +182,7 @@ def test_costs_are_needed_for_every_class(tmp_path: Path) -> None:
 
 
 def test_scores_that_are_no_probabilities_are_refused(tmp_path: Path) -> None:
-    file, *typed = asked(tmp_path)
+    file, *typed = base_command(tmp_path)
     Path(str(file)).write_text(PETS.replace("0.7,0.2,0.1", "7,0.2,0.1"), encoding="utf-8")
     result = run("decide", file, *typed)
     assert (result.exit_code, result.stdout) == (3, "")

@@ -1,4 +1,4 @@
-"""`baserate shift`: what is shown, what JSON and CSV hold, what is told, and what is refused."""
+"""`baserate shift`: snapshots, JSON and CSV, messages, and refused options."""
 
 import csv
 import io
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from baserate import measure, read, shift
-from tests.cli.shell import PEOPLE, fit_the_terminal, is_as_ever, people, program, run
+from tests.cli.shell import PEOPLE, fits_terminal, matches_snapshot, run, run_program, write_people
 from tests.cli.test_classes import LABELS, SCORES, pets
 from tests.schemas import read_results
 
@@ -52,26 +52,26 @@ def run_json(*typed: object, given: str | None = None) -> dict[str, Any]:
 
 @pytest.mark.quick(4)
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
-    result = run("shift", people(tmp_path), *VIEWS[name], "-q")
+def test_snapshot_of_terminal_output(name: str, tmp_path: Path) -> None:
+    result = run("shift", write_people(tmp_path), *VIEWS[name], "-q")
     assert result.exit_code == 0, result.stderr
-    assert is_as_ever(result.stdout, name)
+    assert matches_snapshot(result.stdout, name)
 
 
 @pytest.mark.parametrize("name", CLASS_VIEWS)
-def test_a_view_of_classes_is_as_ever(name: str, tmp_path: Path) -> None:
+def test_snapshot_of_several_classes(name: str, tmp_path: Path) -> None:
     result = run("shift", pets(tmp_path), *CLASS_VIEWS[name], "-q")
     assert result.exit_code == 0, result.stderr
-    assert is_as_ever(result.stdout, name)
+    assert matches_snapshot(result.stdout, name)
 
 
 @pytest.mark.parametrize("name", [name for name in VIEWS if name != "shift-md"])
-def test_views_fit_the_terminal(name: str, tmp_path: Path) -> None:
-    assert fit_the_terminal("shift", people(tmp_path), *VIEWS[name], widths=(60, 80, 100, 140))
+def test_pages_fit_the_terminal(name: str, tmp_path: Path) -> None:
+    assert fits_terminal("shift", write_people(tmp_path), *VIEWS[name], widths=(60, 80, 100, 140))
 
 
-def test_what_is_told(tmp_path: Path) -> None:
-    output = run("shift", people(tmp_path), *ONE, "--to", "0.02", "--group", "site").stderr.splitlines()
+def test_messages_on_stderr(tmp_path: Path) -> None:
+    output = run("shift", write_people(tmp_path), *ONE, "--to", "0.02", "--group", "site").stderr.splitlines()
     assert output == [
         "positive = 1, inferred; name it with --positive.",
         (
@@ -87,8 +87,8 @@ def test_what_is_told(tmp_path: Path) -> None:
     ]
 
 
-def test_json_holds_both_places(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_json_has_sample_and_deployment(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     output = run_json(path, *ONE, "--to", "0.02")
     assert output["data"]["prevalence"] == 0.4
     assert output["data"]["to"] == {"prevalence": 0.02, "gamma": pytest.approx(49 * 2 / 3)}
@@ -106,8 +106,8 @@ def test_json_holds_both_places(tmp_path: Path) -> None:
     assert ("auc", "there", "corrected") not in rows
 
 
-def test_csv_holds_the_same_rows(tmp_path: Path) -> None:
-    path, target = people(tmp_path), tmp_path / "out.csv"
+def test_csv_has_the_rows_of_json(tmp_path: Path) -> None:
+    path, target = write_people(tmp_path), tmp_path / "out.csv"
     result = run("shift", path, *ONE, "--to", "0.02", "-o", target)
     assert (result.exit_code, result.stdout) == (0, "")
     rows = list(csv.DictReader(io.StringIO(target.read_text(encoding="utf-8"))))
@@ -116,8 +116,8 @@ def test_csv_holds_the_same_rows(tmp_path: Path) -> None:
     assert {row["prevalence"] for row in rows} == {"0.4", "0.02"}
 
 
-def test_ways_to_say_where_agree(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_prevalence_and_sampling_ratios_agree(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     ways: list[tuple[str, ...]] = [("--to", "0.0625"), ("--to", "6.25%"), ("--gamma", "10"), ("--under-sampled", "10")]
     ways += [("--over-sampled", "0.1"), ("--under-sampled", "5", "--over-sampled", "0.5")]
     values = [[row["value"] for row in run_json(path, *ONE, *way, "--no-interval")["rows"]] for way in ways]
@@ -133,7 +133,7 @@ def test_stdin_and_weights() -> None:
 
 
 def test_groups_share_gamma(tmp_path: Path) -> None:
-    rows = run_json(people(tmp_path), *ONE, "--to", "0.02", "--group", "sex", "--measures", "precision")["rows"]
+    rows = run_json(write_people(tmp_path), *ONE, "--to", "0.02", "--group", "sex", "--measures", "precision")["rows"]
     shares = {
         (row["group"] and row["group"]["sex"], row["where"]): row["prevalence"]
         for row in rows
@@ -144,8 +144,8 @@ def test_groups_share_gamma(tmp_path: Path) -> None:
     assert gammas == pytest.approx([gammas[0]] * 3)
 
 
-def test_a_curve_as_data(tmp_path: Path) -> None:
-    path = people(tmp_path)
+def test_curve_as_json(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
     output = run_json(path, *ONE, "--curve")
     assert len(output["rows"]) == 3 * 199
     assert {row["measure"] for row in output["rows"]} == {"precision", "npv", "accuracy"}
@@ -165,7 +165,7 @@ def test_a_curve_as_data(tmp_path: Path) -> None:
 
 
 def test_curves_of_labels_have_no_threshold(tmp_path: Path) -> None:
-    path = people(tmp_path)
+    path = write_people(tmp_path)
     output = run_json(path, *ONE, "--predicted", "says", "--curve", "--points", "2", "--threshold", "inf")
     cuts = {row["model"]: row["threshold"] for row in output["rows"]}
     assert cuts == {"risk": "inf", "says": None}
@@ -174,7 +174,7 @@ def test_curves_of_labels_have_no_threshold(tmp_path: Path) -> None:
     assert says == [row["value"] for row in alone["rows"]]
 
 
-def test_a_single_class_in_a_group_has_reasons(tmp_path: Path) -> None:
+def test_group_of_one_class_has_reasons(tmp_path: Path) -> None:
     path = tmp_path / "g.csv"
     path.write_text("y,p,g\n1,0.9,a\n0,0.1,a\n0,0.3,b\n", encoding="utf-8")
     rows = run_json(path, "--truth", "y", "--score", "p", "--group", "g", "--curve", "--points", "2")["rows"]
@@ -185,7 +185,7 @@ def test_a_single_class_in_a_group_has_reasons(tmp_path: Path) -> None:
     assert {row["prevalence"] for row in there if row["group"] == {"g": "b"}} == {0}
 
 
-def test_classes_as_data(tmp_path: Path) -> None:
+def test_several_classes_as_json(tmp_path: Path) -> None:
     output = run_json(pets(tmp_path), *SCORES, *SHARES)
     assert output["data"]["to"] == {"prevalences": pytest.approx({"cat": 0.2, "dog": 0.3, "fish": 0.5})}
     values = {(row["where"], row["scores"]): row["value"] for row in output["rows"] if row["measure"] == "accuracy"}
@@ -197,14 +197,14 @@ def test_classes_as_data(tmp_path: Path) -> None:
     assert recall[None] is None
 
 
-def test_two_classes_may_be_named(tmp_path: Path) -> None:
+def test_two_classes_may_have_named_shares(tmp_path: Path) -> None:
     path = tmp_path / "two.csv"
     path.write_text("is,called\ncat,cat\ncat,dog\ndog,dog\ndog,dog\n", encoding="utf-8")
     rows = run_json(path, *LABELS, "--to", "dog=0.9,cat=0.1", "--measures", "accuracy")["rows"]
     assert [row["value"] for row in rows if row["measure"] == "accuracy"] == pytest.approx([0.75, 0.95])
 
 
-def test_a_class_called_as_an_average_is_told_apart(tmp_path: Path) -> None:
+def test_class_named_like_an_average(tmp_path: Path) -> None:
     path = tmp_path / "macro.csv"
     path.write_text("is,called\nmacro,macro\nx,macro\nx,x\nyy,x\nyy,yy\n", encoding="utf-8")
     typed = (*LABELS, "--to", "macro=0.2,x=0.4,yy=0.4", "--measures", "recall", "--no-interval")
@@ -216,7 +216,7 @@ def test_a_class_called_as_an_average_is_told_apart(tmp_path: Path) -> None:
     ]
 
 
-def test_a_cross_table_is_enough(tmp_path: Path) -> None:
+def test_cross_table_is_accepted(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text(",a,b\na,8,2\nb,1,9\n", encoding="utf-8")
     rows = run_json(path, "--cross-table", "rows", "--to", "a=0.1,b=0.9", "--measures", "accuracy")["rows"]
@@ -253,8 +253,8 @@ def test_a_cross_table_is_enough(tmp_path: Path) -> None:
         (("--to", "0.1", "--score", "nothing"), 2, "there is no column 'nothing'"),
     ],
 )
-def test_what_is_refused(typed: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:
-    result = run("shift", people(tmp_path), *ONE, *typed)
+def test_invalid_options_are_refused(typed: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:
+    result = run("shift", write_people(tmp_path), *ONE, *typed)
     assert (result.exit_code, result.stdout) == (code, "")
     assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
@@ -279,14 +279,14 @@ def test_what_is_refused(typed: tuple[str, ...], code: int, message: str, tmp_pa
         ((*SHARES, "--positive", "cat"), "of two classes, --to is the share of the positive one alone"),
     ],
 )
-def test_what_is_refused_of_classes(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
+def test_invalid_multiclass_options_are_refused(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
     result = run("shift", pets(tmp_path), *LABELS, *typed)
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_a_class_without_rows_is_unusable_data(tmp_path: Path) -> None:
+def test_class_without_rows_exits_with_3(tmp_path: Path) -> None:
     path = tmp_path / "one.csv"
     path.write_text("sick,risk\n0,0.2\n0,0.4\n", encoding="utf-8")
     result = run("shift", path, *ONE, "--to", "0.1")
@@ -299,8 +299,8 @@ def test_a_class_without_rows_is_unusable_data(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_it_is_the_same_program(tmp_path: Path) -> None:
-    result = program("shift", "-", *ONE, "--to", "0.02", "--json", given=PEOPLE)
+def test_installed_program_prints_the_same(tmp_path: Path) -> None:
+    result = run_program("shift", "-", *ONE, "--to", "0.02", "--json", given=PEOPLE)
     assert result.returncode == 0
     assert json.loads(result.stdout)["data"]["to"]["prevalence"] == 0.02
     assert "stdin · 10 rows" in result.stderr

@@ -1,4 +1,4 @@
-"""How many rows, in the shell: what people see, what programs read, and what slips are told."""
+"""`baserate size`: snapshots, JSON, and errors."""
 
 import json
 import shlex
@@ -18,8 +18,8 @@ from baserate.infer import (
     sample_size_for_proportion_test,
 )
 from baserate.text._tables import display_width
-from tests.cli.shell import is_as_ever, run
-from tests.cli.test_program import HEAVY, loaded
+from tests.cli.shell import matches_snapshot, run
+from tests.cli.test_program import HEAVY, loaded_modules
 from tests.schemas import check_schema
 from tests.tiers import tiered
 
@@ -40,26 +40,26 @@ VIEWS: dict[str, tuple[str, ...]] = {
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_view_is_as_ever(name: str) -> None:
+def test_snapshot_of_terminal_output(name: str) -> None:
     width = 60 if name.endswith("narrow") else 100
     result = run(*VIEWS[name], env={"COLUMNS": str(width)})
     assert result.exit_code == 0, result.stderr
-    assert is_as_ever(result.stdout + result.stderr, name)
+    assert matches_snapshot(result.stdout + result.stderr, name)
     if not name.endswith("md"):
         assert max(map(display_width, result.stdout.splitlines())) <= width
 
 
-def test_help_is_as_ever() -> None:
-    assert is_as_ever(run("size", "--help").stdout, "help-size")
+def test_snapshot_of_help() -> None:
+    assert matches_snapshot(run("size", "--help").stdout, "help-size")
 
 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("typed", [["size", "--help"], ["population", "linear", "size", "--help"]])
-def test_help_loads_nothing_heavy(typed: list[str]) -> None:
-    assert not loaded(*typed) & (HEAVY | {"baserate.population", "baserate.infer"})
+def test_help_loads_no_heavy_package(typed: list[str]) -> None:
+    assert not loaded_modules(*typed) & (HEAVY | {"baserate.population", "baserate.infer"})
 
 
-def form(*typed: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def run_json(*typed: str) -> tuple[dict[str, Any], dict[str, Any]]:
     result = run(*typed, "--json", "-q")
     assert (result.exit_code, result.stderr) == (0, "")
     actual = json.loads(result.stdout)
@@ -68,23 +68,23 @@ def form(*typed: str) -> tuple[dict[str, Any], dict[str, Any]]:
     return row, actual["data"]
 
 
-def test_the_shell_tells_what_python_tells() -> None:
-    row, data = form(*AUC, "--half-width", "0.03", "--level", "90%")
+def test_auc_sizes_equal_those_of_the_library() -> None:
+    row, data = run_json(*AUC, "--half-width", "0.03", "--level", "90%")
     assert row["rows"] == sample_size_for_auc(0.8, 0.03, prevalence=0.1, level=0.9).rows
     assert data["asked"] == {"expect": 0.8, "half_width": 0.03, "prevalence": 0.1, "level": 0.9}
-    row, data = form(*AUC, "--goal", "0.7", "--power", "0.9", "--one-sided")
+    row, data = run_json(*AUC, "--goal", "0.7", "--power", "0.9", "--one-sided")
     assert row["rows"] == sample_size_for_auc_test(0.8, null=0.7, power=0.9, prevalence=0.1, sides=1).rows
     assert data["asked"]["one_sided"] is True
     pair = hypothetical_pair(0.8, 0.75, correlation=0.0)
-    row, _ = form(*AUC, "--against", "0.75", "--correlation", "0", "--alpha", "0.01")
+    row, _ = run_json(*AUC, "--against", "0.75", "--correlation", "0", "--alpha", "0.01")
     assert row["rows"] == sample_size_for_auc_difference(pair, power=0.8, prevalence=0.1, alpha=0.01).rows
-    assert (row["samples"], form(*AUC, "--against", "0.75")[0]["samples"]) == (1, 2)
+    assert (row["samples"], run_json(*AUC, "--against", "0.75")[0]["samples"]) == (1, 2)
 
 
-def test_the_shell_tells_of_shares_what_python_tells() -> None:
-    row, _ = form(*SENSITIVITY, "--half-width", "0.05")
+def test_share_sizes_equal_those_of_the_library() -> None:
+    row, _ = run_json(*SENSITIVITY, "--half-width", "0.05")
     assert row["rows"] == sample_size_for_proportion("sensitivity", 0.9, 0.05, prevalence=0.1).rows == 1410
-    row, _ = form(*SENSITIVITY, "--goal", "0.8")
+    row, _ = run_json(*SENSITIVITY, "--goal", "0.8")
     assert row["rows"] == sample_size_for_proportion_test("sensitivity", 0.9, goal=0.8, power=0.8, prevalence=0.1).rows
     for typed, options in (
         (["--paired"], {"paired": True}),
@@ -92,19 +92,19 @@ def test_the_shell_tells_of_shares_what_python_tells() -> None:
         ([], {"paired": False}),
     ):
         result = sample_size_for_proportion_difference("recall", 0.9, 0.8, power=0.8, prevalence=0.1, **options)
-        row, _ = form(*SENSITIVITY, "--against", "0.8", *typed)
+        row, _ = run_json(*SENSITIVITY, "--against", "0.8", *typed)
         assert (row["rows"], row["samples"]) == (result.rows, result.samples)
-    row, _ = form("size", "TPR", "--expect", "0", "--half-width", "0.1", "--prevalence", "0.5")
+    row, _ = run_json("size", "TPR", "--expect", "0", "--half-width", "0.1", "--prevalence", "0.5")
     assert row["measure"] == "sensitivity"
 
 
-def test_a_population_is_simulated() -> None:
-    row, data = form(*F1)
+def test_sizes_are_simulated() -> None:
+    row, data = run_json(*F1)
     result = population.binormal(prevalence=0.1)
     assert row["rows"] == sample_size_by_simulation(result, "f1", 0.03, threshold=1.0).rows
     assert row["error"] > 0
     assert data["family"] == "binormal"
-    again, _ = form(
+    again, _ = run_json(
         "population", "linear", "size", "auc", "--half-width", "0.05", "--n-simulations", "400", "--seed", "7"
     )
     assert again["rows"] == sample_size_by_simulation(population.linear(), "auc", 0.05, n_simulations=400, seed=7).rows
@@ -124,31 +124,31 @@ SUGGESTED = [
 
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("typed", tiered(SUGGESTED, 2), ids=lambda typed: str(typed[1]))
-def test_a_command_that_is_suggested_works(typed: tuple[str, ...]) -> None:
+def test_suggested_command_works(typed: tuple[str, ...]) -> None:
     refused = run(*typed)
     assert refused.exit_code == 2
     program, *suggested = shlex.split(refused.stderr.split("`")[1])
     assert program == "baserate"
-    row, data = form(*suggested)
+    row, data = run_json(*suggested)
     assert row["rows"] > 0
     prevalence = dict(zip(typed[2::2], typed[3::2], strict=True)).get("--prevalence", "0.5")
     assert data["prevalence"] == float(prevalence)
 
 
 @pytest.mark.slow
-def test_the_ratio_observed_to_expected_is_of_a_calibrated_model() -> None:
+def test_observed_expected_assumes_a_calibrated_model() -> None:
     typed = ("population", "linear", "--prevalence", "0.1", "size", "o/e", "--half-width", "0.2")
-    row, data = form(*typed)
-    assert 600 < row["rows"] < 864  # 865 rows with E known; the scores themselves would have told 100
+    row, data = run_json(*typed)
+    assert 600 < row["rows"] < 864  # 865 rows with E known; the scores themselves would have given 100
     assert data["calibrated"] is True
     text = run(*typed)
     assert "sample size for a calibrated model" in text.stderr
     assert "865 rows (Riley et al. 2021)" in text.stderr
     assert "of a calibrated model" in text.stdout
-    assert form(*F1)[1]["calibrated"] is False
+    assert run_json(*F1)[1]["calibrated"] is False
 
 
-def test_what_is_assumed_is_said() -> None:
+def test_assumptions_are_stated() -> None:
     assert "assumed to err independently" in run(*SENSITIVITY, "--against", "0.8", "--paired").stderr
     assert "rows of its own" in run(*SENSITIVITY, "--against", "0.8").stderr
     assert "rows of its own" not in run(*SENSITIVITY, "--against", "0.8", "--discordance", "0.2").stderr
@@ -203,7 +203,7 @@ def test_what_is_assumed_is_said() -> None:
         ),
     ],
 )
-def test_slips_are_told_in_one_line(typed: tuple[str, ...], message: str) -> None:
+def test_errors_are_one_line(typed: tuple[str, ...], message: str) -> None:
     result = run(*typed)
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr

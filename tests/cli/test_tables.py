@@ -1,4 +1,4 @@
-"""What people see: tables for terminals of several widths, and Markdown."""
+"""Tables for terminals of several widths, and Markdown."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from click import unstyle
 
 from baserate.measure import MEASURES, describe, multiclass
 from baserate.text._tables import Page, Row, Section, Table, display_width
-from tests.cli.shell import is_as_ever, people, run, views
+from tests.cli.shell import matches_snapshot, render_pages, run, write_people
 
 ONE = ("--truth", "sick", "--score", "risk")
 TWO = (*ONE, "--score", "old", "--predicted", "says")
@@ -50,11 +50,11 @@ VIEWS |= {f"{name}-plain": (*VIEWS[name], "--no-interval") for name in PLAIN}
 
 @pytest.mark.quick(12)
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
+def test_snapshot_of_terminal_output(name: str, tmp_path: Path) -> None:
     width = "60" if "narrow" in name else "130" if "wide" in name else "100"
-    result = run(*VIEWS[name], people(tmp_path), "--positive", "1", "-q", env={"COLUMNS": width})
+    result = run(*VIEWS[name], write_people(tmp_path), "--positive", "1", "-q", env={"COLUMNS": width})
     assert result.exit_code == 0
-    assert is_as_ever(result.stdout, name)
+    assert matches_snapshot(result.stdout, name)
     if "-md" not in name:
         assert max(map(display_width, result.stdout.splitlines())) <= int(width)
 
@@ -71,11 +71,11 @@ def test_a_view_is_as_ever(name: str, tmp_path: Path) -> None:
         "help-curve": ("curve", "--help"),
     }.items(),
 )
-def test_a_list_is_as_ever(name: str, typed: tuple[str, ...]) -> None:
-    assert is_as_ever(run(*typed).stdout, name)
+def test_snapshot_of_lists(name: str, typed: tuple[str, ...]) -> None:
+    assert matches_snapshot(run(*typed).stdout, name)
 
 
-def test_the_list_of_measures_shows_every_summary_whole() -> None:
+def test_list_of_measures_has_complete_summaries() -> None:
     summaries = [describe(each).summary for each in (*MEASURES.values(), *multiclass.MEASURES.values())]
     listed = json.loads(run("list", "measures", "--json").stdout)["rows"]
     assert [row["meaning"] for row in listed] == summaries
@@ -87,7 +87,7 @@ def test_the_list_of_measures_shows_every_summary_whole() -> None:
         assert [each for each in summaries if each not in shown] == []
 
 
-def test_the_list_of_measures_names_every_other_name_once() -> None:
+def test_list_of_measures_has_each_alias_once() -> None:
     shown = " ".join(run("list", "measures", "positive predictive value").stdout.split())
     summary = describe(MEASURES["precision"]).summary
     assert f"precision {summary} Also: positive predictive value, confidence." in shown
@@ -95,7 +95,17 @@ def test_the_list_of_measures_names_every_other_name_once() -> None:
 
 
 def test_numbers_stand_beside_the_summaries_of_their_measures(tmp_path: Path) -> None:
-    typed = ("measure", people(tmp_path), "--truth", "sick", "--score", "risk", "--measures", "all", "--no-interval")
+    typed = (
+        "measure",
+        write_people(tmp_path),
+        "--truth",
+        "sick",
+        "--score",
+        "risk",
+        "--measures",
+        "all",
+        "--no-interval",
+    )
     measured = {row["measure"] for row in json.loads(run(*typed, "--json").stdout)["rows"]} & set(MEASURES)
     shown = run(*typed, "--format", "md").stdout
     assert len(measured) == len(MEASURES)
@@ -113,13 +123,13 @@ def test_completion_shows_the_summaries() -> None:
 
 
 @pytest.mark.slow
-def test_a_table_never_outgrows_the_terminal(tmp_path: Path) -> None:
+def test_tables_fit_the_terminal(tmp_path: Path) -> None:
     path = tmp_path / "many.csv"
     rows = [f"{at % 2},0.{at % 10},group number {at % 23}" for at in range(460)]
     path.write_text("\n".join(["y,p,g", *rows]), encoding="utf-8")
     auc = run("measure", path, "--truth", "y", "--score", "p", "--measures", "auc", "-q").stdout
     typed = ("measure", path, "--truth", "y", "--score", "p", "--group", "g")
-    for width, shown in views(*typed, widths=(40, 60, 80, 140)):
+    for width, shown in render_pages(*typed, widths=(40, 60, 80, 140)):
         assert shown.startswith("many.csv")
         assert max(map(display_width, shown.splitlines())) <= width
         assert all(f"group number {at}" in shown for at in range(23))
@@ -127,7 +137,7 @@ def test_a_table_never_outgrows_the_terminal(tmp_path: Path) -> None:
         assert re.findall(r"0\.\d+", auc)[0] in shown
 
 
-def test_a_wide_table_turns_and_loses_nothing() -> None:
+def test_wide_tables_are_transposed_without_loss() -> None:
     names = tuple(f"column {at}" for at in range(30))
     panel = Table("corner", names, (Section("", (Row("first", tuple(map(str, range(30)))),)),))
     shown = unstyle(Page("", (panel,)).text(40))
@@ -135,7 +145,7 @@ def test_a_wide_table_turns_and_loses_nothing() -> None:
     assert len(shown.splitlines()) == 31
 
 
-def test_wide_letters_and_odd_labels_keep_the_columns_straight(tmp_path: Path) -> None:
+def test_wide_letters_and_unusual_labels_stay_aligned(tmp_path: Path) -> None:
     path = tmp_path / "odd.csv"
     labels = ["東京", "e\u0301te\u0301", "x" * 500, "a\x1b[31mred", "pipe|star*"]
     rows = [f"{at % 2},0.{at % 10},{labels[at % 5]}" for at in range(50)]
@@ -154,8 +164,8 @@ def test_wide_letters_and_odd_labels_keep_the_columns_straight(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("digits", [1, 2, 6, 17])
-def test_digits_are_those_asked_for(digits: int, tmp_path: Path) -> None:
-    typed = ("measure", people(tmp_path), *ONE, "--measures", "average_precision", "--digits", digits, "-q")
+def test_digits_option(digits: int, tmp_path: Path) -> None:
+    typed = ("measure", write_people(tmp_path), *ONE, "--measures", "average_precision", "--digits", digits, "-q")
     result = re.search(r"average precision +0\.(\d+)", run(*typed).stdout)
     assert result
     assert len(result[1]) == digits

@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 
-from baserate._domains import BINS, FOLDS, POINTS, PREVALENCE, SAMPLES
-from baserate.cli._declarations import NameChoice, Output, check_place, command, omit, option
+from baserate._domains import BINS, FOLDS, PREVALENCE, SAMPLES
+from baserate.cli._declarations import (
+    NameChoice,
+    Output,
+    check_place,
+    command,
+    given_values,
+    omit,
+    option,
+    refuse_given,
+)
 from baserate.cli._io import (
     FEW,
     describe_omission,
@@ -16,10 +25,20 @@ from baserate.cli._io import (
     print_results,
     read_rows,
     read_tallies,
+    report_results,
     write_calibrator,
 )
 from baserate.cli._measure import Classes, read_classes
-from baserate.cli._options import ClassScores, OptionalLevel, Reading, Seed, check_score_options
+from baserate.cli._options import (
+    ClassScores,
+    Column,
+    FileOrStdout,
+    OptionalLevel,
+    Points,
+    Reading,
+    Seed,
+    check_score_options,
+)
 from baserate.cli._terminal import print_message, progress_counter
 from baserate.cli._values import read_share, whole_number
 
@@ -36,11 +55,8 @@ CURVES = ("isotonic", "lowess", *IN_BINS)
 _FILE = "people.csv --truth sick --score risk"
 NullReferenceSimulations = Annotated[
     int | None,
-    option(
-        type=whole_number(SAMPLES._replace(low=0)),
-        default="500",
-        help="Simulations of the null reference; 0 for none.",
-    ),
+    option(type=whole_number(SAMPLES._replace(low=0)), default="500"),
+    "Simulations of the null reference; 0 for none.",
 ]
 
 
@@ -57,23 +73,17 @@ def _read_classes(reading: Reading, scores: ClassScores, *, quiet: bool) -> "Mul
 class CurveBins(ClassScores):
     """Options that tables and figures of calibration curves share; None means not on the command line."""
 
-    bins: Annotated[int | None, option(type=whole_number(BINS), default="10", help="Number of bins.")] = None
+    bins: Annotated[int | None, option(type=whole_number(BINS), default="10"), "Number of bins."] = None
     by: Annotated[
         Literal["width", "mass"] | None,
-        option(
-            type=NameChoice(["width", "mass"]),
-            default="mass; of a calibration error by its definition",
-            help="Bins of equal width or mass.",
-        ),
+        option(default="mass; of a calibration error by its definition"),
+        "Bins of equal width or mass.",
     ] = None
     level: OptionalLevel = None
     band: Annotated[
         Literal["consistency", "confidence"] | None,
-        option(
-            type=NameChoice(["consistency", "confidence"]),
-            default="consistency",
-            help="Band of a curve: consistency with perfect calibration, or confidence around the curve.",
-        ),
+        option(default="consistency"),
+        "Band of a curve: consistency with perfect calibration, or confidence around the curve.",
     ] = None
 
     def check_curve(self, curve: str) -> None:
@@ -87,8 +97,8 @@ class CurveBins(ClassScores):
         """Make the settings of a curve that the library takes."""
         from baserate import infer
 
-        given = {"bins": self.bins, "by": self.by, "level": self.level, "band": self.band, **more}
-        return infer.CurveOptions(**{name: value for name, value in given.items() if value is not None})
+        more = {name: value for name, value in more.items() if value is not None}
+        return infer.CurveOptions(**given_values(self, ("bins", "by", "level", "band")), **more)
 
 
 def _read_prevalence(text: str) -> float | Literal["derived"]:
@@ -103,8 +113,7 @@ class ReliabilityOptions(CurveBins):
     """Options of calibration errors, tests and curves; None means not on the command line."""
 
     fitted: Annotated[
-        bool,
-        option(help="Model fitted to these rows: the Hosmer–Lemeshow test has up to two degrees of freedom fewer."),
+        bool, "Model fitted to these rows: the Hosmer–Lemeshow test has up to two degrees of freedom fewer."
     ] = False
     prevalence: Annotated[
         float | Literal["derived"] | None,
@@ -115,42 +124,32 @@ class ReliabilityOptions(CurveBins):
             "after an adjustment to that of the sample.",
         ),
     ] = None
-    seed: Annotated[int | None, option(type=click.IntRange(0), metavar="NUMBER", default="0", help="Random seed.")] = (
-        None
-    )
+    seed: Annotated[int | None, option(type=click.IntRange(0), metavar="NUMBER", default="0"), "Random seed."] = None
     n_simulations: NullReferenceSimulations = None
     smoother: Annotated[
         Literal["lowess", "isotonic"] | None,
-        option(
-            type=NameChoice(["lowess", "isotonic"]),
-            default="lowess",
-            help="Calibration curve of ici, e50, e90 and emax.",
-        ),
+        option(default="lowess"),
+        "Calibration curve of ici, e50, e90 and emax.",
     ] = None
     calibrator: Annotated[
         str | None,
-        option(
-            type=click.Path(exists=True, dir_okay=False),
-            metavar="FILE",
-            help="Calibrator from `baserate calibrate`: calibration before and after it.",
-        ),
+        option(type=click.Path(exists=True, dir_okay=False), metavar="FILE"),
+        "Calibrator from `baserate calibrate`: calibration before and after it.",
     ] = None
-    curve: Annotated[str | None, option(type=NameChoice(CURVES), help="Table of this calibration curve instead.")] = (
+    curve: Annotated[str | None, option(type=NameChoice(CURVES)), "Table of this calibration curve instead."] = None
+    points: Annotated[Points, option(default=f"all; in tables {FEW}"), "Greatest number of points of each curve."] = (
         None
     )
-    points: Annotated[
-        int | None,
-        option(
-            type=whole_number(POINTS), default=f"all; in tables {FEW}", help="Greatest number of points of each curve."
-        ),
-    ] = None
 
     def __post_init__(self) -> None:
-        for name, remedy in self._idle().items():
-            value = getattr(self, name)
-            if value is not None and value is not False:  # 0 is a choice
-                raise click.UsageError(f"--{name.replace('_', '-')} {remedy}")
-        if self.curve is not None:
+        if self.curve is None:
+            refuse_given(self, ("points", "band"), "{} is for curves; add one, such as --curve isotonic.")
+        else:
+            of_numbers = ("fitted", "prevalence", "n_simulations", "smoother", "calibrator")
+            refuse_given(self, of_numbers, "{} is for numbers and tests; leave it out, or leave out --curve.")
+            if self.curve in IN_BINS:
+                message = "{} is for simulated bands, of --curve isotonic or --curve lowess; leave it out."
+                refuse_given(self, ["seed"], message)
             self.check_curve(self.curve)
         if self.labels and not self.scores:
             raise click.UsageError("--labels is for several classes; give a probability for each with --scores.")
@@ -159,32 +158,23 @@ class ReliabilityOptions(CurveBins):
         if self.calibrator and self.prevalence is not None:
             raise click.UsageError("--calibrator and --prevalence both adjust the scores; leave out one of them.")
 
-    def _idle(self) -> dict[str, str]:
-        """Options without use, and the remedy."""
-        if self.curve is None:
-            return dict.fromkeys(("points", "band"), "is for curves; add one, such as --curve isotonic.")
-        remedy = "is for numbers and tests; leave it out, or leave out --curve."
-        idle = dict.fromkeys(("fitted", "prevalence", "n_simulations", "smoother", "calibrator"), remedy)
-        of_bands = "is for simulated bands, of --curve isotonic or --curve lowess; leave it out."
-        return idle | ({"seed": of_bands} if self.curve in IN_BINS else {})
-
 
 @command(
     "reliability",
-    examples=(
-        ("calibration errors, null references and tests", f"baserate reliability {_FILE}"),
-        ("at every site", f"baserate reliability {_FILE} --group site"),
-        (
-            "calibration before and after a calibrator",
-            "baserate reliability new.csv --truth sick --score risk --calibrator calibrator.json",
-        ),
-        (
-            "calibration after an adjustment of the prevalence",
-            f"baserate reliability {_FILE} --prevalence derived",
-        ),
-        ("several classes, a probability for each", "baserate reliability pets.csv --truth is --scores p_"),
-        ("a calibration curve, to plot", f"baserate reliability {_FILE} --curve isotonic -o curve.csv"),
-    ),
+    examples=f"""
+    # calibration errors, null references and tests
+    baserate reliability {_FILE}
+    # at every site
+    baserate reliability {_FILE} --group site
+    # calibration before and after a calibrator
+    baserate reliability new.csv --truth sick --score risk --calibrator calibrator.json
+    # calibration after an adjustment of the prevalence
+    baserate reliability {_FILE} --prevalence derived
+    # several classes, a probability for each
+    baserate reliability pets.csv --truth is --scores p_
+    # a calibration curve, to plot
+    baserate reliability {_FILE} --curve isotonic -o curve.csv
+    """,
 )
 def reliability(reading: Reading, reliability_options: ReliabilityOptions, output: Output) -> None:
     """Assess calibration: errors, null references, tests.
@@ -207,19 +197,20 @@ def reliability(reading: Reading, reliability_options: ReliabilityOptions, outpu
     if reliability_options.curve:
         _print_curve(data, reading, reliability_options, output)
         return
-    from baserate.cli._calibration_page import page
+    from baserate.cli._calibration_page import calibration_page
 
-    results = _assess(data, reliability_options, quiet=output.quiet)
-    print_notes(reading, results.data, output)
-    print_results(results, lambda: page(results, reading, output.digits), output)
+    results = _assess_scores(data, reliability_options, quiet=output.quiet)
+    report_results(results, calibration_page, reading, output)
 
 
-def _assess(data: "Tallies | MulticlassRows", reliability_options: ReliabilityOptions, *, quiet: bool) -> "Results":
+def _assess_scores(
+    data: "Tallies | MulticlassRows", reliability_options: ReliabilityOptions, *, quiet: bool
+) -> "Results":
     from baserate import infer
     from baserate.cli._io import load_calibrator
 
     names = ("bins", "by", "fitted", "level", "seed", "n_simulations", "smoother")
-    given = {name: value for name in names if (value := getattr(reliability_options, name)) is not None}
+    options = infer.CalibrationOptions(**given_values(reliability_options, names))
     after, path = None, reliability_options.calibrator
     if path is not None:
         calibrator = load_calibrator(path)
@@ -228,7 +219,7 @@ def _assess(data: "Tallies | MulticlassRows", reliability_options: ReliabilityOp
     with progress_counter(quiet=quiet) as watch:
         return infer.calibration_summary(
             data,
-            options=infer.CalibrationOptions(**given),
+            options=options,
             prevalence=reliability_options.prevalence,
             after=after,
             watch=watch,
@@ -241,41 +232,32 @@ def _print_curve(
     from baserate import infer
     from baserate.cli._calibration_page import curve_page
 
-    few = reliability_options.points is None and output.form in {"table", "md"}
+    few = reliability_options.points is None and output.is_page
     settings = reliability_options.to_curve_settings(seed=reliability_options.seed)
     what = str(reliability_options.curve).replace("-", "_")
     points = FEW if few else reliability_options.points
     results = infer.calibration_curves(data, what, options=settings, points=points)
-    notes = list(results.data["notes"])
-    if few and results.data["longest"] > FEW:
-        notes.append(describe_omission(results.data["longest"]))
-    print_notes(reading, {**results.data, "notes": notes}, output)
-    print_results(results, lambda: curve_page(results, reading, output.digits), output)
+    longest = results.data["longest"]
+    omissions = [describe_omission(longest)] * (few and longest > FEW)
+    report_results(results, curve_page, reading, output, omissions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodOptions(ClassScores):
     """Options of single calibration methods, named as the parameters of their functions."""
 
-    smoothed: Annotated[bool, option(help="Of logistic: Platt's targets, finite if the classes are separated.")] = False
+    smoothed: Annotated[bool, "Of logistic: Platt's targets, finite if the classes are separated."] = False
     scale: Annotated[
-        str | None,
-        option(
-            type=NameChoice(["log-odds", "score"]),
-            default="log-odds of scores in [0, 1]",
-            help="Of logistic: regressor.",
-        ),
+        Literal["log-odds", "score"] | None,
+        option(default="log-odds of scores in [0, 1]"),
+        "Of logistic: regressor.",
     ] = None
-    shape: Annotated[
-        str | None,
-        option(type=NameChoice(["abm", "ab", "am", "a"]), default="abm", help="Of beta: free parameters."),
-    ] = None
-    bins: Annotated[int | None, option(type=whole_number(BINS), default="10", help="Of histogram: number of bins.")] = (
-        None
-    )
+    shape: Annotated[Literal["abm", "ab", "am", "a"] | None, option(default="abm"), "Of beta: free parameters."] = None
+    bins: Annotated[int | None, option(type=whole_number(BINS), default="10"), "Of histogram: number of bins."] = None
     by: Annotated[
-        str | None,
-        option(type=NameChoice(["width", "mass"]), default="mass", help="Of histogram: bins of equal width or mass."),
+        Literal["width", "mass"] | None,
+        option(default="mass"),
+        "Of histogram: bins of equal width or mass.",
     ] = None
 
     @property
@@ -320,19 +302,12 @@ class FitOptions(MethodOptions):
             "one-vs-rest-….",
         ),
     ] = "choose"
-    cluster: Annotated[str | None, option(metavar="COLUMN", help="Column with clusters, which stay in one fold.")] = (
-        None
-    )
-    folds: Annotated[int, option(type=whole_number(FOLDS), help="Number of cross-validation folds.")] = 5
+    cluster: Annotated[Column, "Column with clusters, which stay in one fold."] = None
+    folds: Annotated[int, option(type=whole_number(FOLDS)), "Number of cross-validation folds."] = 5
     seed: Seed = 0
     level: OptionalLevel = None
     n_simulations: NullReferenceSimulations = None
-    path: Annotated[
-        str | None,
-        option(
-            "-o", "--output", type=click.Path(allow_dash=True), metavar="FILE", help="File for the calibrator, as JSON."
-        ),
-    ] = None
+    path: Annotated[FileOrStdout, option("-o", "--output"), "File for the calibrator, as JSON."] = None
 
     def __post_init__(self) -> None:
         self.check_method(self.with_)
@@ -346,15 +321,16 @@ class FitOptions(MethodOptions):
 
 @command(
     "calibrate",
-    examples=(
-        (
-            "fit beta calibration, assess it by cross-fitting, and save it",
-            f"baserate calibrate {_FILE} --with beta -o calibrator.json",
-        ),
-        ("let the data choose the method", f"baserate calibrate {_FILE} -o calibrator.json"),
-        ("adjust the prevalence alone", f"baserate calibrate {_FILE} --with offset -o calibrator.json"),
-        ("apply the calibrator", "baserate apply calibrator.json new.parquet -o calibrated.parquet"),
-    ),
+    examples=f"""
+    # fit beta calibration, assess it by cross-fitting, and save it
+    baserate calibrate {_FILE} --with beta -o calibrator.json
+    # let the data choose the method
+    baserate calibrate {_FILE} -o calibrator.json
+    # adjust the prevalence alone
+    baserate calibrate {_FILE} --with offset -o calibrator.json
+    # apply the calibrator
+    baserate apply calibrator.json new.parquet -o calibrated.parquet
+    """,
 )
 def calibrate(reading: Reading, fit_options: FitOptions, output: Annotated[Output, omit("path")]) -> None:
     """Fit a calibrator: scores to probabilities.
@@ -373,7 +349,7 @@ def calibrate(reading: Reading, fit_options: FitOptions, output: Annotated[Outpu
             "-o - writes the calibrator to stdout, where the numbers would go; name a file for the calibrator."
         )
     data = _read_data(reading, fit_options, quiet=output.quiet)
-    calibrator, choice = _fit(data, fit_options, quiet=output.quiet)
+    calibrator, choice = _fit_calibrator(data, fit_options, quiet=output.quiet)
     results = _assess_calibrator(data, calibrator, choice, fit_options, quiet=output.quiet)
     print_notes(reading, results.data, output)
     if fit_options.path is not None:
@@ -394,7 +370,7 @@ def _read_data(reading: Reading, fit_options: FitOptions, *, quiet: bool) -> "Ta
     )
 
 
-def _fit(
+def _fit_calibrator(
     data: "Tallies | Rows | MulticlassRows", fit_options: FitOptions, *, quiet: bool
 ) -> "tuple[Calibrator | MulticlassCalibrator, Choice | None]":
     from baserate import calibrate as library
@@ -419,12 +395,7 @@ def _assess_calibrator(
 
     with progress_counter(quiet=quiet) as watch:
         after, failure = _cross_fit(data, calibrator, fit_options, watch)
-    options: dict[str, Any] = {
-        "level": fit_options.level,
-        "seed": fit_options.seed,
-        "n_simulations": fit_options.n_simulations,
-    }
-    settings = infer.CalibrationOptions(**{name: value for name, value in options.items() if value is not None})
+    settings = infer.CalibrationOptions(**given_values(fit_options, ("level", "seed", "n_simulations")))
     before = data.tallies() if isinstance(data, Rows) else data
     try:
         with progress_counter(quiet=quiet) as watch:

@@ -11,7 +11,6 @@ from baserate._results import Results
 from baserate.cli._io import headline
 from baserate.cli._options import Reading
 from baserate.text import (
-    EVERYBODY,
     Cell,
     CellFormatter,
     GroupKey,
@@ -23,6 +22,7 @@ from baserate.text import (
     Table,
     TidyRow,
     align_decimals,
+    describe_group,
     format_bounds,
     group_key,
     interval_footnotes,
@@ -97,7 +97,7 @@ class Subject(NamedTuple):
     """Whether it is the likeliest class of many."""
 
 
-def page(results: Results, reading: Reading, digits: int) -> Page:
+def calibration_page(results: Results, reading: Reading, digits: int) -> Page:
     """Return the page of some results."""
     layout = _CalibrationPage(results, digits)
     panels = [
@@ -115,14 +115,12 @@ def subject_of(row: TidyRow, *, classes: bool) -> Subject:
 
 def title(subject: Subject, reading: Reading, data: Mapping[str, Any]) -> str:
     """Describe a subject."""
-    group = [f"{shorten_label(name)} = {shorten_label(value)}" for name, value in subject.group or ()]
-    group += [EVERYBODY] * bool(reading.group and subject.group is None)
     if "classes" in data:
         label = f"{shorten_label(reading.truth)} = {shorten_label(subject.label)}"
         first = "the likeliest class" if subject.likeliest else label
     else:
         first = shorten_label(subject.model or data["columns"]["score"][0])
-    return ", ".join([first, *group])
+    return f"{first}, {describe_group(subject.group)}" if reading.group else first
 
 
 def _heading(subject: Subject, reading: Reading, results: Results) -> Table:
@@ -158,7 +156,7 @@ class _CalibrationPage:
             yield Table("", (interval_heading(self.data),), tuple(self._scores([before])))
             yield self._tests(before)
         if ("derived_prevalence", False) in before:
-            yield self._another(before, self.verdicts[subject])
+            yield self._prevalence_tests(before, self.verdicts[subject])
 
     def _coefficients(self, several: Sequence[Lines]) -> Iterator[Section]:
         for name, meanings in (("on average", _ON_AVERAGE), ("log-odds", _ON_A_LINE)):
@@ -197,7 +195,7 @@ class _CalibrationPage:
             if (name, top) in lines:
                 line = lines[name, top]
                 null = tuple("" if line[of] is None else self.format.number(line[of]) for of in ("floor", "floor_high"))
-                beside = (*null, "" if line["p"] is None else self._chance(line)) if simulated else ()
+                beside = (*null, "" if line["p"] is None else self._p_value(line)) if simulated else ()
                 yield Row(_label(name), (self._value(line), *beside), meaning)
 
     def _bias_corrected_rows(self, several: Sequence[Lines]) -> tuple[Row, ...]:
@@ -232,14 +230,14 @@ class _CalibrationPage:
         for name, meaning in _TESTS.items():
             line = lines[name, False]
             freedom = "" if line["freedom"] is None or line["value"] is None else str(line["freedom"])
-            rows.append(Row(_label(name), (self._value(line), freedom, self._chance(line)), meaning))
+            rows.append(Row(_label(name), (self._value(line), freedom, self._p_value(line)), meaning))
         return split_when_narrow(Table("tests", ("statistic", "df", "p"), (Section("", tuple(rows)),)))
 
-    def _another(self, lines: Lines, verdict: str) -> Table:
+    def _prevalence_tests(self, lines: Lines, verdict: str) -> Table:
         """Return the tests of whether another prevalence explains the miscalibration."""
         rows = [self._row([lines], "derived_prevalence", "Prevalence at which the probabilities are right on average.")]
         for name, meaning in _ANOTHER.items():
-            rows.append(Row(f"{_label(name)}, p", (self._chance(lines[name, False]),), meaning))
+            rows.append(Row(f"{_label(name)}, p", (self._p_value(lines[name, False]),), meaning))
         rows.append(Row("verdict", ("",), f"{verdict[:1].upper()}{verdict[1:]}."))
         return Table("", (interval_heading(self.data),), (Section("another prevalence?", tuple(rows)),))
 
@@ -251,7 +249,7 @@ class _CalibrationPage:
         adjusted = [prevalences] * any(each is not None for each in at)
         sections = [replace(on_average, rows=(*adjusted, *on_average.rows)), on_a_line]
         sections += [*self._distances_of(several), *self._scores(several)]
-        rows = [Row(_label(name), tuple(self._chance(lines[name, False]) for lines in several)) for name in _TESTS]
+        rows = [Row(_label(name), tuple(self._p_value(lines[name, False]) for lines in several)) for name in _TESTS]
         return Table("", ("before", "after"), (*sections, Section("tests: p", tuple(rows))))
 
     def _distances_of(self, several: Sequence[Lines]) -> Iterator[Section]:
@@ -269,7 +267,7 @@ class _CalibrationPage:
             return self.format.mark_undefined(line["why"])
         return self.format.number(line["value"]) + _CHANCE * _exceeds_chance(line)
 
-    def _chance(self, line: TidyRow) -> str:
+    def _p_value(self, line: TidyRow) -> str:
         """Return the p-value of a test."""
         if line["p"] is None:
             return self.format.mark_undefined(line["why"])
@@ -423,7 +421,7 @@ _PARAMETERS = {
 
 def calibrator_page(results: Results, reading: Reading, digits: int) -> Page:
     """Return the page of a calibrator: the choice of its method, its parameters, and calibration before and after."""
-    assessed = page(results, reading, digits)
+    assessed = calibration_page(results, reading, digits)
     panels = [*_choice(results.data.get("choice"), digits), *_parameters(results.data["map"], digits)]
     return replace(assessed, panels=(*panels, *assessed.panels))
 
@@ -439,14 +437,15 @@ def _choice(choice: Mapping[str, Any] | None, digits: int) -> Iterator[Table]:
             continue
         why = "" if row["why"] is None else f"{row['why'][:1].upper()}{row['why'][1:]}"
         remark = "Chosen." if row["chosen"] else why or ("" if row["matters"] else "Chance may explain it.")
-        rows.append(Row(row["method"], (format_number(row["log_loss"], digits), _above(row, digits)), remark))
+        rows.append(Row(row["method"], (format_number(row["log_loss"], digits), _difference_cell(row, digits)), remark))
     columns = ("log-loss", "above the lowest (95 %)")
     yield Table("method, cross-validated", columns, (Section("", tuple(rows)),))
+    # A true minus before numbers, but not in exponents such as 1e-05.
     verdict = re.sub(r"(?<!e)-(?=\d)", "−", choice["verdict"])
     yield Table("", ("",), (Section("choice", (Row("verdict", ("",), f"{verdict[:1].upper()}{verdict[1:]}"),)),))
 
 
-def _above(row: TidyRow, digits: int) -> Cell:
+def _difference_cell(row: TidyRow, digits: int) -> Cell:
     """Return the difference from the lowest log-loss, with its interval."""
     if row["difference"] is None:
         return ""

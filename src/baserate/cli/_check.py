@@ -3,15 +3,23 @@
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
 from baserate._formatting import format_count, format_exact, format_level, format_number, join_words
-from baserate.cli._declarations import NameChoice, Output, command, omit, option
+from baserate.cli._declarations import Output, command, omit, option
 from baserate.cli._errors import UNMET
 from baserate.cli._io import adjusted_headline, describe_adjustment, print_messages, print_results, read_tallies
-from baserate.cli._options import Intervals, MeasureSettings, Prevalence, Reading, RequiredIntervals
+from baserate.cli._options import (
+    FileName,
+    Intervals,
+    MeasureSettings,
+    Prevalence,
+    Reading,
+    RequiredIntervals,
+    RequirementTexts,
+)
 from baserate.cli._terminal import print_message
 from baserate.cli._values import single_threshold
 from baserate.text import (
@@ -110,52 +118,32 @@ def _rows_needed_cell(row: TidyRow, format_: CellFormatter) -> str:
     return format_.mark_undefined(row["why"]) if _is_undecidable(row) else ""
 
 
-_EXAMPLES = (
-    (
-        "a policy, in CI: exit code 1 unless the confidence bounds comply",
-        "baserate check new.csv --policy policy.json --require 'sensitivity >= 0.9, precision >= 20%'",
-    ),
-    (
-        "a threshold, at a prevalence of 2 %",
-        "baserate check new.csv --truth sick --score risk --threshold 0.4 --require 'npv >= 99%' --prevalence 2%",
-    ),
-    (
-        "in each group, too",
-        "baserate check new.csv --policy policy.json --require 'fpr <= 10%' --group sex",
-    ),
-    (
-        "estimates alone, also of ranks and probabilities",
-        "baserate check new.csv --policy policy.json --require 'auc >= 0.8, brier <= 0.1' --on estimate",
-    ),
-)
+_EXAMPLES = """
+# a policy, in CI: exit code 1 unless the confidence bounds comply
+baserate check new.csv --policy policy.json --require 'sensitivity >= 0.9, precision >= 20%'
+# a threshold, at a prevalence of 2 %
+baserate check new.csv --truth sick --score risk --threshold 0.4 --require 'npv >= 99%' --prevalence 2%
+# in each group, too
+baserate check new.csv --policy policy.json --require 'fpr <= 10%' --group sex
+# estimates alone, also of ranks and probabilities
+baserate check new.csv --policy policy.json --require 'auc >= 0.8, brier <= 0.1' --on estimate
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CheckOptions:
     """Options of a check: a policy or a threshold, requirements, prevalence."""
 
-    policy: Annotated[
-        str | None, option(type=click.Path(), metavar="FILE", help="Policy to check; it also names the columns.")
-    ] = None
+    policy: Annotated[FileName, "Policy to check; it also names the columns."] = None
     threshold: Annotated[
         float | None,
-        option(
-            type=single_threshold("give one, or a policy with --policy."),
-            metavar="NUMBER",
-            help="Threshold instead of --policy: scores at or above it are flagged.",
-        ),
+        option(type=single_threshold("give one, or a policy with --policy."), metavar="NUMBER"),
+        "Threshold instead of --policy: scores at or above it are flagged.",
     ] = None
     require: Annotated[
-        tuple[str, ...],
-        option(
-            multiple=True,
-            metavar="TEXT",
-            help="Requirements on any measures, such as 'sensitivity >= 0.9, auc >= 80%'; may be repeated.",
-        ),
+        RequirementTexts, "Requirements on any measures, such as 'sensitivity >= 0.9, auc >= 80%'; may be repeated."
     ]
-    on: Annotated[
-        str, option(type=NameChoice(["bound", "estimate"]), help="Confidence bound or estimate that must comply.")
-    ] = "bound"
+    on: Annotated[Literal["bound", "estimate"], "Confidence bound or estimate that must comply."] = "bound"
     prevalence: Prevalence = None
 
     def __post_init__(self) -> None:
@@ -198,7 +186,7 @@ def check(
     from baserate.cli._io import fill_from_policy
 
     # Before reading, so that errors come at once.
-    policy, requirements = check_options.decision_policy, settings.require(check_options.requirements)
+    policy, requirements = check_options.decision_policy, settings.bind_requirements(check_options.requirements)
     full_reading = fill_from_policy(reading, policy)
     results = _check_requirements(
         full_reading, reading.group, check_options, requirements, intervals, quiet=output.quiet
@@ -206,7 +194,7 @@ def check(
     line = adjusted_headline(full_reading, results.data)
     print_messages(line, results.data, output, inferred=full_reading.positive is None)
     print_results(results, lambda: check_page(results, policy, line, output.digits), output)
-    if not output.quiet and (output.form in {"json", "csv"} or output.to_file):
+    if not output.quiet and output.needs_headline:
         print_message(describe_verdict(results))
     if not results.data["holds"]:
         click.get_current_context().exit(UNMET)
@@ -228,7 +216,7 @@ def _check_requirements(
         sample if prevalence is None else shift.reweigh(sample, to=prevalence),
         check_options.decision_policy,
         requirements,
-        on=check_options.on,  # type: ignore[arg-type]  # click chose it
+        on=check_options.on,
         interval=intervals.to_interval(),  # type: ignore[arg-type]  # --no-interval is not an option here
         each_group=tuple(dict.fromkeys(groups)),
     )

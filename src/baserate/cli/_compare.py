@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 
@@ -18,8 +18,9 @@ from baserate._formatting import (
     unadjusted_note,
 )
 from baserate.cli._declarations import NameChoice, Output, command, option
-from baserate.cli._io import headline, print_notes, print_results, read_rows
+from baserate.cli._io import headline, read_rows, report_results
 from baserate.cli._options import (
+    Column,
     Level,
     MeasureSettings,
     Reading,
@@ -29,7 +30,7 @@ from baserate.cli._options import (
     two_class_measures,
 )
 from baserate.cli._values import Number
-from baserate.text import EVERYBODY, CellFormatter, Page, TidyRow, list_table, measure_label, shorten_label
+from baserate.text import CellFormatter, Page, TidyRow, describe_group, list_table, measure_label, shorten_label
 
 if TYPE_CHECKING:
     from baserate._results import Results
@@ -60,8 +61,7 @@ def compare_page(results: "Results", reading: Reading, digits: int) -> Page:
         return format_.number(row[name])
 
     def section(row: TidyRow) -> str:
-        pairs = (f"{shorten_label(name)} = {shorten_label(value)}" for name, value in (row["group"] or {}).items())
-        return measure_label(row["measure"]) + (f", {', '.join(pairs) or EVERYBODY}" if grouped else "")
+        return measure_label(row["measure"]) + (f", {describe_group(row['group'])}" if grouped else "")
 
     columns = {head: partial(cell, name) for name, head in _NUMBERS.items() if name != "p_adjusted" or len(rows) > 1}
     table = list_table(rows, columns, label=_pair_label, section=section)
@@ -112,26 +112,20 @@ def _describe_alternative(row: TidyRow) -> str:
     return f"Alternative hypothesis: the difference in {measure_label(row['measure'])} is {where} {bound}."
 
 
-_EXAMPLES = (
-    ("the difference in AUC of two scores", "baserate compare people.csv --truth sick --score risk --score old"),
-    (
-        "non-inferiority with a margin of 0.02",
-        "baserate compare people.csv --truth sick --score new --score old --alternative better --margin 0.02",
-    ),
-    (
-        "decisions at a threshold, three measures",
-        "baserate compare people.csv --truth sick --score risk --score old --measure accuracy,f1,mcc --threshold 0.3",
-    ),
-    (
-        "expected cost, if a false negative costs 20 false positives",
-        "baserate compare people.csv --truth sick --score risk --score old --measure expected_cost --fp 1 --fn 20",
-    ),
-    ("two files, joined by a column", "baserate compare new.csv old.csv --id patient --truth sick --score risk"),
-    (
-        "several rows of each patient",
-        "baserate compare people.csv --truth sick --score risk --score old --cluster patient",
-    ),
-)
+_EXAMPLES = """
+# the difference in AUC of two scores
+baserate compare people.csv --truth sick --score risk --score old
+# non-inferiority with a margin of 0.02
+baserate compare people.csv --truth sick --score new --score old --alternative better --margin 0.02
+# decisions at a threshold, three measures
+baserate compare people.csv --truth sick --score risk --score old --measure accuracy,f1,mcc --threshold 0.3
+# expected cost, if a false negative costs 20 false positives
+baserate compare people.csv --truth sick --score risk --score old --measure expected_cost --fp 1 --fn 20
+# two files, joined by a column
+baserate compare new.csv old.csv --id patient --truth sick --score risk
+# several rows of each patient
+baserate compare people.csv --truth sick --score risk --score old --cluster patient
+"""
 
 
 _METHODS = ("delong", "resample", "mcnemar-exact", "mcnemar-mid-p", "mcnemar", "mcnemar-corrected")
@@ -141,23 +135,18 @@ _METHODS = ("delong", "resample", "mcnemar-exact", "mcnemar-mid-p", "mcnemar", "
 class CompareOptions:
     """Options of a comparison: measures, thresholds, hypothesis, test."""
 
-    measure: Annotated[tuple[tuple[str, ...], ...], two_class_measures("auc")] = ()
-    threshold: Annotated[tuple[tuple[float, ...], ...], threshold_per_score()] = ()
+    measure: Annotated[tuple[str, ...], two_class_measures("auc")] = ()
+    threshold: Annotated[tuple[float, ...], threshold_per_score()] = ()
     alternative: Annotated[
-        str,
-        option(
-            type=NameChoice(["two-sided", "greater", "less", "better"]),
-            help="Alternative hypothesis: a difference; or that the first is greater, less, or better than the second.",
-        ),
+        Literal["two-sided", "greater", "less", "better"],
+        "Alternative hypothesis: a difference; or that the first is greater, less, or better than the second.",
     ] = "two-sided"
-    margin: Annotated[
-        float, option(type=Number(MARGIN), help="Non-inferiority margin, with a one-sided alternative.")
-    ] = 0.0
-    method: Annotated[str | None, option(type=NameChoice(_METHODS), default="by measure", help="Test method.")] = None
+    margin: Annotated[float, option(type=Number(MARGIN)), "Non-inferiority margin, with a one-sided alternative."] = 0.0
+    method: Annotated[str | None, option(type=NameChoice(_METHODS), default="by measure"), "Test method."] = None
     level: Level = 0.95
     seed: Seed = 0
-    id_: Annotated[str | None, option(metavar="COLUMN", help="Column with row IDs, to join several files.")] = None
-    cluster: Annotated[str | None, option(metavar="COLUMN", help="Column with clusters of dependent rows.")] = None
+    id_: Annotated[Column, "Column with row IDs, to join several files."] = None
+    cluster: Annotated[Column, "Column with clusters of dependent rows."] = None
 
 
 @command("compare", examples=_EXAMPLES)
@@ -171,27 +160,26 @@ def compare(reading: Reading, compare_options: CompareOptions, settings: Measure
     from baserate import infer
     from baserate.measure import collect_settings, note_settings, results_data
 
-    names = [name for each in compare_options.measure for name in each] or ["auc"]
-    measures = bind_settings(settings.to_settings(), names)
+    measures = bind_settings(settings.to_settings(), compare_options.measure or ["auc"])
     question = infer.Question(
-        compare_options.alternative,  # type: ignore[arg-type]  # click chose it
+        compare_options.alternative,
         compare_options.margin,
         compare_options.level,
         compare_options.method,
     )
-    thresholds = [each for several in compare_options.threshold for each in several]
-    if thresholds:
+    if compare_options.threshold:
         _check_thresholds(reading, compare_options, measures)
     rows = _read_models(reading, compare_options, quiet=output.quiet)
-    by_model = _thresholds_by_model(thresholds, [name for name in rows.score if name != reading.predicted])
+    by_model = _thresholds_by_model(
+        compare_options.threshold, [name for name in rows.score if name != reading.predicted]
+    )
     comparisons = infer.compare(
         rows, measure=measures, threshold=by_model, question=question, seed=compare_options.seed
     )
     stated = collect_settings(measures)
     data = results_data(rows.tallies(), list(note_settings(stated))) | {"seed": compare_options.seed}
     results = infer.tabulate_comparisons(comparisons, data | ({"settings": stated} if stated else {}))
-    print_notes(reading, results.data, output)
-    print_results(results, lambda: compare_page(results, reading, output.digits), output)
+    report_results(results, compare_page, reading, output)
 
 
 def _read_models(reading: Reading, compare_options: CompareOptions, *, quiet: bool) -> "Rows":

@@ -2,21 +2,28 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 
 from baserate._errors import BaserateError, OptionError
 from baserate._formatting import count_of, there_are
-from baserate.cli._declarations import NameChoice, Output, command, omit, option
+from baserate.cli._declarations import Output, command, given_flags, omit, option, refuse_given
 from baserate.cli._io import print_messages, print_results, read_tallies
 from baserate.cli._measure import Classes, read_classes, read_costs
-from baserate.cli._options import ClosedFormIntervals, OptionalReading, OutcomeCosts, Reading, threshold_per_score
-from baserate.cli._values import CELLS as PRICED, Prior, match_classes, read_numbers, read_prior
+from baserate.cli._options import (
+    ClassShares,
+    ClosedFormIntervals,
+    OptionalReading,
+    OutcomeCosts,
+    Reading,
+    threshold_per_score,
+)
+from baserate.cli._values import CELLS as PRICED, match_classes, read_numbers
 
 if TYPE_CHECKING:
     from baserate._confusion import Confusion
@@ -65,14 +72,14 @@ def read_table(text: str) -> TableOption:
         raise click.BadParameter(f"{text!r} has {len(parts)} of the {len(CELLS)} cells; {_HOW}")
     pairs = [part.partition(":") for part in parts if ":" in part]
     if not pairs:
-        return TableOption(name, tuple(_count(part, text) for part in parts))
+        return TableOption(name, tuple(_read_count(part, text) for part in parts))
     cells_by_name = {cell.strip().lower(): count for cell, _, count in pairs}
     if set(cells_by_name) != set(CELLS):
         raise click.BadParameter(f"{text!r} does not name each of the {len(CELLS)} cells once; {_HOW}")
-    return TableOption(name, tuple(_count(cells_by_name[cell], text) for cell in CELLS))
+    return TableOption(name, tuple(_read_count(cells_by_name[cell], text) for cell in CELLS))
 
 
-def _count(cell: str, text: str) -> float:
+def _read_count(cell: str, text: str) -> float:
     try:
         number = float(cell)
     except ValueError:
@@ -89,10 +96,11 @@ def check_names(samples: Sequence[Sample]) -> None:
             raise click.UsageError(f"{times} classifiers have the name {name!r}; give each a name of its own.")
 
 
-def _files(reading: Reading) -> Iterator[tuple[Reading, str]]:
+def _split_by_file(reading: Reading) -> Iterator[tuple[Reading, str]]:
     """Split the options by file, each with a short name if that is unique."""
     if reading.file.count("-") > 1:
         raise click.UsageError("stdin can be read once; name a file for every other classifier.")
+    # Two files of one stem, in different folders, keep their paths.
     short = ["stdin" if each == "-" else PurePath(each).stem or each for each in reading.file]
     apart = len(set(short)) == len(short)
     for file, name in zip(reading.file, short, strict=True):
@@ -117,12 +125,12 @@ def _name_file_in_errors(file_reading: Reading, reading: Reading) -> Iterator[No
         raise type(error)(f"{file_reading.file[0]}: {error}") from error
 
 
-def _threshold_of(read: "Tallies", model: str, reading: Reading, cuts: Sequence[float]) -> float | None:
+def _threshold_of(read: "Tallies", model: str, reading: Reading, thresholds: Sequence[float]) -> float | None:
     """Threshold of a model; labels have none."""
     if model == read.intake.columns.get("predicted"):
         return None
-    if cuts:
-        return cuts[reading.score.index(model) if len(cuts) > 1 else 0]
+    if thresholds:
+        return thresholds[reading.score.index(model) if len(thresholds) > 1 else 0]
     if read.pooled(model).probable:
         return _MIDDLE
     score = read.pooled(model).score
@@ -132,28 +140,18 @@ def _threshold_of(read: "Tallies", model: str, reading: Reading, cuts: Sequence[
     )
 
 
-_EXAMPLES = (
-    (
-        "two confusion matrices (TP,FN,FP,TN), at a prevalence of 38 %",
-        "baserate costs --table M1=150,40,60,250 --table M2=250,45,5,200 --fp 1 --fn 100 --tp -1 --prevalence 0.38",
-    ),
-    (
-        "two classifiers, each with its own file; costs per 1000 people",
-        "baserate costs old.csv new.csv --truth sick --predicted flagged --fp 1 --fn 20 --prevalence 2% --per 1000",
-    ),
-    (
-        "two models of the same people, each with its own threshold",
-        "baserate costs people.csv --truth sick --score risk --score old --threshold 0.2,0.5 --fp 1 --fn 20",
-    ),
-    (
-        "several classes: a cost matrix and confusion matrices",
-        "baserate costs a.csv b.csv --cross-table rows --costs costs.csv --prevalence cat=0.2,dog=0.8",
-    ),
-    (
-        "the iso-cost line through a point of ROC space",
-        "baserate costs --iso-cost 0.1,0.6 --fp 10 --fn 1 --prevalence 0.5",
-    ),
-)
+_EXAMPLES = """
+# two confusion matrices (TP,FN,FP,TN), at a prevalence of 38 %
+baserate costs --table M1=150,40,60,250 --table M2=250,45,5,200 --fp 1 --fn 100 --tp -1 --prevalence 0.38
+# two classifiers, each with its own file; costs per 1000 people
+baserate costs old.csv new.csv --truth sick --predicted flagged --fp 1 --fn 20 --prevalence 2% --per 1000
+# two models of the same people, each with its own threshold
+baserate costs people.csv --truth sick --score risk --score old --threshold 0.2,0.5 --fp 1 --fn 20
+# several classes: a cost matrix and confusion matrices
+baserate costs a.csv b.csv --cross-table rows --costs costs.csv --prevalence cat=0.2,dog=0.8
+# the iso-cost line through a point of ROC space
+baserate costs --iso-cost 0.1,0.6 --fp 10 --fn 1 --prevalence 0.5
+"""
 
 
 def _read_point(text: str) -> tuple[float, float]:
@@ -186,37 +184,28 @@ class CostOptions(OutcomeCosts):
             "be repeated.",
         ),
     ] = ()
-    threshold: Annotated[tuple[tuple[float, ...], ...], threshold_per_score()] = ()
+    threshold: Annotated[tuple[float, ...], threshold_per_score()] = ()
     costs: Annotated[
-        str | None,
-        option(metavar="FILE", help="Of several classes: cost matrix of decisions, with true classes in rows."),
+        str | None, option(metavar="FILE"), "Of several classes: cost matrix of decisions, with true classes in rows."
     ] = None
     cross_table: Annotated[
-        str | None,
-        option(
-            type=NameChoice(["rows", "columns"]),
-            help="Each FILE is a confusion matrix, with true classes in its rows or columns.",
-        ),
+        Literal["rows", "columns"] | None,
+        "Each FILE is a confusion matrix, with true classes in its rows or columns.",
     ] = None
     prevalence: Annotated[
-        Prior | None,
-        option(
-            type=read_prior,
-            metavar="SHARE",
-            default="that of the samples, if all have the same",
-            help="Prevalence in deployment, such as 0.02 or 2%; of several classes a share for each, cat=0.2,dog=0.8.",
-        ),
+        ClassShares,
+        option(default="that of the samples, if all have the same"),
+        "Prevalence in deployment, such as 0.02 or 2%; of several classes a share for each, cat=0.2,dog=0.8.",
     ] = None
-    per: Annotated[float, option(type=_read_cases, metavar="NUMBER", help="Number of cases that costs are of.")] = 1.0
+    per: Annotated[float, option(type=_read_cases, metavar="NUMBER"), "Number of cases that costs are of."] = 1.0
     iso_cost: Annotated[
         tuple[tuple[float, float], ...],
-        option(
-            type=_read_point, multiple=True, metavar="FPR,TPR", help="Iso-cost line through this point of ROC space."
-        ),
+        option(type=_read_point, multiple=True, metavar="FPR,TPR"),
+        "Iso-cost line through this point of ROC space.",
     ] = ()
 
     def __post_init__(self) -> None:
-        priced = [f"--{name}" for name in PRICED if getattr(self, name) is not None]
+        priced = given_flags(self, PRICED)
         if not priced and self.costs is None:
             raise click.UsageError(
                 "costs are missing; add them, such as --fp 1 --fn 20, or of several classes --costs FILE."
@@ -233,17 +222,11 @@ class CostOptions(OutcomeCosts):
 
     def _check_several(self) -> None:
         """Refuse options of two classes beside costs of several."""
-        options = {"--table": self.table, "--threshold": self.threshold, "--iso-cost": self.iso_cost}
-        for flag, value in options.items():
-            if self.costs is not None and value:
-                raise click.UsageError(f"{flag} is for two classes; leave out either {flag} or --costs.")
+        if self.costs is not None:
+            message = "{} is for two classes; leave out either {} or --costs."
+            refuse_given(self, ("table", "threshold", "iso_cost"), message)
         if self.costs is not None and isinstance(self.prevalence, float):
             raise click.UsageError("several classes need a share each; give them as in --prevalence cat=0.2,dog=0.8.")
-
-    @property
-    def cuts(self) -> tuple[float, ...]:
-        """All thresholds, in order."""
-        return tuple(each for several in self.threshold for each in several)
 
 
 @command("costs", examples=_EXAMPLES)
@@ -261,7 +244,7 @@ def costs(
     """
     from baserate.cli._decision_page import costs_headline, costs_page
 
-    _check(reading, cost_options)
+    _check_options(reading, cost_options)
     prices = read_costs(cost_options.costs) or cost_options.outcome_costs  # before reading, so that errors come at once
     assert prices is not None  # noqa: S101  (for the type checker)
     lines = list(_iso_costs(cost_options, prices))
@@ -273,19 +256,19 @@ def costs(
     print_results(results, lambda: costs_page(results, line, output.digits), output)
 
 
-def _check(reading: Reading, cost_options: CostOptions) -> None:
+def _check_options(reading: Reading, cost_options: CostOptions) -> None:
     """Refuse options without the data that they are for."""
     columns = ("truth", "score", "predicted", "positive", "negative", "weight", "count")
-    flags = [f"--{name}" for name in columns if getattr(reading, name)]
-    flags += [f"--{name}" for name in ("threshold", "cross-table") if getattr(cost_options, name.replace("-", "_"))]
-    if not reading.file and flags:
-        raise click.UsageError(f"{flags[0]} is for files; name one for each classifier, or leave out {flags[0]}.")
+    if not reading.file:
+        message = "{} is for files; name one for each classifier, or leave out {}."
+        refuse_given(reading, columns, message)
+        refuse_given(cost_options, ("threshold", "cross_table"), message)
     if not (reading.file or cost_options.table or cost_options.iso_cost):
         raise click.UsageError(
             "there is no classifier; name files of predictions, or type confusion matrices TP,FN,FP,TN, such as "
             "--table M1=150,40,60,250."
         )
-    thresholds, scores = len(cost_options.cuts), len(reading.score)
+    thresholds, scores = len(cost_options.threshold), len(reading.score)
     if thresholds and not scores:
         raise click.UsageError("--threshold is for scores; name their column with --score, or leave out --threshold.")
     if thresholds > 1 and thresholds != scores:
@@ -304,7 +287,7 @@ def read_samples(reading: Reading, cost_options: CostOptions, *, quiet: bool) ->
         tp, fn, fp, tn = each.cells
         yield Sample(each.name, Counts(tp=tp, fn=fn, fp=fp, tn=tn))
     read = _read_binary_samples if cost_options.costs is None else _read_multiclass_samples
-    for file_reading, name in _files(reading):
+    for file_reading, name in _split_by_file(reading):
         with _name_file_in_errors(file_reading, reading):
             samples = read(file_reading, cost_options, quiet=quiet)
         sizes = {"n_files": len(reading.file), "n_models": len(samples)}
@@ -316,7 +299,7 @@ def _read_binary_samples(reading: Reading, cost_options: CostOptions, *, quiet: 
     from baserate import Curve
 
     read = read_tallies(reading, quiet=quiet)
-    thresholds = {model: _threshold_of(read, model, reading, cost_options.cuts) for model in read.models}
+    thresholds = {model: _threshold_of(read, model, reading, cost_options.threshold) for model in read.models}
     return [
         Sample(model, Curve(read.pooled(model)).at(_MIDDLE if at is None else at), at, read.intake)
         for model, at in thresholds.items()
@@ -388,12 +371,10 @@ def _tabulate_classifiers(
     """Return a row for each classifier, with its confusion matrix and threshold; and notes."""
     from baserate.decide import cost_table
 
-    tables = _tables(samples, prices)
+    tables = _align_tables(samples, prices)
     prevalence: Any = cost_options.prevalence
     if isinstance(prevalence, dict):
         prevalence = match_classes(prevalence, next(iter(tables.values())).labels, flag="--prevalence")
-    if prevalence is not None:
-        _check_classes(tables)
     table = cost_table(tables, prices, prevalence=prevalence, per=cost_options.per, level=level)
     rows = []
     for sample, row in zip(samples, table.rows(), strict=True):
@@ -402,7 +383,7 @@ def _tabulate_classifiers(
     return rows, list(table.data["notes"])
 
 
-def _tables(samples: Sequence[Sample], prices: "Costs | CostMatrix") -> dict[str, Any]:
+def _align_tables(samples: Sequence[Sample], prices: "Costs | CostMatrix") -> dict[str, Any]:
     """Return confusion matrices by name; those of several classes over all that occur in any of them."""
     from baserate import CostMatrix
 
@@ -413,23 +394,6 @@ def _tables(samples: Sequence[Sample], prices: "Costs | CostMatrix") -> dict[str
         prices.total(table)  # which refuses classes without a cost
     occurring = [label for label in prices.labels if any(label in table.labels for table in tables.values())]
     return {name: table.over(occurring) for name, table in tables.items()}
-
-
-def _check_classes(tables: Mapping[str, Any]) -> None:
-    """Refuse to reweight a sample that lacks a class."""
-    from baserate import Counts, NotBinaryError
-
-    for name, table in tables.items():
-        if isinstance(table, Counts):
-            masses = {"positives": table.positives, "negatives": table.negatives}
-        else:
-            masses = dict(zip((f"rows of {label}" for label in table.labels), table.truth.tolist(), strict=True))
-        lacking = [what for what, mass in masses.items() if not mass]
-        if lacking:
-            raise NotBinaryError(
-                f"{name} has no {' and no '.join(lacking)} that could be given a share",
-                remedy="give a sample of all classes, or leave out --prevalence.",
-            )
 
 
 def _iso_costs(cost_options: CostOptions, prices: "Costs | CostMatrix") -> Iterator[dict[str, Any]]:

@@ -9,7 +9,7 @@ import click
 from baserate._errors import BaserateError
 from baserate._formatting import count_of, format_count
 from baserate.cli._decision_options import DecisionOptions
-from baserate.cli._declarations import Output, command, omit, option
+from baserate.cli._declarations import Output, command, missing_option, omit, option, refuse_given
 from baserate.cli._io import (
     PolicyFile,
     adjusted_headline,
@@ -47,25 +47,21 @@ class ClassDecisionOptions(ClassScores):
     """Options of several classes: posteriors, cost matrix, shares in deployment."""
 
     costs: Annotated[
-        str | None,
-        option(metavar="FILE", help="Of several classes: cost matrix of decisions, with true classes in rows."),
+        str | None, option(metavar="FILE"), "Of several classes: cost matrix of decisions, with true classes in rows."
     ] = None
     shares: Annotated[
         Prior | None,
-        option(
-            type=read_prior,
-            metavar="SHARES",
-            default="those of the sample",
-            help="Of several classes: their shares in deployment, such as cat=0.2,dog=0.8.",
-        ),
+        option(type=read_prior, metavar="SHARES", default="those of the sample"),
+        "Of several classes: their shares in deployment, such as cat=0.2,dog=0.8.",
     ] = None
 
     def __post_init__(self) -> None:
-        for name, remedy in _TWO_CLASSES.items():
-            if getattr(self, name) and not self.scores:
-                raise click.UsageError(
-                    f"--{name} is for several classes, each with a probability in --scores; of two classes {remedy}."
-                )
+        for name, remedy in ({} if self.scores else _TWO_CLASSES).items():
+            refuse_given(
+                self,
+                [name],
+                f"{{}} is for several classes, each with a probability in --scores; of two classes {remedy}.",
+            )
         if self.scores and self.costs is None:
             raise click.UsageError(
                 "decisions among several classes need costs; give --costs FILE, a cost matrix with truth in rows."
@@ -105,40 +101,24 @@ def decide_classes(
     print_results(results, lambda: decide_classes_page(results, reading, costs_file, output.digits), output)
 
 
-_EXAMPLES = (
-    (
-        "a false negative costs 20 false positives, at a prevalence of 2 %",
-        "baserate decide people.csv --truth sick --score risk --fp 1 --fn 20 --prevalence 2%",
-    ),
-    (
-        "the highest sensitivity under a requirement",
-        "baserate decide people.csv --truth sick --score risk --require 'specificity >= 0.9' --maximize sensitivity",
-    ),
-    ("at most 100 flagged rows", "baserate decide people.csv --truth sick --score risk --capacity 100"),
-    (
-        "refer uncertain cases to a person, at a cost",
-        "baserate decide people.csv --truth sick --score risk --fp 1 --fn 5 --abstain-cost 0.3",
-    ),
-    (
-        "three bands of risk",
-        "baserate decide people.csv --truth sick --score risk --band-risks 5%,20% --band-names low,medium,high",
-    ),
-    (
-        "choose on one sample, evaluate on another",
-        "baserate decide train.csv --truth sick --score risk --rule youden --judge-on test.csv",
-    ),
-    (
-        "choose on calibrated probabilities, and save the policy",
-        (
-            "baserate decide people.csv --truth sick --score risk --calibrator calibrator.json --fp 1 --fn 20 -o "
-            "policy.json"
-        ),
-    ),
-    (
-        "several classes, each row by least cost",
-        "baserate decide pets.csv --truth is --scores p_ --costs costs.csv --abstain-cost 0.4",
-    ),
-)
+_EXAMPLES = """
+# a false negative costs 20 false positives, at a prevalence of 2 %
+baserate decide people.csv --truth sick --score risk --fp 1 --fn 20 --prevalence 2%
+# the highest sensitivity under a requirement
+baserate decide people.csv --truth sick --score risk --require 'specificity >= 0.9' --maximize sensitivity
+# at most 100 flagged rows
+baserate decide people.csv --truth sick --score risk --capacity 100
+# refer uncertain cases to a person, at a cost
+baserate decide people.csv --truth sick --score risk --fp 1 --fn 5 --abstain-cost 0.3
+# three bands of risk
+baserate decide people.csv --truth sick --score risk --band-risks 5%,20% --band-names low,medium,high
+# choose on one sample, evaluate on another
+baserate decide train.csv --truth sick --score risk --rule youden --judge-on test.csv
+# choose on calibrated probabilities, and save the policy
+baserate decide people.csv --truth sick --score risk --calibrator calibrator.json --fp 1 --fn 20 -o policy.json
+# several classes, each row by least cost
+baserate decide pets.csv --truth is --scores p_ --costs costs.csv --abstain-cost 0.4
+"""
 
 
 @command("decide", examples=_EXAMPLES)
@@ -163,7 +143,7 @@ def decide(
         _check_class_options(reading, decision_options, policy_file, intervals)
         decide_classes(reading, decision_options, class_options, intervals, output)
         return
-    _check(reading, decision_options, policy_file, intervals)
+    _check_options(reading, decision_options, policy_file, intervals)
     check_stdout(policy_file.path, output)
     _ = decision_options.choose, decision_options.measure_list  # before reading, so that errors come at once
     request = _Request(reading, decision_options, intervals, policy_file.load_calibrator(), output.quiet)
@@ -177,49 +157,44 @@ def decide(
         from baserate.decide import choose_policy
 
         policy = choose_policy(
-            _adjust(sample, decision_options), decision_options.choose, calibrator=request.calibrator
+            _adjust_prevalence(sample, decision_options), decision_options.choose, calibrator=request.calibrator
         )
         save_policy(policy, policy_file, output)
     if policy_file.path != "-":
         print_results(results, lambda: decide_page(results, reading, line, output.digits), output)
 
 
-def _check(reading: Reading, decision_options: DecisionOptions, policy_file: PolicyFile, intervals: Intervals) -> None:
+def _check_options(
+    reading: Reading, decision_options: DecisionOptions, policy_file: PolicyFile, intervals: Intervals
+) -> None:
     """Refuse no model, several models of one policy, and options that contradict each other."""
     if not reading.score:
-        raise click.MissingParameter(param_hint="'--score'", param_type="option", ctx=click.get_current_context())
+        raise missing_option("--score")
     if [*reading.file, *decision_options.judge_on].count("-") > 1:
         raise click.UsageError("stdin can be read once; name a file to choose on, or one for --judge-on.")
     if intervals.no_interval and decision_options.n_bootstrap:
         raise click.UsageError("--n-bootstrap is for intervals; leave out either --n-bootstrap or --no-interval.")
-    for flag, value in (("-o", policy_file.path), ("--calibrator", policy_file.calibrator)):
-        if value is not None and len(reading.score) > 1:
-            raise click.UsageError(f"{flag} is for one model; give one --score.")
+    if policy_file.flags and len(reading.score) > 1:
+        raise click.UsageError(f"{policy_file.flags[0]} is for one model; give one --score.")
 
 
 def _check_class_options(
     reading: Reading, decision_options: DecisionOptions, policy_file: PolicyFile, intervals: Intervals
 ) -> None:
     """Refuse options of two classes where there are several."""
-    for flag, value in (("-o", policy_file.path), ("--calibrator", policy_file.calibrator)):
-        if value is not None:
-            raise click.UsageError(
-                f"{flag} is for policies of one score; the cheapest of several classes depends on all their "
-                "probabilities: use decide.least_cost in Python."
-            )
-    names = [each.name for each in fields(decision_options) if each.name != "abstain_cost"]
-    binary = [name for name in ("score", "positive", "negative") if getattr(reading, name)]
-    binary += [name for name in names if getattr(decision_options, name) not in (None, ())]
-    if binary:
-        flag = f"--{binary[0].replace('_', '-')}"
-        raise click.UsageError(f"{flag} is for two classes; --scores and --costs decide several: leave out {flag}.")
-    if reading.group:
-        raise click.UsageError("--group is for two classes; give a file with the rows of one group.")
-    for name in ("interval", "seed"):
-        if getattr(intervals, name) is not None:
-            raise click.UsageError(
-                f"--{name} is for two classes; several have one kind of interval: leave out --{name}."
-            )
+    if policy_file.flags:
+        raise click.UsageError(
+            f"{policy_file.flags[0]} is for policies of one score; the cheapest of several classes depends on all "
+            "their probabilities: use decide.least_cost in Python."
+        )
+    message = "{} is for two classes; --scores and --costs decide several: leave out {}."
+    refuse_given(reading, ("score", "positive", "negative"), message)
+    refuse_given(
+        decision_options, [each.name for each in fields(decision_options) if each.name != "abstain_cost"], message
+    )
+    refuse_given(reading, ["group"], "{} is for two classes; give a file with the rows of one group.")
+    message = "{} is for two classes; several have one kind of interval: leave out {}."
+    refuse_given(intervals, ("interval", "seed"), message)
 
 
 class _Request(NamedTuple):
@@ -237,7 +212,7 @@ def _choose(request: _Request, sample: "Tallies") -> "Results":
     from baserate import Curve, decide as library
 
     options, (calibrated, calibration_notes) = request.decision_options, _calibrate_scores(sample, request.calibrator)
-    adjusted, costs = _adjust(calibrated, options), options.outcome_costs
+    adjusted, costs = _adjust_prevalence(calibrated, options), options.outcome_costs
     settings: dict[str, Any] = {
         "measures": options.measure_list,
         "costs": costs,
@@ -252,8 +227,9 @@ def _choose(request: _Request, sample: "Tallies") -> "Results":
     if not options.judge_on:
         return results
     policies = {model: options.choose(Curve(adjusted.pooled(model))) for model in adjusted.models}
+    # The notes of the calibrator are those of the first sample, so they are dropped.
     test_data, _ = _calibrate_scores(_read_test_data(request, data), request.calibrator)
-    test_results = library.evaluate_policy(_adjust(test_data, options), policies, **settings)
+    test_results = library.evaluate_policy(_adjust_prevalence(test_data, options), policies, **settings)
     return _append_test_results(results, test_results, options.judge_on)
 
 
@@ -268,7 +244,7 @@ def _calibrate_scores(tallies: "Tallies", calibrator: "Calibrator | None") -> "t
     return after.data, after.notes
 
 
-def _adjust(tallies: "Tallies", decision_options: DecisionOptions) -> "Tallies":
+def _adjust_prevalence(tallies: "Tallies", decision_options: DecisionOptions) -> "Tallies":
     """Reweight rows to the prevalence in deployment, if one is stated."""
     if decision_options.prevalence is None:
         return tallies

@@ -6,13 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 
-from baserate._domains import POINTS, SHARE
+from baserate._domains import SHARE
 from baserate._formatting import format_exact, format_level, format_number, join_words
-from baserate.cli._declarations import NameChoice, Output, command, option
+from baserate.cli._declarations import Output, command, given_flags, option, refuse_given
 from baserate.cli._io import (
     adjusted_headline,
     describe_adjustment,
@@ -21,16 +21,16 @@ from baserate.cli._io import (
     read_rows,
     read_tallies,
 )
-from baserate.cli._options import ClosedFormIntervals, OutcomeCosts, Prevalence, Reading
-from baserate.cli._values import CELLS, flatten, read_prevalence, read_share, whole_number
+from baserate.cli._options import ClosedFormIntervals, OutcomeCosts, Points, Prevalence, PrevalenceShare, Reading
+from baserate.cli._values import CELLS, join_distinct, read_share
 from baserate.text import (
-    EVERYBODY,
     Cell,
     CellFormatter,
     CellWriter,
     Page,
     Table,
     TidyRow,
+    describe_group,
     list_table,
     mark_cell,
     shorten_label,
@@ -40,7 +40,6 @@ from baserate.text import (
 if TYPE_CHECKING:
     from baserate._results import Results
     from baserate._tally import Tallies
-    from baserate.decide import CostCurveKind
 
 MARK = "*"
 _TRACE = 1e-12
@@ -59,25 +58,25 @@ _PER_100 = "true positives, false positives: how many more the first has, of 100
 def decision_curve_page(results: "Results", reading: Reading, digits: int, few: Collection[float] | None) -> Page:
     """Return the page of decision curves, at all thresholds or at a few."""
     format_ = CellFormatter(digits)
-    ranges = {of_group(model_of(each, results), each, reading): each["ranges"] for each in results.data["useful"]}
+    ranges = {curve_name(model_name(each, results), each, reading): each["ranges"] for each in results.data["useful"]}
     rows = [
-        {**row, "curve": of_group(model_of(row, results), row, reading)}
+        {**row, "curve": curve_name(model_name(row, results), row, reading)}
         for row in results.rows()
         if few is None or row["threshold"] in few
     ]
     benefit = {(row["curve"], row["threshold"], row["strategy"]): row["net_benefit"] for row in rows}
 
-    def own(row: TidyRow) -> Cell:
+    def model_cell(row: TidyRow) -> Cell:
         useful = any(low <= row["threshold"] <= high for low, high in ranges[row["curve"]])
         return mark_cell(_estimate(format_, row, "net_benefit"), MARK * useful)
 
-    def of_strategy(name: str) -> CellWriter:
-        return lambda row: format_.number(_clean(benefit[row["curve"], row["threshold"], name]))
+    def strategy_cell(name: str) -> CellWriter:
+        return lambda row: format_.number(_clear_rounding_error(benefit[row["curve"], row["threshold"], name]))
 
     columns = {
-        "net benefit": own,
-        "of all": of_strategy("all"),
-        "of none": of_strategy("none"),
+        "net benefit": model_cell,
+        "of all": strategy_cell("all"),
+        "of none": strategy_cell("none"),
         "net reduction": lambda row: _reduction_cell(format_, row),
         "flagged": format_.field("flag_rate"),
     }
@@ -122,14 +121,14 @@ def differences_page(results: "Results", reading: Reading, digits: int, few: Col
     """Return the page of differences in net benefit between models, at all thresholds or at a few."""
     format_ = CellFormatter(digits)
     rows = [
-        {**row, "curve": of_group(f"{shorten_label(row['model'])} − {shorten_label(row['against'])}", row, reading)}
+        {**row, "curve": curve_name(f"{shorten_label(row['model'])} − {shorten_label(row['against'])}", row, reading)}
         for row in results.rows()
         if few is None or row["threshold"] in few
     ]
     columns: dict[str, CellWriter] = {
         "net benefit": lambda row: mark_cell(_estimate(format_, row, "difference"), MARK * _excludes_zero(row)),
-        "true positives": lambda row: format_.number(_clean(100 * row["tp_rate"])),
-        "false positives": lambda row: format_.number(_clean(100 * row["fp_rate"])),
+        "true positives": lambda row: format_.number(_clear_rounding_error(100 * row["tp_rate"])),
+        "false positives": lambda row: format_.number(_clear_rounding_error(100 * row["fp_rate"])),
     }
     signs = [f"{MARK} the interval excludes 0, at this threshold by itself"] * any(map(_excludes_zero, rows))
     notes = (*format_.reasons.footnotes(), *signs, _DIFFERENCE, _PER_100, *describe_intervals(results, "difference"))
@@ -137,22 +136,19 @@ def differences_page(results: "Results", reading: Reading, digits: int, few: Col
     return Page(adjusted_headline(reading, results.data), (table,), notes)
 
 
-def model_of(row: TidyRow, results: "Results") -> str:
+def model_name(row: TidyRow, results: "Results") -> str:
     """Return the name of the model, also where it is the only one."""
     columns = results.data["columns"]
     return shorten_label(row["model"] or next(iter(columns.get("score") or ()), columns.get("predicted")))
 
 
-def of_group(name: str, row: TidyRow, reading: Reading) -> str:
+def curve_name(name: str, row: TidyRow, reading: Reading) -> str:
     """Return the name of a curve, with its group where there are groups."""
-    if not reading.group:
-        return name
-    groups = [f"{shorten_label(column)} = {shorten_label(value)}" for column, value in (row["group"] or {}).items()]
-    return ", ".join([name, *(groups or [EVERYBODY])])
+    return f"{name}, {describe_group(row['group'])}" if reading.group else name
 
 
 def _estimate(format_: CellFormatter, row: TidyRow, name: str) -> Cell:
-    return format_.estimate({**row, "value": _clean(row[name])})
+    return format_.estimate({**row, "value": _clear_rounding_error(row[name])})
 
 
 def _reduction_cell(format_: CellFormatter, row: TidyRow) -> Cell:
@@ -160,7 +156,9 @@ def _reduction_cell(format_: CellFormatter, row: TidyRow) -> Cell:
     if row["net_reduction"] is None:
         return format_.mark_undefined(row["why"])
     names = {"value": "net_reduction", "low": "net_reduction_low", "high": "net_reduction_high"}
-    of_hundred = {key: None if row[name] is None else _clean(100 * row[name]) for key, name in names.items()}
+    of_hundred = {
+        key: None if row[name] is None else _clear_rounding_error(100 * row[name]) for key, name in names.items()
+    }
     return format_.estimate({**row, **of_hundred})
 
 
@@ -184,7 +182,8 @@ def _describe_ranges(ranges: Sequence[Sequence[float]]) -> str:
     return join_words(parts) if parts else "at none of the thresholds"
 
 
-def _clean(value: float) -> float:
+def _clear_rounding_error(value: float) -> float:
+    # Also turns −0.0 into 0, which would be shown with its sign.
     return 0.0 if abs(value) < _TRACE else value
 
 
@@ -210,30 +209,22 @@ _USUAL = tuple(at / 20 for at in range(1, 20))
 """Thresholds that a table shows by default."""
 _NEAR = 1e-9
 
-_BENEFIT_EXAMPLES = (
-    ("net benefit at the usual threshold probabilities", "baserate benefit people.csv --truth sick --score risk"),
-    (
-        "at threshold probabilities of 5, 10 and 25 %",
-        "baserate benefit people.csv --truth sick --score risk --at 5%,10%,25%",
-    ),
-    (
-        "at every site, between two thresholds",
-        "baserate benefit people.csv --truth sick --score risk --group site --from 0.05 --to 0.35",
-    ),
-    (
-        "at a prevalence of 15 %, to which scores are adjusted",
-        "baserate benefit people.csv --truth sick --score risk --prevalence 0.15",
-    ),
-    (
-        "a case-control sample with scores calibrated at a prevalence of 15 %",
-        "baserate benefit sample.csv --truth sick --score risk --prevalence 0.15 --keep-scores",
-    ),
-    (
-        "differences in net benefit",
-        "baserate benefit people.csv --truth sick --score risk --score old --compare",
-    ),
-    ("a decision curve, to plot", "baserate benefit people.csv --truth sick --score risk -o curve.csv"),
-)
+_BENEFIT_EXAMPLES = """
+# net benefit at the usual threshold probabilities
+baserate benefit people.csv --truth sick --score risk
+# at threshold probabilities of 5, 10 and 25 %
+baserate benefit people.csv --truth sick --score risk --at 5%,10%,25%
+# at every site, between two thresholds
+baserate benefit people.csv --truth sick --score risk --group site --from 0.05 --to 0.35
+# at a prevalence of 15 %, to which scores are adjusted
+baserate benefit people.csv --truth sick --score risk --prevalence 0.15
+# a case-control sample with scores calibrated at a prevalence of 15 %
+baserate benefit sample.csv --truth sick --score risk --prevalence 0.15 --keep-scores
+# differences in net benefit
+baserate benefit people.csv --truth sick --score risk --score old --compare
+# a decision curve, to plot
+baserate benefit people.csv --truth sick --score risk -o curve.csv
+"""
 
 
 def steps(low: float, high: float, *, most: int) -> list[float]:
@@ -243,6 +234,7 @@ def steps(low: float, high: float, *, most: int) -> list[float]:
     ([0.05, 0.15, 0.25, 0.35], [0.1, 0.15, 0.2])
     """
     least = (high - low) / (most - 1)
+    # Without the tolerance, the rounding error of a division could exclude the step that fits exactly.
     place = 10.0 ** math.floor(math.log10(least))
     step = next(each * place for each in (1, 2, 5, 10) if each * place >= least * (1 - _NEAR))
     numbers = [_round(low + step * at) for at in range(math.floor((high - low) / step * (1 - _NEAR)) + 1)]
@@ -272,46 +264,40 @@ class DecisionCurveOptions:
     """Options of decision curves: threshold probabilities, prevalence, adjustment of scores."""
 
     at: Annotated[
-        tuple[tuple[float, ...], ...],
+        tuple[float, ...],
         option(
             type=_probability_list,
             metavar="NUMBERS",
             multiple=True,
+            callback=join_distinct,
             default=f"0.01 to 0.99; in tables at most {FEW} of them",
-            help="Threshold probabilities, such as 0.05,0.1 or 5%,10%.",
         ),
+        "Threshold probabilities, such as 0.05,0.1 or 5%,10%.",
     ] = ()
     from_: Annotated[
-        float | None, option(type=_probability, metavar="NUMBER", default="0.01", help="Lowest threshold probability.")
+        float | None, option(type=_probability, metavar="NUMBER", default="0.01"), "Lowest threshold probability."
     ] = None
     to: Annotated[
-        float | None, option(type=_probability, metavar="NUMBER", default="0.99", help="Highest threshold probability.")
+        float | None, option(type=_probability, metavar="NUMBER", default="0.99"), "Highest threshold probability."
     ] = None
-    points: Annotated[int | None, option(type=whole_number(POINTS), help="Number of evenly spaced thresholds.")] = None
+    points: Annotated[Points, "Number of evenly spaced thresholds."] = None
     prevalence: Prevalence = None
     scores_from: Annotated[
-        float | None,
-        option(
-            type=read_prevalence,
-            metavar="SHARE",
-            default="that of the sample",
-            help="Prevalence at which the scores are calibrated, such as that of the training data.",
-        ),
+        PrevalenceShare,
+        option(default="that of the sample"),
+        "Prevalence at which the scores are calibrated, such as that of the training data.",
     ] = None
     keep_scores: Annotated[
         bool,
-        option(
-            "--keep-scores/--adjust-scores",
-            default="--adjust-scores",
-            help="With --prevalence, scores that are not adjusted to it.",
-        ),
+        option("--keep-scores/--adjust-scores", default="--adjust-scores"),
+        "With --prevalence, scores that are not adjusted to it.",
     ] = False
-    compare: Annotated[bool, option(help="Difference in net benefit between each pair of models.")] = False
+    compare: Annotated[bool, "Difference in net benefit between each pair of models."] = False
 
     def __post_init__(self) -> None:
-        for name, value in (("--from", self.from_), ("--to", self.to), ("--points", self.points)):
-            if self.at and value is not None:
-                raise click.UsageError(f"--at and {name} both determine the thresholds; give one of them.")
+        if self.at:
+            message = "--at and {} both determine the thresholds; give one of them."
+            refuse_given(self, ("from_", "to", "points"), message)
         low, high = self._ends
         if low >= high:
             raise click.UsageError(f"there is no threshold from {low:g} to {high:g}; let --from be less than --to.")
@@ -340,7 +326,7 @@ class DecisionCurveOptions:
     def thresholds(self) -> list[float] | None:
         """All thresholds; None for the default ones."""
         if self.at:
-            return sorted(flatten(self.at))
+            return sorted(self.at)
         low, high = self._ends
         if self.points is not None:
             apart = (high - low) / (self.points - 1)
@@ -372,7 +358,7 @@ def benefit(
     """
     compute = _compare_curves if curve_options.compare else _compute_curves
     results = compute(reading, curve_options, intervals.confidence, output)
-    few = curve_options.few if output.form in {"table", "md"} else None
+    few = curve_options.few if output.is_page else None
     total, notes = len(set(results.columns["threshold"])), list(results.data["notes"])
     if few and len(few) < total:
         notes.append(f"{len(few)} of {total} thresholds are shown; --at or --points shows others, --format csv all.")
@@ -442,7 +428,7 @@ def cost_curve_page(results: "Results", reading: Reading, digits: int) -> Page:
         return {head: partial(_cost_cell, format_, name) for name, head in _HEADS[table].items()}
 
     def label(row: TidyRow) -> str:
-        return of_group(model_of(row, results), row, reading)
+        return curve_name(model_name(row, results), row, reading)
 
     panels, legend = [], []
     if place := results.data.get("marked"):
@@ -476,18 +462,16 @@ def _cost_cell(format_: CellFormatter, name: str, row: TidyRow) -> Cell:
 FEW_POINTS = 21
 """Points of a curve that a table shows: every twentieth."""
 
-_COST_EXAMPLES = (
-    ("to read", "baserate cost-curve people.csv --truth sick --score risk"),
-    (
-        "a false negative costs 20 false positives, at a prevalence of 2 %",
-        "baserate cost-curve people.csv --truth sick --score risk --fp 1 --fn 20 --prevalence 0.02",
-    ),
-    ("every corner, to plot", "baserate cost-curve people.csv --truth sick --score risk --score old -o costs.csv"),
-    (
-        "a Brier curve of unadjusted probabilities",
-        "baserate cost-curve people.csv --truth sick --score risk --kind brier --points 11",
-    ),
-)
+_COST_EXAMPLES = """
+# to read
+baserate cost-curve people.csv --truth sick --score risk
+# a false negative costs 20 false positives, at a prevalence of 2 %
+baserate cost-curve people.csv --truth sick --score risk --fp 1 --fn 20 --prevalence 0.02
+# every corner, to plot
+baserate cost-curve people.csv --truth sick --score risk --score old -o costs.csv
+# a Brier curve of unadjusted probabilities
+baserate cost-curve people.csv --truth sick --score risk --kind brier --points 11
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -495,35 +479,27 @@ class CostCurveOptions(OutcomeCosts):
     """Options of cost curves: kind, number of points, and the costs and prevalence to mark."""
 
     kind: Annotated[
-        "CostCurveKind",
+        Literal["cost", "brier"],
         option(
-            type=NameChoice(["cost", "brier"]),
             help="Cost curve: least expected cost of any threshold; Brier curve: expected loss of the probabilities "
             "themselves, whose area is the Brier score.",
         ),
     ] = "cost"
     points: Annotated[
-        int | None,
-        option(
-            type=whole_number(POINTS),
-            default=f"every corner; in tables at most {FEW_POINTS}",
-            help="Number of evenly spaced points of each curve.",
-        ),
+        Points,
+        option(default=f"every corner; in tables at most {FEW_POINTS}"),
+        "Number of evenly spaced points of each curve.",
     ] = None
     prevalence: Annotated[
-        float | None,
-        option(
-            type=read_prevalence,
-            metavar="SHARE",
-            default="of a Brier curve, that of the sample",
-            help="Prevalence in deployment, such as 0.02 or 2%: where the costs arise.",
-        ),
+        PrevalenceShare,
+        option(default="of a Brier curve, that of the sample"),
+        "Prevalence in deployment, such as 0.02 or 2%: where the costs arise.",
     ] = None
 
     def __post_init__(self) -> None:
-        flags = [f"--{name}" for name in CELLS if getattr(self, name) is not None]
-        if self.kind == "brier" and flags:
-            raise click.UsageError(f"{flags[0]} is for cost curves; leave out either {flags[0]} or --kind brier.")
+        flags = given_flags(self, CELLS)
+        if self.kind == "brier":
+            refuse_given(self, CELLS, "{} is for cost curves; leave out either {} or --kind brier.")
         if flags and self.prevalence is None:
             raise click.UsageError(
                 "the place of costs on the curve depends on the prevalence; add it, such as --prevalence 0.02."
@@ -550,7 +526,7 @@ def cost_curve(
     if costs is not None and prevalence is not None:
         probability_cost(costs, prevalence)  # before reading, so that errors come at once
     read = read_tallies(reading, quiet=output.quiet)
-    few = cost_options.points is None and output.form in {"table", "md"}
+    few = cost_options.points is None and output.is_page
     curves, left_out = _compute_cost_curves(read, cost_options, intervals.confidence, few=few)
     data = curves.data
     if costs is not None and prevalence is not None:

@@ -12,13 +12,21 @@ from click.shell_completion import CompletionItem
 from baserate._domains import FOLDS, SAMPLES
 from baserate._errors import OptionError
 from baserate._formatting import count_of
-from baserate.cli._declarations import option
-from baserate.cli._options import Beta, NetBenefitAt, OutcomeCosts, Prevalence, two_class_measures
+from baserate.cli._declarations import given_values, option
+from baserate.cli._options import (
+    Beta,
+    Cost,
+    FileNames,
+    NetBenefitAt,
+    OutcomeCosts,
+    Prevalence,
+    RequirementTexts,
+    two_class_measures,
+)
 from baserate.cli._values import (
     CELLS,
     RegisteredName,
     complete_two_class,
-    read_cost,
     read_numbers,
     read_share,
     read_threshold,
@@ -118,115 +126,73 @@ class DecisionOptions(OutcomeCosts):
             type=RegisteredName(_list_rules, _find_rule_name),
             metavar="NAME",
             default="by the other options (costs: cost, --require: require, …), or youden",
-            help="Rule that chooses the threshold; `baserate list rules` lists them.",
         ),
+        "Rule that chooses the threshold; `baserate list rules` lists them.",
     ] = None
     prevalence: Prevalence = None
     require: Annotated[
-        tuple[str, ...],
-        option(
-            multiple=True,
-            metavar="TEXT",
-            help="Requirements, such as 'specificity >= 0.9, precision >= 30%'; may be repeated.",
-        ),
+        RequirementTexts, "Requirements, such as 'specificity >= 0.9, precision >= 30%'; may be repeated."
     ] = ()
     maximize: Annotated[
         str | None,
-        option(
-            metavar="MEASURE",
-            shell_complete=_complete_goal,
-            default="youden with --require",
-            help="Measure of decisions to maximize.",
-        ),
+        option(metavar="MEASURE", shell_complete=_complete_goal, default="youden with --require"),
+        "Measure of decisions to maximize.",
     ] = None
     minimize: Annotated[
         str | None,
-        option(
-            metavar="MEASURE",
-            shell_complete=_complete_goal,
-            help="Measure of decisions to minimize; cost is the cost of --fp and --fn.",
-        ),
+        option(metavar="MEASURE", shell_complete=_complete_goal),
+        "Measure of decisions to minimize; cost is the cost of --fp and --fn.",
     ] = None
     capacity: Annotated[
         tuple[str, float] | None,
-        option(
-            type=_read_capacity,
-            metavar="NUMBER",
-            help="Greatest number of flagged rows; below 1 or with % it is a share: 0.1 and 10% are the top tenth.",
-        ),
+        option(type=_read_capacity, metavar="NUMBER"),
+        "Greatest number of flagged rows; below 1 or with % it is a share: 0.1 and 10% are the top tenth.",
     ] = None
-    abstain_cost: Annotated[
-        float | None,
-        option(type=read_cost, metavar="COST", help="Cost of referring a case; the cheapest decision is chosen."),
-    ] = None
+    abstain_cost: Annotated[Cost, "Cost of referring a case; the cheapest decision is chosen."] = None
     coverage: Annotated[
         float | None,
-        option(
-            type=_read_coverage,
-            metavar="SHARE",
-            help="Least share of decided cases, such as 80%; the rest is referred.",
-        ),
+        option(type=_read_coverage, metavar="SHARE"),
+        "Least share of decided cases, such as 80%; the rest is referred.",
     ] = None
     bands: Annotated[
-        tuple[float, ...] | None,
-        option(type=read_numbers, metavar="NUMBERS", help="Edges of risk bands, such as 0.1,0.3."),
+        tuple[float, ...] | None, option(type=read_numbers, metavar="NUMBERS"), "Edges of risk bands, such as 0.1,0.3."
     ] = None
     band_shares: Annotated[
         tuple[float, ...] | None,
-        option(
-            type=_read_band_shares,
-            metavar="SHARES",
-            help="Risk bands by size, highest first: 10%,20% are the top tenth, the next fifth, and the rest.",
-        ),
+        option(type=_read_band_shares, metavar="SHARES"),
+        "Risk bands by size, highest first: 10%,20% are the top tenth, the next fifth, and the rest.",
     ] = None
     band_risks: Annotated[
         tuple[float, ...] | None,
-        option(
-            type=_read_shares,
-            metavar="SHARES",
-            help="Risk bands by observed risk: 0.05,0.2 are the risks at their edges.",
-        ),
+        option(type=_read_shares, metavar="SHARES"),
+        "Risk bands by observed risk: 0.05,0.2 are the risks at their edges.",
     ] = None
     band_names: Annotated[
-        tuple[str, ...] | None,
-        option(type=_read_band_names, metavar="NAMES", help="Names of the risk bands, lowest first."),
+        tuple[str, ...] | None, option(type=_read_band_names, metavar="NAMES"), "Names of the risk bands, lowest first."
     ] = None
     threshold: Annotated[
-        float | None, option(type=_read_threshold, metavar="NUMBER", help="Fixed threshold to evaluate.")
+        float | None, option(type=_read_threshold, metavar="NUMBER"), "Fixed threshold to evaluate."
     ] = None
     measures: Annotated[
-        tuple[tuple[str, ...], ...],
+        tuple[str, ...],
         two_class_measures("the usual ones", "Measures of decisions by any of their names, with commas, or all."),
     ] = ()
     net_benefit_at: NetBenefitAt = None
     beta: Beta = None
     n_bootstrap: Annotated[
         int | None,
-        option(
-            type=whole_number(SAMPLES._replace(low=0)),
-            metavar="NUMBER",
-            default="1000",
-            help="Number of bootstrap samples; 0 for none.",
-        ),
+        option(type=whole_number(SAMPLES._replace(low=0)), metavar="NUMBER", default="1000"),
+        "Number of bootstrap samples; 0 for none.",
     ] = None
     folds: Annotated[
         int | None,
-        option(
-            type=whole_number(FOLDS), metavar="NUMBER", help="Number of cross-validation folds, to evaluate the choice."
-        ),
+        option(type=whole_number(FOLDS), metavar="NUMBER"),
+        "Number of cross-validation folds, to evaluate the choice.",
     ] = None
-    judge_on: Annotated[
-        tuple[str, ...],
-        option(
-            multiple=True,
-            type=click.Path(allow_dash=True),
-            metavar="FILE",
-            help="Test data with the same columns, to evaluate the choice.",
-        ),
-    ] = ()
+    judge_on: Annotated[FileNames, "Test data with the same columns, to evaluate the choice."] = ()
 
     def __post_init__(self) -> None:
-        for message in (*self._idle(), *self._lacking(), *self._unclear()):
+        for message in (*self._unused_options(), *self._missing_options(), *self._contradictions()):
             raise click.UsageError(message)
 
     @property
@@ -236,7 +202,7 @@ class DecisionOptions(OutcomeCosts):
             return self.rule
         from baserate.decide import rules_by_option
 
-        implied = (rules[0] for name, rules in rules_by_option().items() if self._has(name))
+        implied = (rules[0] for name, rules in rules_by_option().items() if self._is_given(name))
         return next(implied, "cost" if self.has_costs else "youden")
 
     @property
@@ -249,7 +215,7 @@ class DecisionOptions(OutcomeCosts):
     @property
     def has_costs(self) -> bool:
         """Whether costs are stated."""
-        return any(map(self._has, CELLS))
+        return any(map(self._is_given, CELLS))
 
     @property
     def settings(self) -> "Settings":
@@ -263,8 +229,7 @@ class DecisionOptions(OutcomeCosts):
         """Bootstrap samples and folds of the validation."""
         from baserate.decide import Validation
 
-        options = {"n_bootstrap": self.n_bootstrap, "folds": self.folds}
-        return Validation(**{name: value for name, value in options.items() if value is not None})
+        return Validation(**given_values(self, ("n_bootstrap", "folds")))
 
     @property
     def choose(self) -> "Rule":
@@ -278,10 +243,11 @@ class DecisionOptions(OutcomeCosts):
         from baserate import Counts
         from baserate.measure import MEASURES, describe, find_measure
 
-        typed = [name for each in self.measures for name in each]
-        if "all" in typed:
+        if "all" in self.measures:
             return [self.settings.apply(each) for each in MEASURES.values() if describe(each).of is Counts]
-        measures = [*{describe(find_measure(name)).name: self._bind(find_measure(name)) for name in typed}.values()]
+        measures = [
+            *{describe(find_measure(name)).name: self._bind(find_measure(name)) for name in self.measures}.values()
+        ]
         unfit = [describe(each).name for each in measures if describe(each).of is not Counts]
         if unfit:
             raise OptionError(
@@ -292,7 +258,7 @@ class DecisionOptions(OutcomeCosts):
     def _arguments(self, rule_option: "RuleOption") -> dict[str, Any]:
         """Arguments of the rule's function that an option sets; none where it is not given."""
         value = getattr(self, rule_option.name)
-        if not self._has(rule_option.name):
+        if not self._is_given(rule_option.name):
             return {}
         if rule_option.kind == "rows_or_share":
             return dict([value])
@@ -334,52 +300,51 @@ class DecisionOptions(OutcomeCosts):
         return bound
 
     @property
-    def _used(self) -> set[str]:
+    def _used_settings(self) -> set[str]:
         """Options that the named measures depend on, besides costs."""
         from baserate.decide import parse_requirements
         from baserate.measure import MEASURES, find_measure, option_of
 
-        typed = [name for each in self.measures for name in each]
-        measures = [*MEASURES.values()] if "all" in typed else [find_measure(name) for name in typed]
+        measures = [*MEASURES.values()] if "all" in self.measures else [find_measure(name) for name in self.measures]
         measures += [
             find_measure(name) for name in (self.maximize, self.minimize) if name and name.strip().lower() != "cost"
         ]
         measures += [each.measure for text in self.require for each in parse_requirements(text)]
         return {{"at": "net_benefit_at"}.get(name, name) for each in measures if (name := option_of(each))}
 
-    def _has(self, name: str) -> bool:
+    def _is_given(self, name: str) -> bool:
         return getattr(self, name) not in (None, ())
 
-    def _idle(self) -> Iterator[str]:
+    def _unused_options(self) -> Iterator[str]:
         """Yield messages on options that the rule does not use."""
         from baserate.decide import rules_by_option
 
         for name, rules in rules_by_option().items():
-            if self._has(name) and self.rule_name not in rules:
+            if self._is_given(name) and self.rule_name not in rules:
                 yield (
                     f"{_flag(name)} is for the rule {' or '.join(rules)}, and the rule is {self.rule_name}; leave it "
                     f"out, or give --rule {rules[0]}."
                 )
         if self.has_costs and not self.entry.has_table:
-            cost = next(filter(self._has, CELLS))
+            cost = next(filter(self._is_given, CELLS))
             yield f"{_flag(cost)} is for flags, which the rule {self.rule_name} does not set; leave out {_flag(cost)}."
         for name in ("net_benefit_at", "beta"):
-            if self._has(name) and name not in self._used:
+            if self._is_given(name) and name not in self._used_settings:
                 yield f"no named measure depends on {_flag(name)}; leave it out."
         if self.folds is not None and self.entry.no_folds:
             yield f"--folds is for a threshold that is chosen, and {self.entry.no_folds}; leave out --folds."
 
-    def _lacking(self) -> Iterator[str]:
+    def _missing_options(self) -> Iterator[str]:
         """Yield a message on an option that the rule requires."""
-        if self.entry.needs and not any(map(self._has, self.entry.needs)):
+        if self.entry.needs and not any(map(self._is_given, self.entry.needs)):
             yield f"the rule {self.rule_name} needs {self.entry.needs_example}."
 
-    def _unclear(self) -> Iterator[str]:
+    def _contradictions(self) -> Iterator[str]:
         """Yield messages on contradictions and impossible values."""
         from baserate.decide import exclusive_options
 
         for one, other in exclusive_options():
-            if self._has(one) and self._has(other):
+            if self._is_given(one) and self._is_given(other):
                 yield f"{_flag(one)} and {_flag(other)} contradict each other; give one of them."
         if (self.maximize or self.minimize or "").strip().lower() == "cost" and (self.maximize or not self.has_costs):
             yield "a cost can only be minimized, at stated costs; for example: --minimize cost --fp 1 --fn 20."
@@ -391,7 +356,7 @@ class DecisionOptions(OutcomeCosts):
             edges = getattr(self, name) or ()
             if list(edges) != sorted(set(edges)):
                 yield f"{_flag(name)} must ascend, each edge once."
-        edges = next((getattr(self, name) for name in _BAND_EDGES if self._has(name)), ())
+        edges = next((getattr(self, name) for name in _BAND_EDGES if self._is_given(name)), ())
         if self.band_names and len(set(self.band_names)) != len(edges) + 1:
             n_names, edges_text = len(edges) + 1, count_of(len(edges), "edge")
             yield f"--band-names must be {n_names} different ones, lowest band first, for {edges_text}."

@@ -1,15 +1,18 @@
 """Commands declared by annotations: each option is stated once, as a field of a dataclass.
 
 A command is a function whose parameters are dataclasses of options, or single options. `command` reads their
-annotations and makes the click command; a dataclass checks in `__post_init__` how its options go together.
+annotations and makes the click command; a dataclass checks in `__post_init__` how its options go together. The text in
+an annotation is the help: `Annotated[bool, "Point estimates alone."]`; `option` states more about it, and an alias such
+as `Column` the type that several options have. A `Literal` is a choice of names.
 The common flags (--debug, --help, and those of `Output`) are declared in this module alone.
 """
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from functools import reduce
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import click
 
@@ -78,6 +81,39 @@ def hide(*names: str) -> Variant:
     return Variant(hidden=frozenset(names))
 
 
+def flag_of(name: str) -> str:
+    """Return the flag of an option.
+
+    >>> flag_of("n_bootstrap"), flag_of("from_")
+    ('--n-bootstrap', '--from')
+    """
+    return f"--{name.strip('_').replace('_', '-')}"
+
+
+def given_flags(options: object, names: Iterable[str]) -> list[str]:
+    """Return the flags of those options of a dataclass that are on the command line."""
+    values = {name: getattr(options, name) for name in names}
+    # Not by truth: 0 is a value of an option.
+    return [flag_of(name) for name, value in values.items() if value is not False and value not in (None, "", ())]
+
+
+def given_values(options: object, names: Iterable[str]) -> dict[str, Any]:
+    """Return the values of those options of a dataclass that are not None."""
+    return {name: value for name in names if (value := getattr(options, name)) is not None}
+
+
+def refuse_given(options: object, names: Iterable[str], message: str) -> None:
+    """Refuse the first of some options that is on the command line; {} in the message stands for its flag."""
+    flags = given_flags(options, names)
+    if flags:
+        raise click.UsageError(message.replace("{}", flags[0]))
+
+
+def missing_option(flag: str) -> click.MissingParameter:
+    """Make the error about an option that is required by others, in the words of click."""
+    return click.MissingParameter(param_hint=f"'{flag}'", param_type="option", ctx=click.get_current_context())
+
+
 class NameChoice(click.Choice[str]):
     """A choice that suggests the nearest name when a text is none of the choices."""
 
@@ -115,10 +151,12 @@ def make_parameters(bundle: type, variant: Variant | None = None) -> list[click.
 
 def _make_parameter(name: str, annotation: object, default: object, *, hidden: bool) -> click.Parameter:
     spec = _find_spec(annotation)
+    choices = _choices(get_args(annotation)[0])
+    settings = {"type": NameChoice(choices)} if choices else {}
     if isinstance(spec, ArgumentSpec):
-        return click.Argument([name], **spec.settings)
+        return click.Argument([name], **{**settings, **spec.settings})
     assert isinstance(spec, OptionSpec)  # noqa: S101  (callers have looked)
-    flags = spec.flags or (f"--{name.strip('_').replace('_', '-')}",)
+    flags = spec.flags or (flag_of(name),)
     is_flag = {"is_flag": True} if get_args(annotation)[0] is bool else {}
     # Click must not get the default: it would convert it, and our types read text.
     return Option(
@@ -127,14 +165,30 @@ def _make_parameter(name: str, annotation: object, default: object, *, hidden: b
         required=default is MISSING,
         hidden=hidden,
         **is_flag,
-        **spec.settings,
+        **{**settings, **spec.settings},
     )
 
 
+def _choices(kind: object) -> tuple[str, ...]:
+    """Return the texts of a `Literal`, also beside None; nothing for other types."""
+    literals = (each for each in (kind, *get_args(kind)) if get_origin(each) is Literal)
+    return next((get_args(each) for each in literals), ())
+
+
 def _find_spec(annotation: object) -> OptionSpec | ArgumentSpec | None:
-    """Find the declaration in an annotation; a later one wins over that of an alias."""
-    specs = [each for each in _metadata(annotation) if isinstance(each, (OptionSpec, ArgumentSpec))]
-    return specs[-1] if specs else None
+    """Merge the declarations in an annotation: first that of an alias, then its own, and a text, which is the help."""
+    metadata = _metadata(annotation)
+    for each in metadata:
+        if isinstance(each, ArgumentSpec):
+            return each
+    specs = [each for each in metadata if isinstance(each, OptionSpec)]
+    specs += [OptionSpec((), None, {"help": each}) for each in metadata if isinstance(each, str)]
+    return reduce(_merge_specs, specs) if specs else None
+
+
+def _merge_specs(alias: OptionSpec, own: OptionSpec) -> OptionSpec:
+    default = alias.default if own.default is None else own.default
+    return OptionSpec(own.flags or alias.flags, default, {**alias.settings, **own.settings})
 
 
 def _metadata(annotation: object) -> tuple[object, ...]:
@@ -158,7 +212,7 @@ OutputFile = Annotated[
     str | None,
     option("-o", "--output", type=click.Path(allow_dash=True), metavar="FILE", default="stdout", help="Output file."),
 ]
-Quiet = Annotated[bool, option("-q", "--quiet", help="No messages on stderr except errors.")]
+Quiet = Annotated[bool, option("-q", "--quiet"), "No messages on stderr except errors."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,11 +221,12 @@ class Output:
 
     format_: Annotated[
         str | None,
-        option("--format", type=NameChoice(FORMATS), default="by the ending of -o, or table", help="Output format."),
+        option("--format", type=NameChoice(FORMATS), default="by the ending of -o, or table"),
+        "Output format.",
     ] = None
-    json: Annotated[bool, option(help="Short for --format json.")] = False
+    json: Annotated[bool, "Short for --format json."] = False
     digits: Annotated[
-        int, option(type=click.IntRange(1, 17), help="Significant digits in tables; json and csv have all.")
+        int, option(type=click.IntRange(1, 17)), "Significant digits in tables; json and csv have all."
     ] = 4
     path: OutputFile = None
     quiet: Quiet = False
@@ -200,6 +255,16 @@ class Output:
         return name or (self._ending if self._ending in self.formats else "table")
 
     @property
+    def is_page(self) -> bool:
+        """Whether the format is for people, so that long results are cut and notes are part of them."""
+        return self.form in {"table", "md"}
+
+    @property
+    def needs_headline(self) -> bool:
+        """Whether stderr needs the headline, since the results on the screen do not begin with it."""
+        return self.form in {"json", "csv"} or self.to_file
+
+    @property
     def to_file(self) -> bool:
         """Whether the results go to a file rather than to stdout."""
         return self.path not in {None, "-"}
@@ -219,16 +284,12 @@ def check_place(path: Path, flag: str = "-o") -> None:
         )
 
 
-Examples = Sequence[tuple[str, str]]
-"""Pairs of a purpose and a command."""
-
-
 class CommonFlags(click.Command):
     """A command with the common flags."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """List the parameters: own ones, common ones, --help."""
-        *own, last = super().get_params(ctx)
+        *own, last = super().get_params(ctx)  # click appends --help itself
         return [*own, *COMMON, last]
 
     def invoke(self, ctx: click.Context) -> object:
@@ -242,9 +303,11 @@ class CommonFlags(click.Command):
 class _WithExamples(CommonFlags):
     """A command whose help lists examples before the options."""
 
-    def __init__(self, *args: Any, examples: Examples = (), **settings: Any) -> None:  # noqa: ANN401
+    def __init__(self, *args: Any, examples: str = "", **settings: Any) -> None:  # noqa: ANN401
         super().__init__(*args, **settings)
-        self.examples = examples
+        lines = [line.strip() for line in examples.strip().splitlines()]
+        self.examples = [*zip([line.removeprefix("# ") for line in lines[::2]], lines[1::2], strict=True)]
+        """Purposes and commands."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples, then the options."""
@@ -281,21 +344,29 @@ class CommandGroup(_WithExamples, click.Group):
         return super().resolve_command(ctx, [typed, *args[1:]])
 
 
-def command(name: str, *, examples: Examples) -> Callable[[Callable[..., None]], Command]:
-    """Make a function a command: its parameters are dataclasses of options, or single options."""
+def command(name: str, *, examples: str) -> Callable[[Callable[..., None]], Command]:
+    """Make a function a command: its parameters are dataclasses of options, or single options.
+
+    Parameters
+    ----------
+    name
+        Name of the command.
+    examples
+        Lines of a comment on the purpose and a command, in turn.
+    """
 
     def decorate(function: Callable[..., None]) -> Command:
         parameters = inspect.signature(function).parameters.values()
-        # The flags of the output come last, wherever the function has them.
+        # The flags of the output come last, wherever the function has them; the sort is stable.
         ordered = sorted(parameters, key=lambda each: issubclass(_bundle_of(each.annotation) or object, Output))
-        params = [made for each in ordered for made in _parameters_of(each)]
+        params = [parameter for each in ordered for parameter in _parameters_of(each)]
         summary = inspect.cleandoc(function.__doc__ or "")
         # The notes close the last paragraph, but not the summary, which stands alone.
-        help_ = (" " if "\n\n" in summary else "\n\n").join([summary, *_notes(ordered)])
+        help_ = (" " if "\n\n" in summary else "\n\n").join([summary, *_argument_notes(ordered)])
         return Command(
             name,
             params=params,
-            callback=_caller(function, list(parameters)),
+            callback=_make_callback(function, list(parameters)),
             help=help_,
             short_help=help_.partition("\n")[0],
             examples=examples,
@@ -304,9 +375,7 @@ def command(name: str, *, examples: Examples) -> Callable[[Callable[..., None]],
     return decorate
 
 
-def group(
-    name: str, *, examples: Examples = (), noun: str = "command"
-) -> Callable[[Callable[..., None]], CommandGroup]:
+def group(name: str, *, examples: str = "", noun: str = "command") -> Callable[[Callable[..., None]], CommandGroup]:
     """Make a function a group of commands; its parameters are options of the group."""
 
     def decorate(function: Callable[..., None]) -> CommandGroup:
@@ -314,8 +383,8 @@ def group(
         help_ = inspect.cleandoc(function.__doc__ or "")
         return CommandGroup(
             name,
-            params=[made for each in parameters for made in _parameters_of(each)],
-            callback=_caller(function, parameters),
+            params=[parameter for each in parameters for parameter in _parameters_of(each)],
+            callback=_make_callback(function, parameters),
             help=help_,
             short_help=help_.partition("\n")[0],
             examples=examples,
@@ -337,21 +406,21 @@ def _parameters_of(parameter: inspect.Parameter) -> list[click.Parameter]:
     annotation = parameter.annotation
     bundle = _bundle_of(annotation)
     if bundle is not None:
-        return make_parameters(bundle, _variant(annotation))
+        return make_parameters(bundle, _merge_variants(annotation))
     if _find_spec(annotation) is None:
         return []
     default = MISSING if parameter.default is parameter.empty else parameter.default
     return [_make_parameter(parameter.name, annotation, default, hidden=False)]
 
 
-def _variant(annotation: object) -> Variant:
+def _merge_variants(annotation: object) -> Variant:
     variants = [each for each in _metadata(annotation) if isinstance(each, Variant)]
     return Variant(
         frozenset().union(*(each.omitted for each in variants)), frozenset().union(*(each.hidden for each in variants))
     )
 
 
-def _notes(parameters: Sequence[inspect.Parameter]) -> Iterator[str]:
+def _argument_notes(parameters: Sequence[inspect.Parameter]) -> Iterator[str]:
     """Yield the notes of arguments, for the help."""
     for parameter in parameters:
         bundle = _bundle_of(parameter.annotation)
@@ -360,10 +429,11 @@ def _notes(parameters: Sequence[inspect.Parameter]) -> Iterator[str]:
         yield from (spec.note for spec in specs if isinstance(spec, ArgumentSpec) and spec.note)
 
 
-def _caller(function: Callable[..., None], parameters: Sequence[inspect.Parameter]) -> Callable[..., None]:
+def _make_callback(function: Callable[..., None], parameters: Sequence[inspect.Parameter]) -> Callable[..., None]:
     """Call a function with the values that click has read."""
 
     def call(**values: object) -> None:
+        # None means not on the command line, so that the dataclass fills in its own default.
         typed = {name: value for name, value in values.items() if value is not None}
         function(**{each.name: value for each in parameters for value in _values_of(each, typed)})
 
@@ -375,7 +445,7 @@ def _values_of(parameter: inspect.Parameter, typed: Mapping[str, object]) -> Ite
     bundle = _bundle_of(parameter.annotation)
     if bundle is not None:
         # Another dataclass of the command may have a field with the name of an omitted one.
-        names = {each.name for each in fields(bundle)} - _variant(parameter.annotation).omitted
+        names = {each.name for each in fields(bundle)} - _merge_variants(parameter.annotation).omitted
         yield bundle(**{name: typed[name] for name in names if name in typed})
     elif parameter.annotation is click.Context:
         yield click.get_current_context()

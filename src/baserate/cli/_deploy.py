@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import click
 
 from baserate._formatting import count_of, format_count, format_exact, format_number
-from baserate.cli._declarations import NameChoice, Output, OutputFile, Quiet, argument, check_place, command, option
+from baserate.cli._declarations import (
+    Output,
+    OutputFile,
+    Quiet,
+    argument,
+    check_place,
+    command,
+    option,
+    refuse_given,
+)
 from baserate.cli._io import (
     ROWS_FILE,
     MissingScore,
@@ -21,7 +30,7 @@ from baserate.cli._io import (
     print_results,
     write_rows,
 )
-from baserate.cli._options import FILES
+from baserate.cli._options import Column, Columns, NewName, files_argument
 from baserate.cli._terminal import write_output
 from baserate.cli._values import RegisteredName
 from baserate.text import (
@@ -43,68 +52,47 @@ if TYPE_CHECKING:
     from baserate.apply import ScoreRanges
     from baserate.report import Plan
 
-_APPLY_EXAMPLES = (
-    ("calibrated probabilities beside the scores", "baserate apply calibrator.json people.csv -o calibrated.csv"),
-    (
-        "files of any size and format, with a name for the new column",
-        "baserate apply calibrator.json 'parts/*.parquet' -o out.parquet --score risk --to p",
-    ),
-    ("in the middle of a pipe", "zcat people.csv.gz | baserate apply calibrator.json - -o - | head"),
-    ("both probabilities of a Venn–Abers calibrator", "baserate apply venn-abers.json people.csv -o out.csv --bounds"),
-    ("the action of a policy for each row", "baserate apply policy.json new.parquet --id patient -o decisions.parquet"),
-    (
-        "with the probability of each action, and another group column",
-        "baserate apply policy.json new.csv --id patient --group gender --chances -o decisions.csv",
-    ),
-)
+_APPLY_EXAMPLES = """
+# calibrated probabilities beside the scores
+baserate apply calibrator.json people.csv -o calibrated.csv
+# files of any size and format, with a name for the new column
+baserate apply calibrator.json 'parts/*.parquet' -o out.parquet --score risk --to p
+# in the middle of a pipe
+zcat people.csv.gz | baserate apply calibrator.json - -o - | head
+# both probabilities of a Venn–Abers calibrator
+baserate apply venn-abers.json people.csv -o out.csv --bounds
+# the action of a policy for each row
+baserate apply policy.json new.parquet --id patient -o decisions.parquet
+# with the probability of each action, and another group column
+baserate apply policy.json new.csv --id patient --group gender --chances -o decisions.csv
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplyOptions:
     """A calibrator or policy, the rows to apply it to, and the output file."""
 
-    what: Annotated[str, argument(type=click.Path(), metavar="MAP_OR_POLICY")]
-    file: Annotated[
-        tuple[str, ...],
-        argument(type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="FILE...", note=f"FILE is {FILES}"),
-    ]
-    path: Annotated[str, option("-o", "--output", type=click.Path(allow_dash=True), metavar="FILE", help=ROWS_FILE)]
+    what: Annotated[str, argument(type=click.Path(), metavar="CALIBRATOR_OR_POLICY")]
+    file: Annotated[tuple[str, ...], files_argument()]
+    path: Annotated[str, option("-o", "--output", type=click.Path(allow_dash=True), metavar="FILE"), ROWS_FILE]
     score: Annotated[
-        str | None,
-        option(
-            metavar="COLUMN",
-            default="that of the calibrator or policy",
-            help="Column with the scores; of several classes CLASS=COLUMN,….",
-        ),
+        Column,
+        option(default="that of the calibrator or policy"),
+        "Column with the scores; of several classes CLASS=COLUMN,….",
     ] = None
     to: Annotated[
-        str | None,
-        option(
-            metavar="NAME",
-            default="action, or that of the score and _calibrated",
-            help="Name of the new column; of several classes CLASS=NAME,….",
-        ),
+        NewName,
+        option(default="action, or that of the score and _calibrated"),
+        "Name of the new column; of several classes CLASS=NAME,….",
     ] = None
-    bounds: Annotated[
-        bool, option(help="Both probabilities of a Venn–Abers calibrator, as NAME_low and NAME_high.")
-    ] = False
-    id_: Annotated[
-        str | None,
-        option(
-            metavar="COLUMN",
-            help="Column with unique row IDs, whole numbers or text; a randomized policy requires it.",
-        ),
-    ] = None
+    bounds: Annotated[bool, "Both probabilities of a Venn–Abers calibrator, as NAME_low and NAME_high."] = False
+    id_: Annotated[Column, "Column with unique row IDs, whole numbers or text; a randomized policy requires it."] = None
     group: Annotated[
-        tuple[str, ...],
-        option(
-            multiple=True,
-            metavar="COLUMN",
-            default="those of the policy",
-            help="Column with groups; repeat it, one for each attribute of the policy.",
-        ),
+        Columns,
+        option(default="those of the policy"),
+        "Column with groups; repeat it, one for each attribute of the policy.",
     ] = ()
-    chances: Annotated[bool, option(help="Probability of each action of a policy, as NAME_chance_ACTION.")] = False
+    chances: Annotated[bool, "Probability of each action of a policy, as NAME_chance_ACTION."] = False
     missing: MissingScore = "refuse"
     quiet: Quiet = False
 
@@ -114,18 +102,18 @@ class ApplyOptions:
 
     def check(self, *, policy: bool) -> None:
         """Refuse options for the other kind of file."""
-        of_policies = {"--id": self.id_, "--group": self.group, "--chances": self.chances}
-        given = [name for name, value in ({"--bounds": self.bounds} if policy else of_policies).items() if value]
-        if given:
-            kinds = ("calibrators", "a policy") if policy else ("policies", "a calibrator")
-            raise click.UsageError(f"{given[0]} is for {kinds[0]}, and {self.what} contains {kinds[1]}; leave it out.")
+        if policy:
+            refuse_given(self, ["bounds"], f"{{}} is for calibrators, and {self.what} contains a policy; leave it out.")
+        else:
+            message = f"{{}} is for policies, and {self.what} contains a calibrator; leave it out."
+            refuse_given(self, ("id_", "group", "chances"), message)
 
 
 @command("apply", examples=_APPLY_EXAMPLES)
 def apply(apply_options: ApplyOptions) -> None:
     """Apply a calibrator or a policy to rows.
 
-    Every column stays, and probabilities or actions join them. MAP_OR_POLICY is a file that contains one of them. The
+    Every column stays, and probabilities or actions join them. CALIBRATOR_OR_POLICY is a file that contains either. The
     output is written whole or not at all.
     """
     from baserate import Policy
@@ -147,18 +135,16 @@ def apply(apply_options: ApplyOptions) -> None:
     write_rows(loaded, apply_options.file, apply_options.path, quiet=apply_options.quiet, **settings)
 
 
-_EXPORT_EXAMPLES = (
-    ("a calibrator as an expression for the warehouse", "baserate export calibrator.json --to sql"),
-    (
-        "a calibrator as a function for a service",
-        "baserate export calibrator.json --to python --name chance -o chance.py",
-    ),
-    (
-        "a policy as a query for PostgreSQL",
-        "baserate export policy.json --to sql --dialect postgresql --table clinic.scores -o decide.sql",
-    ),
-    ("a policy as a function for a service", "baserate export policy.json --to python --name triage -o triage.py"),
-)
+_EXPORT_EXAMPLES = """
+# a calibrator as an expression for the warehouse
+baserate export calibrator.json --to sql
+# a calibrator as a function for a service
+baserate export calibrator.json --to python --name chance -o chance.py
+# a policy as a query for PostgreSQL
+baserate export policy.json --to sql --dialect postgresql --table clinic.scores -o decide.sql
+# a policy as a function for a service
+baserate export policy.json --to python --name triage -o triage.py
+"""
 _OF_SQL = ("dialect", "score", "table", "group", "id", "chances")
 _OF_POLICIES = ("table", "group", "id", "chances")
 
@@ -180,61 +166,43 @@ class Export:
     """Options that say what to write, and which columns it reads and makes."""
 
     file: Annotated[str, argument(type=click.Path(), metavar="FILE")]
-    to: Annotated[Literal["sql", "python"], option(type=NameChoice(["sql", "python"]), help="Target language.")]
+    to: Annotated[Literal["sql", "python"], "Target language."]
     dialect: Annotated[
         str | None,
-        option(
-            type=RegisteredName(_list_dialects, _find_dialect_name),
-            metavar="NAME",
-            default="duckdb",
-            help="SQL dialect; `baserate list dialects` lists them.",
-        ),
+        option(type=RegisteredName(_list_dialects, _find_dialect_name), metavar="NAME", default="duckdb"),
+        "SQL dialect; `baserate list dialects` lists them.",
     ] = None
     score: Annotated[
-        str | None,
-        option(
-            metavar="COLUMN",
-            default="that of the calibrator or policy",
-            help="Column with the scores, in SQL; of several classes CLASS=COLUMN,….",
-        ),
+        Column,
+        option(default="that of the calibrator or policy"),
+        "Column with the scores, in SQL; of several classes CLASS=COLUMN,….",
     ] = None
     table: Annotated[
-        str | None,
-        option(metavar="NAME", default="an expression", help="Table to query, such as clinic.scores; for policies."),
+        NewName, option(default="an expression"), "Table to query, such as clinic.scores; for policies."
     ] = None
     group: Annotated[
-        tuple[str, ...],
-        option(
-            metavar="COLUMN",
-            multiple=True,
-            default="those of the policy",
-            help="Column with groups, in SQL; one for each attribute of the policy.",
-        ),
+        Columns,
+        option(default="those of the policy"),
+        "Column with groups, in SQL; one for each attribute of the policy.",
     ] = ()
-    id: Annotated[str | None, option(metavar="COLUMN", help="Column with row IDs, for a randomized policy.")] = None
+    id: Annotated[Column, "Column with row IDs, for a randomized policy."] = None
     name: Annotated[
-        str | None,
-        option(
-            metavar="NAME",
-            default="calibrated; of a policy decide, or action in SQL",
-            help="Name of the function, or of the new column of a query.",
-        ),
+        NewName,
+        option(default="calibrated; of a policy decide, or action in SQL"),
+        "Name of the function, or of the new column of a query.",
     ] = None
-    chances: Annotated[bool, option(help="Probability of each action of a policy, as NAME_chance_ACTION.")] = False
+    chances: Annotated[bool, "Probability of each action of a policy, as NAME_chance_ACTION."] = False
     path: OutputFile = None
 
     def check(self, *, policy: bool) -> None:
         """Refuse options that have no use for this language and this kind of file."""
-        for name in _OF_SQL if self.to == "python" else ():
-            if getattr(self, name):
-                raise click.UsageError(f"--{name} is for SQL; a function takes scores, not columns: leave it out.")
-        for name in () if policy else _OF_POLICIES:
-            if getattr(self, name):
-                raise click.UsageError(
-                    f"--{name} is for policies, and {self.file} contains a calibrator; leave it out."
-                )
-        if self.to == "sql" and self.name is not None and not policy:
-            raise click.UsageError("--name is for Python; an expression has none: leave it out.")
+        if self.to == "python":
+            refuse_given(self, _OF_SQL, "{} is for SQL; a function takes scores, not columns: leave it out.")
+        if not policy:
+            message = f"{{}} is for policies, and {self.file} contains a calibrator; leave it out."
+            refuse_given(self, _OF_POLICIES, message)
+        if self.to == "sql" and not policy:
+            refuse_given(self, ["name"], "{} is for Python; an expression has none: leave it out.")
 
 
 @command("export", examples=_EXPORT_EXAMPLES)
@@ -279,12 +247,16 @@ def _write_sql(loaded: "Calibrator | MulticlassCalibrator | Policy", export: Exp
     return ",\n".join(f"{each} AS {find_dialect(dialect).quote_name(name)}" for name, each in expressions.items())
 
 
-_SHOW_EXAMPLES = (
-    ("actions of a policy, and how it was chosen", "baserate show policy.json"),
-    ("the parameters of a calibrator", "baserate show calibrator.json"),
-    ("a saved report", "baserate show report.json"),
-    ("for programs", "baserate show policy.json --json"),
-)
+_SHOW_EXAMPLES = """
+# actions of a policy, and how it was chosen
+baserate show policy.json
+# the parameters of a calibrator
+baserate show calibrator.json
+# a saved report
+baserate show report.json
+# for programs
+baserate show policy.json --json
+"""
 _NAME = 24
 """Letters of the name of a score, which may stand between two thresholds."""
 _TITLE = 56
@@ -315,13 +287,13 @@ def show(file: Annotated[str, argument(type=click.Path(), metavar="FILE")], outp
         page_of = _policy_page(loaded, line, output.digits)
     else:
         line = f"{name} · {loaded!r}"
-        contents = _plan_results(loaded) if isinstance(loaded, Plan) else _describe(loaded)
+        contents = _plan_results(loaded) if isinstance(loaded, Plan) else _tabulate_content(loaded)
         page_of = _listing(line, contents.rows(), output.digits)
     print_messages(line, contents.data, output, inferred=False)
     print_results(contents, lambda: page_of, output)
 
 
-def _describe(loaded: "Calibrator | MulticlassCalibrator | Tally") -> "Results":
+def _tabulate_content(loaded: "Calibrator | MulticlassCalibrator | Tally") -> "Results":
     """Parameters of a calibrator, or numbers of a tally, as tidy rows."""
     from baserate import Results, Tally
 
@@ -344,7 +316,7 @@ def _plan_results(plan: "Plan") -> "Results":
 
     stored = _contents(plan.to_json())
     filled = {name: value for name, value in stored.items() if value not in (None, [], {}, False)}
-    columns = {"name": list(filled), "value": [_spell(value) for value in filled.values()]}
+    columns = {"name": list(filled), "value": [_format_value(value) for value in filled.values()]}
     return Results(columns, {"notes": [], **stored})
 
 
@@ -354,14 +326,14 @@ def _contents(text: str) -> dict[str, Any]:
     return {name: stored[name] for name in stored if name not in {"kind", "schema_version", "seal"}}
 
 
-def _spell(value: object) -> str:
+def _format_value(value: object) -> str:
     """Format one value as text."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        return ", ".join(map(_spell, value))
+        return ", ".join(map(_format_value, value))
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_spell(each)}" for name, each in value.items())
+        return ", ".join(f"{name} {_format_value(each)}" for name, each in value.items())
     return json.dumps(value)
 
 
@@ -385,7 +357,7 @@ def _policy_results(policy: "Policy") -> "Results":
     """Tidy rows: scores from `lower` on and below `upper`, an action, and its chance."""
     from baserate import Results
 
-    rows = [row for group, treatment in policy.by_group.items() for row in _rows(policy, group, treatment)]
+    rows = [row for group, treatment in policy.by_group.items() for row in _policy_rows(policy, group, treatment)]
     return Results({name: [row[name] for row in rows] for name in rows[0]}, _contents(policy.to_json()))
 
 
@@ -402,11 +374,11 @@ def _policy_page(policy: "Policy", line: str, digits: int) -> Page:
     from baserate.text import describe_policy  # which loads NumPy
 
     done = Table("", (), tuple(_section(policy, group, digits) for group in policy.by_group))
-    about = Table("", (), (Section("origin", tuple(Row(*each) for each in _about(policy))),))
-    return Page(line, (describe_policy(policy, _name(policy)), done, about))
+    about = Table("", (), (Section("origin", tuple(Row(*each) for each in _describe_inputs(policy))),))
+    return Page(line, (describe_policy(policy, _score_name(policy)), done, about))
 
 
-def _rows(policy: "Policy", group: "Group", treatment: "Treatment") -> Iterator[dict[str, object]]:
+def _policy_rows(policy: "Policy", group: "Group", treatment: "Treatment") -> Iterator[dict[str, object]]:
     from baserate.apply import score_ranges
 
     ranges = score_ranges(treatment)
@@ -417,7 +389,7 @@ def _rows(policy: "Policy", group: "Group", treatment: "Treatment") -> Iterator[
             yield {"group": labels, "lower": lower, "upper": upper, "action": action, "chance": chance}
 
 
-def _name(policy: "Policy") -> str:
+def _score_name(policy: "Policy") -> str:
     """Name of the scores that thresholds are compared with."""
     return shorten_label(policy.columns.get("score", "score"), _NAME)
 
@@ -428,7 +400,7 @@ def _section(policy: "Policy", group: "Group", digits: int) -> Section:
 
     title = ", ".join(f"{name} = {value}" for name, value in zip(policy.attributes, group, strict=True))
     ranges = score_ranges(policy.by_group[group])
-    scores = describe_score_ranges(_name(policy), ranges.thresholds)
+    scores = describe_score_ranges(_score_name(policy), ranges.thresholds)
     rows = (Row(each, (), _describe_action(ranges, place, digits)) for place, each in enumerate(scores))
     return Section(shorten_label(title or "all groups", _TITLE), tuple(rows))
 
@@ -441,11 +413,11 @@ def _describe_action(ranges: "ScoreRanges", place: int, digits: int) -> str:
     return ", ".join(f"{shorten_label(action)}{_SPACE}{share:.{digits}g}{_SPACE}%" for action, share in each.items())
 
 
-def _about(policy: "Policy") -> Iterator[tuple[str, tuple[()], str]]:
+def _describe_inputs(policy: "Policy") -> Iterator[tuple[str, tuple[()], str]]:
     """Yield the inputs and the origin of a policy, by name."""
     entries = {
-        "other groups": _others(policy),
-        "requires": _requirements(policy),
+        "other groups": _describe_other_groups(policy),
+        "requires": _describe_requirements(policy),
         "calibrator": _describe_calibrator(policy),
         "columns": ", ".join(f"{what} {shorten_label(name)}" for what, name in policy.columns.items()),
         "positive": policy.positive and shorten_label(policy.positive),
@@ -460,7 +432,7 @@ def _describe_origin(policy: "Policy") -> str:
     return f"rows with the digest {policy.chosen_on[:_DIGEST]}" if policy.chosen_on else "no data"
 
 
-def _others(policy: "Policy") -> str:
+def _describe_other_groups(policy: "Policy") -> str:
     if not policy.needs_group:
         return ""
     from baserate._policy import REFUSE
@@ -468,7 +440,7 @@ def _others(policy: "Policy") -> str:
     return "refused" if policy.otherwise == REFUSE else f"{shorten_label(policy.otherwise)}, at every score"
 
 
-def _requirements(policy: "Policy") -> str:
+def _describe_requirements(policy: "Policy") -> str:
     groups = [f"a group by {', '.join(map(shorten_label, policy.attributes))}"] * policy.needs_group
     ids = ["an id, whole numbers or text, for random decisions"] * policy.needs_id
     return "; ".join(["a score", *groups, *ids])
@@ -480,6 +452,7 @@ def _describe_thresholds(policy: "Policy") -> str:
 
     assert policy.calibrator is not None  # noqa: S101  (for the type checker)
     every = dict.fromkeys(at for treatment in policy.by_group.values() for at in score_ranges(treatment).thresholds)
+    # A calibrator of probabilities is defined from 0 to 1; thresholds may be infinite, to flag all or nothing.
     at = [each for each in every if not policy.calibrator.form.of_probabilities or 0 <= each <= 1]
     if not at:
         return ""

@@ -4,18 +4,28 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 
 from baserate._domains import PREVALENCE
 from baserate._errors import BaserateError, UnknownNameError
 from baserate._formatting import format_count, format_number
-from baserate.cli._declarations import NameChoice, argument, option
+from baserate.cli._declarations import missing_option, option, refuse_given
 from baserate.cli._measure import score_columns
-from baserate.cli._options import FILES, ClassScores, Negative, Positive, Reading, check_score_options
+from baserate.cli._options import (
+    ClassScores,
+    Column,
+    ColumnList,
+    FileNames,
+    Negative,
+    Positive,
+    Reading,
+    check_score_options,
+    files_argument,
+)
 from baserate.cli._terminal import progress_bar
-from baserate.cli._values import names, read_share
+from baserate.cli._values import read_prevalence, read_share
 from baserate.text import describe_files, describe_rows, shorten_label
 
 if TYPE_CHECKING:
@@ -30,76 +40,42 @@ _OF_LABELS = ("positive", "negative")
 class DeploymentOptions(ClassScores):
     """The target, where a classifier is used, and optional labelled validation data."""
 
-    file: Annotated[
-        tuple[str, ...],
-        argument(
-            type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="TARGET...", note=f"TARGET is {FILES}"
-        ),
-    ]
-    score: Annotated[str | None, option(metavar="COLUMN", help="Column with the scores.")] = None
+    file: Annotated[tuple[str, ...], files_argument("TARGET...")]
+    score: Annotated[Column, "Column with the scores."] = None
     target_truth: Annotated[
-        str | None,
-        option(
-            metavar="COLUMN", help="Column of the target with true labels, if some rows have one and others are empty."
-        ),
+        Column, "Column of the target with true labels, if some rows have one and others are empty."
     ] = None
-    weight: Annotated[str | None, option(metavar="COLUMN", help="Column of the target with sampling weights.")] = None
-    count: Annotated[
-        str | None,
-        option(metavar="COLUMN", help="Column of the target with the number of identical rows that a row stands for."),
-    ] = None
+    weight: Annotated[Column, "Column of the target with sampling weights."] = None
+    count: Annotated[Column, "Column of the target with the number of identical rows that a row stands for."] = None
     validation: Annotated[
-        tuple[str, ...],
-        option(
-            type=click.Path(allow_dash=True),
-            multiple=True,
-            metavar="FILE",
-            help="Labelled validation data, which the model was not fitted to; may be repeated.",
-        ),
+        FileNames, "Labelled validation data, which the model was not fitted to; may be repeated."
     ] = ()
-    truth: Annotated[
-        str | None, option(metavar="COLUMN", help="Column of the validation data with the true labels.")
-    ] = None
+    truth: Annotated[Column, "Column of the validation data with the true labels."] = None
     validation_score: Annotated[
-        str | None,
-        option(metavar="COLUMN", default="that of the target", help="Column of the validation data with the scores."),
+        Column, option(default="that of the target"), "Column of the validation data with the scores."
     ] = None
     validation_scores: Annotated[
-        tuple[str, ...],
-        option(
-            type=names,
-            metavar="COLUMNS",
-            default="those of the target",
-            help="Columns of the validation data with a score for each class.",
-        ),
+        ColumnList, option(default="those of the target"), "Columns of the validation data with a score for each class."
     ] = ()
-    validation_weight: Annotated[
-        str | None, option(metavar="COLUMN", help="Column of the validation data with sampling weights.")
-    ] = None
-    validation_count: Annotated[
-        str | None, option(metavar="COLUMN", help="Column of the validation data with numbers of identical rows.")
-    ] = None
+    validation_weight: Annotated[Column, "Column of the validation data with sampling weights."] = None
+    validation_count: Annotated[Column, "Column of the validation data with numbers of identical rows."] = None
     positive: Positive = None
     negative: Negative = None
     missing: Annotated[
-        str,
-        option(
-            type=NameChoice(["refuse", "drop"]),
-            help="Treatment of rows with missing or unknown values, except for --target-truth.",
-        ),
+        Literal["refuse", "drop"],
+        "Treatment of rows with missing or unknown values, except for --target-truth.",
     ] = "refuse"
 
     def __post_init__(self) -> None:
         check_score_options(self.score, self.scores, "scores")
-        for name, remedy in self._idle().items():
-            if getattr(self, name):
-                raise click.UsageError(f"--{name.replace('_', '-')} {remedy}")
+        for name, remedy in self._unused_options().items():
+            refuse_given(self, [name], f"{{}} {remedy}")
         if self.validation and not self.truth:
-            raise click.MissingParameter(param_hint="'--truth'", param_type="option", ctx=click.get_current_context())
+            raise missing_option("--truth")
         if [*self.file, *self.validation].count("-") > 1:
             raise click.UsageError("stdin can be read once; name a file for the target or for --validation.")
 
-    def _idle(self) -> dict[str, str]:
+    def _unused_options(self) -> dict[str, str]:
         """Options without use, and the remedy."""
         idle: dict[str, str] = {}
         if not self.validation:
@@ -130,28 +106,33 @@ class DeploymentOptions(ClassScores):
         )
 
 
-def read_binary_target(deployment: DeploymentOptions, *, quiet: bool) -> "tuple[Target, Tallies | None]":
+def read_target(
+    deployment: DeploymentOptions, *, quiet: bool
+) -> "tuple[Target | MulticlassTarget, Tallies | MulticlassRows | None]":
+    """Read the target and the validation data, if there are any: of several classes where --scores names them."""
+    return (_read_multiclass if deployment.scores else _read_binary)(deployment, quiet=quiet)
+
+
+def _read_binary(deployment: DeploymentOptions, *, quiet: bool) -> "tuple[Target, Tallies | None]":
     """Read scores of two classes; the target has the positive class of the validation data."""
     from baserate import read
 
     validation = None
-    known = _labels(deployment)
+    known = _class_labels(deployment)
     if deployment.validation:
         given = {
             "score": deployment.validation_score or deployment.score,
             **_reading_arguments(deployment, "validation", quiet=quiet),
         }
-        with _reading("validation", "" if deployment.validation_score else "--validation-score"):
+        with _name_side_in_errors("validation", "" if deployment.validation_score else "--validation-score"):
             validation = read.tallies(deployment.validation, **known, **given)
-        known = _labels(validation.intake)
+        known = _class_labels(validation.intake)
     given = {"score": deployment.score, **_reading_arguments(deployment, "", quiet=quiet)}
-    with _reading("target"):
+    with _name_side_in_errors("target"):
         return read.target(deployment.file, **(known if deployment.target_truth else {}), **given), validation
 
 
-def read_multiclass_target(
-    deployment: DeploymentOptions, *, quiet: bool
-) -> "tuple[MulticlassTarget, MulticlassRows | None]":
+def _read_multiclass(deployment: DeploymentOptions, *, quiet: bool) -> "tuple[MulticlassTarget, MulticlassRows | None]":
     """Read a score for each class; validation data, if any, name the classes."""
     from baserate import read
     from baserate.read import resolve_label
@@ -159,11 +140,11 @@ def read_multiclass_target(
     if not deployment.validation:
         labels = [read.LabelText(each) for each in deployment.labels] or None
         score = score_columns(deployment.scores)
-        with _reading("target"):
+        with _name_side_in_errors("target"):
             return read.class_target(
                 deployment.file, score=score, labels=labels, **_reading_arguments(deployment, "", quiet=quiet)
             ), None
-    with _reading("validation", "" if deployment.validation_scores else "--validation-scores"):
+    with _name_side_in_errors("validation", "" if deployment.validation_scores else "--validation-scores"):
         validation = read.class_rows(
             deployment.validation,
             score=score_columns(deployment.validation_scores or deployment.scores),
@@ -173,14 +154,14 @@ def read_multiclass_target(
     score = score_columns(deployment.scores)
     if isinstance(score, Mapping):
         score = {resolve_label(name, validation.labels): column for name, column in score.items()}
-    with _reading("target"):
+    with _name_side_in_errors("target"):
         target = read.class_target(
             deployment.file, score=score, labels=validation.labels, **_reading_arguments(deployment, "", quiet=quiet)
         )
     return target, validation
 
 
-def read_class_shares(text: str, validation: "MulticlassRows") -> dict[object, float]:
+def _read_class_shares(text: str, validation: "MulticlassRows") -> dict[object, float]:
     """Read CLASS=SHARE,…."""
     from baserate.read import LabelText, resolve_label
 
@@ -202,7 +183,7 @@ def _reading_arguments(deployment: DeploymentOptions, side: str, *, quiet: bool)
     return {"missing": missing, "watch": watch, **{name: value for name, value in columns.items() if value}}
 
 
-def _labels(named: "DeploymentOptions | ReadSummary") -> dict[str, Any]:
+def _class_labels(named: "DeploymentOptions | ReadSummary") -> dict[str, Any]:
     """Labels of both classes as text, since another file may contain them as another type."""
     from baserate import read
 
@@ -211,7 +192,7 @@ def _labels(named: "DeploymentOptions | ReadSummary") -> dict[str, Any]:
 
 
 @contextmanager
-def _reading(side: str, other: str = "") -> Iterator[None]:
+def _name_side_in_errors(side: str, other: str = "") -> Iterator[None]:
     """Name the data set and its options in errors; `other` is the option of a column that may have another name."""
     options = ("truth",) if side == "target" else ("score", "scores", "weight", "count")
     try:
@@ -259,7 +240,7 @@ class Recalibration:
     """Options of probabilities that are not recalibrated."""
 
     no_recalibration: Annotated[
-        bool, option(help="Scores taken as calibrated probabilities, not recalibrated on the validation data.")
+        bool, "Scores taken as calibrated probabilities, not recalibrated on the validation data."
     ] = False
     at: Annotated[
         str | None,
@@ -271,3 +252,10 @@ class Recalibration:
             "CLASS=SHARE,….",
         ),
     ] = None
+
+    def read_at(self, validation: "Tallies | MulticlassRows | None") -> float | dict[object, float]:
+        """Return the prevalence of --at, or of several classes their shares."""
+        from baserate import MulticlassRows
+
+        text = str(self.at)
+        return _read_class_shares(text, validation) if isinstance(validation, MulticlassRows) else read_prevalence(text)

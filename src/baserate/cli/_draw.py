@@ -16,7 +16,7 @@ from baserate._domains import BINS, INCHES, ROWS
 from baserate.cli._calibration import CurveBins
 from baserate.cli._curve import BandOptions
 from baserate.cli._decision_curves import CostCurveOptions, DecisionCurveOptions
-from baserate.cli._declarations import Examples, NameChoice, Quiet, check_place, command, group, omit, option
+from baserate.cli._declarations import Quiet, check_place, command, group, omit, option
 from baserate.cli._fairness import GroupOptions, complete_reading
 from baserate.cli._io import (
     adjusted_headline,
@@ -28,12 +28,15 @@ from baserate.cli._io import (
 )
 from baserate.cli._options import (
     ClosedFormIntervals,
+    FileName,
     GroupReading,
     Level,
+    MeasureNames,
     MeasureSettings,
     OptionalReading,
     OutcomeCosts,
     Prevalence,
+    PrevalenceShare,
     Reading,
     bind_settings,
     thresholds_option,
@@ -41,12 +44,8 @@ from baserate.cli._options import (
 from baserate.cli._population import FAMILIES, PopulationRequest, make_request
 from baserate.cli._terminal import print_message
 from baserate.cli._values import (
-    complete_two_class,
-    flatten,
-    names,
     read_numbers,
-    read_prevalence,
-    read_threshold,
+    single_threshold,
     whole_number,
 )
 from baserate.draw import FIGURES
@@ -67,20 +66,16 @@ class FigureOptions:
 
     path: Annotated[
         str,
-        option(
-            "-o",
-            "--output",
-            type=click.Path(),
-            metavar="FILE",
-            help="Output file: .svg, .png or .pdf for the figure, .csv or .json for its numbers.",
-        ),
+        option("-o", "--output", type=click.Path(), metavar="FILE"),
+        "Output file: .svg, .png or .pdf for the figure, .csv or .json for its numbers.",
     ]
     size: Annotated[
         tuple[float, ...] | None,
-        option(type=read_numbers, metavar="W,H", help="Width and height in inches, from 0.5 to 100."),
+        option(type=read_numbers, metavar="W,H"),
+        "Width and height in inches, from 0.5 to 100.",
     ] = None
-    dpi: Annotated[int, option(type=click.IntRange(20, 2400), help="Dots per inch of a .png.")] = 200
-    title: Annotated[str | None, option(metavar="TEXT", help="Title above the figure.")] = None
+    dpi: Annotated[int, option(type=click.IntRange(20, 2400)), "Dots per inch of a .png."] = 200
+    title: Annotated[str | None, option(metavar="TEXT"), "Title above the figure."] = None
     quiet: Quiet = False
 
     def __post_init__(self) -> None:
@@ -103,7 +98,7 @@ class FigureOptions:
         if self.size is not None:
             drawing.figure.set_size_inches(self.size[0], self.size[1])
         if self.title is not None:
-            drawing.ax.set_title(self.title, parse_math=False)
+            drawing.ax.set_title(self.title, parse_math=False)  # a $ in a title begins no formula
         try:
             drawing.save(self.path, dpi=self.dpi)
         except OSError as error:
@@ -117,18 +112,13 @@ class MarkOptions(BandOptions):
     """Options of curves: band, confidence level, thresholds and policies to mark."""
 
     level: Level = 0.95
-    threshold: Annotated[
-        tuple[tuple[float, ...], ...], thresholds_option("Thresholds to mark, with commas.", default=None)
-    ] = ()
-    policy: Annotated[
-        str | None,
-        option(type=click.Path(), metavar="FILE", help="Policy to mark; it also names the columns and groups."),
-    ] = None
+    threshold: Annotated[tuple[float, ...], thresholds_option("Thresholds to mark, with commas.", default=None)] = ()
+    policy: Annotated[FileName, "Policy to mark; it also names the columns and groups."] = None
 
     def arguments(self, figure: "FigureType") -> dict[str, Any]:
         """Make the arguments of a figure's function; load the policy."""
         marks = {
-            "threshold": flatten(self.threshold) or None,
+            "threshold": self.threshold or None,
             "policy": None if self.policy is None else load_policy(self.policy),
         }
         band = {"band": "simultaneous" if self.simultaneous else self.band, "level": self.level}
@@ -148,7 +138,7 @@ class _OwnOptions(NamedTuple):
     """Options of one figure: the function that declares them and makes the call, and examples of the command."""
 
     make_call: Callable[..., Call]
-    examples: Examples
+    examples: str
     reading: Any = None
     """Options of reading, if not those that follow from the entry."""
 
@@ -158,7 +148,7 @@ _OWN_OPTIONS: dict[str, _OwnOptions] = {}
 
 def own_options(
     name: str,
-    examples: Examples = (),
+    examples: str = "",
     reading: Any = None,  # noqa: ANN401  (an annotation)
 ) -> Callable[[Callable[..., Call]], Callable[..., Call]]:
     """Declare the options of a figure beside those of its entry, by the parameters of a function."""
@@ -172,7 +162,7 @@ def own_options(
 
 def _make_command(figure: "FigureType") -> click.Command:
     """Make the command of a figure."""
-    default = (("with the usual options", f"baserate draw {figure.name} {_FILE} -o {figure.name}.svg"),)
+    default = f"# with the usual options\nbaserate draw {figure.name} {_FILE} -o {figure.name}.svg"
     own = _OWN_OPTIONS.get(figure.name, _OwnOptions(lambda: Call({}), default))
 
     def draw_figure(
@@ -242,28 +232,20 @@ def _draw(figure: "FigureType", reading: Reading, figure_options: FigureOptions,
 class RocOptions(OutcomeCosts):
     """Options of a ROC curve: hull, costs, prevalence."""
 
-    no_hull: Annotated[bool, option(help="Without the convex hull, which mixtures of thresholds reach.")] = False
-    prevalence: Annotated[
-        float | None,
-        option(
-            type=read_prevalence, metavar="SHARE", help="Prevalence in deployment, where the costs arise, such as 2%."
-        ),
-    ] = None
+    no_hull: Annotated[bool, "Without the convex hull, which mixtures of thresholds reach."] = False
+    prevalence: Annotated[PrevalenceShare, "Prevalence in deployment, where the costs arise, such as 2%."] = None
 
 
 @own_options(
     "roc",
-    (
-        ("a ROC curve", f"baserate draw roc {_FILE} -o roc.svg"),
-        (
-            "the cheapest threshold, if a false negative costs 20 false positives at 2 %",
-            f"baserate draw roc {_FILE} --fp 1 --fn 20 --prevalence 2% -o roc.svg",
-        ),
-        (
-            "a simultaneous band, and a threshold",
-            f"baserate draw roc {_FILE} --simultaneous --threshold 0.5 -o roc.png",
-        ),
-    ),
+    f"""
+    # a ROC curve
+    baserate draw roc {_FILE} -o roc.svg
+    # the cheapest threshold, if a false negative costs 20 false positives at 2 %
+    baserate draw roc {_FILE} --fp 1 --fn 20 --prevalence 2% -o roc.svg
+    # a simultaneous band, and a threshold
+    baserate draw roc {_FILE} --simultaneous --threshold 0.5 -o roc.png
+    """,
 )
 def _call_roc(roc: RocOptions) -> Call:
     return Call({"hull": not roc.no_hull, "costs": roc.outcome_costs, "prevalence": roc.prevalence})
@@ -271,25 +253,27 @@ def _call_roc(roc: RocOptions) -> Call:
 
 @own_options(
     "pr",
-    (
-        ("precision against recall", f"baserate draw pr {_FILE} -o pr.svg"),
-        ("at a prevalence of 2 %", f"baserate draw pr {_FILE} --prevalence 0.02 --threshold 0.5 -o pr.svg"),
-    ),
+    f"""
+    # precision against recall
+    baserate draw pr {_FILE} -o pr.svg
+    # at a prevalence of 2 %
+    baserate draw pr {_FILE} --prevalence 0.02 --threshold 0.5 -o pr.svg
+    """,
 )
 def _call_pr(
-    *, no_iso_f1: Annotated[bool, option(help="Without lines of equal F1.")] = False, prevalence: Prevalence = None
+    *, no_iso_f1: Annotated[bool, "Without lines of equal F1."] = False, prevalence: Prevalence = None
 ) -> Call:
     return Call({"iso_f1": not no_iso_f1, "prevalence": prevalence}, adjusted_to=prevalence)
 
 
 @own_options(
     "scores",
-    (("score distributions, and a threshold", f"baserate draw scores {_FILE} --threshold 0.5 -o scores.svg"),),
+    f"# score distributions, and a threshold\nbaserate draw scores {_FILE} --threshold 0.5 -o scores.svg",
 )
 def _call_scores(
     *,
     bins: Annotated[
-        int | None, option(type=whole_number(BINS), default="10 to 40", help="Approximate number of bins.")
+        int | None, option(type=whole_number(BINS), default="10 to 40"), "Approximate number of bins."
     ] = None,
 ) -> Call:
     return Call({"bins": bins})
@@ -300,27 +284,21 @@ class ThresholdMeasures(MeasureSettings):
     """Options of measures against the threshold."""
 
     measures: Annotated[
-        tuple[str, ...],
-        option(
-            type=names,
-            metavar="NAMES",
-            shell_complete=complete_two_class,
-            default="sensitivity, specificity, precision, f1 and flag-rate",
-            help="Measures of decisions, with commas.",
-        ),
+        MeasureNames,
+        option(default="sensitivity, specificity, precision, f1 and flag-rate"),
+        "Measures of decisions, with commas.",
     ] = ()
     prevalence: Prevalence = None
 
 
 @own_options(
     "thresholds",
-    (
-        ("the usual measures", f"baserate draw thresholds {_FILE} -o thresholds.svg"),
-        (
-            "two measures, at a prevalence of 2 %",
-            f"baserate draw thresholds {_FILE} --measures ppv,npv --prevalence 2% -o t.svg",
-        ),
-    ),
+    f"""
+    # the usual measures
+    baserate draw thresholds {_FILE} -o thresholds.svg
+    # two measures, at a prevalence of 2 %
+    baserate draw thresholds {_FILE} --measures ppv,npv --prevalence 2% -o t.svg
+    """,
 )
 def _call_thresholds(choice: ThresholdMeasures) -> Call:
     measures = bind_settings(choice.to_settings(), choice.measures)
@@ -332,21 +310,20 @@ _CalibrationBins = Annotated[CurveBins, omit("scores", "labels")]
 
 @own_options(
     "reliability",
-    (
-        ("a calibration curve with its band", f"baserate draw reliability {_FILE} -o reliability.svg"),
-        ("in bins", f"baserate draw reliability {_FILE} --curve binned -o reliability.svg"),
-    ),
+    f"""
+    # a calibration curve with its band
+    baserate draw reliability {_FILE} -o reliability.svg
+    # in bins
+    baserate draw reliability {_FILE} --curve binned -o reliability.svg
+    """,
 )
 def _call_reliability(
     bins: _CalibrationBins,
     *,
     curve: Annotated[
         Literal["binned", "isotonic", "lowess"] | None,
-        option(
-            type=NameChoice(["binned", "isotonic", "lowess"]),
-            default="isotonic; binned with --bins or --by",
-            help="Calibration curve.",
-        ),
+        option(default="isotonic; binned with --bins or --by"),
+        "Calibration curve.",
     ] = None,
 ) -> Call:
     what = curve or ("binned" if bins.bins or bins.by else "isotonic")
@@ -361,10 +338,12 @@ def _call_likelihood_ratio(bins: Annotated[CurveBins, omit("scores", "labels", "
 
 @own_options(
     "decision-curve",
-    (
-        ("net benefit at the usual threshold probabilities", f"baserate draw decision-curve {_FILE} -o benefit.svg"),
-        ("at a prevalence of 2 %", f"baserate draw decision-curve {_FILE} --prevalence 2% --to 0.2 -o benefit.svg"),
-    ),
+    f"""
+    # net benefit at the usual threshold probabilities
+    baserate draw decision-curve {_FILE} -o benefit.svg
+    # at a prevalence of 2 %
+    baserate draw decision-curve {_FILE} --prevalence 2% --to 0.2 -o benefit.svg
+    """,
     reading=Reading,
 )
 def _call_decision_curve(
@@ -375,22 +354,17 @@ def _call_decision_curve(
 
 @own_options(
     "cost-curve",
-    (
-        (
-            "a false negative costs 20 false positives, at a prevalence of 2 %",
-            f"baserate draw cost-curve {_FILE} --fp 1 --fn 20 --prevalence 0.02 -o costs.svg",
-        ),
-        ("a Brier curve", f"baserate draw cost-curve {_FILE} --kind brier -o brier.svg"),
-    ),
+    f"""
+    # a false negative costs 20 false positives, at a prevalence of 2 %
+    baserate draw cost-curve {_FILE} --fp 1 --fn 20 --prevalence 0.02 -o costs.svg
+    # a Brier curve
+    baserate draw cost-curve {_FILE} --kind brier -o brier.svg
+    """,
     reading=Reading,
 )
 def _call_cost_curve(cost_options: Annotated[CostCurveOptions, omit("points")], intervals: ClosedFormIntervals) -> Call:
     settings = {name: getattr(cost_options, name) for name in ("prevalence", "kind")}
     return Call({"costs": cost_options.outcome_costs, "level": intervals.confidence, **settings})
-
-
-def _read_single_threshold(text: str) -> float:
-    return read_threshold(text, "draw a figure for each.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -399,34 +373,21 @@ class PrevalenceCurveOptions(MeasureSettings):
 
     threshold: Annotated[
         float | None,
-        option(
-            type=_read_single_threshold,
-            metavar="NUMBER",
-            default="0.5 for probabilities",
-            help="Threshold: scores at or above it are flagged.",
-        ),
+        option(type=single_threshold("draw a figure for each."), metavar="NUMBER", default="0.5 for probabilities"),
+        "Threshold: scores at or above it are flagged.",
     ] = None
-    measures: Annotated[
-        tuple[str, ...],
-        option(
-            type=names,
-            metavar="NAMES",
-            shell_complete=complete_two_class,
-            default="precision and NPV",
-            help="Measures of decisions, with commas.",
-        ),
-    ] = ()
-    at: Annotated[
-        float | None,
-        option(type=read_prevalence, metavar="SHARE", help="Prevalence in deployment to mark, such as 0.02 or 2%."),
-    ] = None
-    linear: Annotated[bool, option(help="Linear prevalence axis rather than a logarithmic one.")] = False
+    measures: Annotated[MeasureNames, option(default="precision and NPV"), "Measures of decisions, with commas."] = ()
+    at: Annotated[PrevalenceShare, "Prevalence in deployment to mark, such as 0.02 or 2%."] = None
+    linear: Annotated[bool, "Linear prevalence axis rather than a logarithmic one."] = False
     level: Level = 0.95
 
 
 @own_options(
     "prevalence",
-    (("PPV and NPV, with 2 % marked", f"baserate draw prevalence {_FILE} --threshold 0.3 --at 2% -o prevalence.svg"),),
+    f"""
+    # PPV and NPV, with 2 % marked
+    baserate draw prevalence {_FILE} --threshold 0.3 --at 2% -o prevalence.svg
+    """,
 )
 def _call_prevalence(curve: PrevalenceCurveOptions) -> Call:
     measures = bind_settings(curve.to_settings(), curve.measures)
@@ -436,10 +397,12 @@ def _call_prevalence(curve: PrevalenceCurveOptions) -> Call:
 
 @own_options(
     "groups",
-    (
-        ("measures by site", f"baserate draw groups {_FILE} --group site -o groups.svg"),
-        ("by a saved policy", "baserate draw groups new.csv --policy policy.json -o groups.svg"),
-    ),
+    f"""
+    # measures by site
+    baserate draw groups {_FILE} --group site -o groups.svg
+    # by a saved policy
+    baserate draw groups new.csv --policy policy.json -o groups.svg
+    """,
 )
 def _call_groups(
     group_options: Annotated[GroupOptions, omit("n_permutations", "seed", "reference", "min_group_size")],
@@ -453,18 +416,13 @@ def _call_groups(
 class SampleOptions:
     """Options of a figure of a population: its kind, and a simulated sample."""
 
-    what: Annotated[
-        Any, option(type=NameChoice(["densities", "roc", "pr"]), help="Score densities of both classes, or a curve.")
-    ] = "densities"
+    what: Annotated[Literal["densities", "roc", "pr"], "Score densities of both classes, or a curve."] = "densities"
     sample: Annotated[
         int | None,
-        option(
-            type=whole_number(ROWS._replace(high=10**7)),
-            metavar="ROWS",
-            help="Number of simulated rows to draw beside it.",
-        ),
+        option(type=whole_number(ROWS._replace(high=10**7)), metavar="ROWS"),
+        "Number of simulated rows to draw beside it.",
     ] = None
-    seed: Annotated[int | None, option(type=click.IntRange(min=0), default="0", help="Random seed of the rows.")] = None
+    seed: Annotated[int | None, option(type=click.IntRange(min=0), default="0"), "Random seed of the rows."] = None
 
     def __post_init__(self) -> None:
         if self.seed is not None and self.sample is None:
@@ -481,13 +439,12 @@ _choose_population.__doc__ = f"{_POPULATION.summary}\n\n{_POPULATION.details}"
 population = group(
     "population",
     noun="population",
-    examples=(
-        ("300 simulated rows", "baserate draw population binormal --means 0,1 --sample 300 -o scores.svg"),
-        (
-            "a sample and a theoretical distribution",
-            f"baserate draw population logit-normal {_FILE} --what roc -o roc.svg",
-        ),
-    ),
+    examples=f"""
+    # 300 simulated rows
+    baserate draw population binormal --means 0,1 --sample 300 -o scores.svg
+    # a sample and a theoretical distribution
+    baserate draw population logit-normal {_FILE} --what roc -o roc.svg
+    """,
 )(_choose_population)
 
 
@@ -532,10 +489,12 @@ def _make_family_command(name: str, family: type) -> click.Command:
         figure_options.save(draw.population(request.population(), sample=sample, what=sample_options.what))
 
     draw_family.__doc__ = family.__doc__
+    # `command` reads the annotation: it declares the options of the family, which a closure cannot state.
     draw_family.__annotations__["parameters"] = family
-    examples = (
-        ("the scores of 300 rows, over their densities", f"baserate draw population {name} --sample 300 -o {name}.svg"),
-    )
+    examples = f"""
+    # the scores of 300 rows, over their densities
+    baserate draw population {name} --sample 300 -o {name}.svg
+    """
     return command(name, examples=examples)(draw_family)
 
 
@@ -546,10 +505,12 @@ for _name, _family in FAMILIES.items():
 @group(
     "draw",
     noun="figure",
-    examples=(
-        ("a ROC curve with its band", f"baserate draw roc {_FILE} --band -o roc.svg"),
-        ("cumulative gains", f"baserate draw gain {_FILE} -o gain.svg"),
-    ),
+    examples=f"""
+    # a ROC curve with its band
+    baserate draw roc {_FILE} --band -o roc.svg
+    # cumulative gains
+    baserate draw gain {_FILE} -o gain.svg
+    """,
 )
 def draw() -> None:
     """Draw figures for papers: ROC, PR, calibration and more.

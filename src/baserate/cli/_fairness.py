@@ -5,13 +5,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 from click.shell_completion import CompletionItem
 
 from baserate._domains import FOLDS, REPEATS, SAMPLES
-from baserate.cli._declarations import NameChoice, Output, command, omit, option
+from baserate.cli._declarations import (
+    Output,
+    command,
+    flag_of,
+    given_flags,
+    given_values,
+    missing_option,
+    omit,
+    option,
+    refuse_given,
+)
 from baserate.cli._io import (
     PolicyFile,
     adjusted_headline,
@@ -24,7 +34,9 @@ from baserate.cli._io import (
     save_policy,
 )
 from baserate.cli._options import (
+    FileName,
     GroupReading,
+    GroupShares,
     IndependentIntervals,
     Intervals,
     Level,
@@ -40,7 +52,6 @@ from baserate.cli._terminal import progress_counter
 from baserate.cli._values import (
     complete_two_class,
     read_by_name,
-    read_prevalences,
     read_share,
     single_threshold,
     whole_number,
@@ -53,27 +64,20 @@ if TYPE_CHECKING:
     from baserate.equalize import Goal
     from baserate.measure import Measure
 
-    Way = Callable[[Tallies, Goal], Policy]
+    PolicyChooser = Callable[[Tallies, Goal], Policy]
 
-_GROUPS_EXAMPLES = (
-    (
-        "by race and by sex, then by both at once",
-        "baserate groups people.csv --truth sick --score risk --group race,sex",
-    ),
-    (
-        "a saved policy by group",
-        "baserate groups new.csv --policy policy.json",
-    ),
-    (
-        "other measures, also of ranks and probabilities, for a program",
-        "baserate groups people.csv --truth sick --score risk --group site --measures fnr,auc,observed_expected --json",
-    ),
-    (
-        "a reference group, and only groups with 100 rows or more",
-        "baserate groups people.csv --truth sick --score risk --group race --reference Caucasian --min-group-size 100",
-    ),
-    ("predicted labels", "baserate groups people.csv --truth sick --predicted says --group race"),
-)
+_GROUPS_EXAMPLES = """
+# by race and by sex, then by both at once
+baserate groups people.csv --truth sick --score risk --group race,sex
+# a saved policy by group
+baserate groups new.csv --policy policy.json
+# other measures, also of ranks and probabilities, for a program
+baserate groups people.csv --truth sick --score risk --group site --measures fnr,auc,observed_expected --json
+# a reference group, and only groups with 100 rows or more
+baserate groups people.csv --truth sick --score risk --group race --reference Caucasian --min-group-size 100
+# predicted labels
+baserate groups people.csv --truth sick --predicted says --group race
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,36 +90,25 @@ class GroupOptions:
             type=single_threshold("give one, which decides for every group."),
             metavar="NUMBER",
             default="0.5 for probabilities",
-            help="Threshold: scores at or above it are flagged.",
         ),
+        "Threshold: scores at or above it are flagged.",
     ] = None
-    policy: Annotated[
-        str | None,
-        option(type=click.Path(), metavar="FILE", help="Policy that decides; it also names the columns and groups."),
-    ] = None
-    measures: Annotated[
-        tuple[tuple[str, ...], ...], two_class_measures("flag rate, sensitivity, FPR, precision and accuracy")
-    ] = ()
+    policy: Annotated[FileName, "Policy that decides; it also names the columns and groups."] = None
+    measures: Annotated[tuple[str, ...], two_class_measures("flag rate, sensitivity, FPR, precision and accuracy")] = ()
     level: Level = 0.95
     n_permutations: Annotated[
-        int, option(type=whole_number(SAMPLES), help="Number of permutations for the null distribution.")
+        int, option(type=whole_number(SAMPLES)), "Number of permutations for the null distribution."
     ] = 10_000
     seed: Seed = 0
     reference: Annotated[
         str | None,
-        option(
-            metavar="GROUP",
-            default="the largest",
-            help="Reference group: its label, or COLUMN=LABEL,… where there are several columns.",
-        ),
+        option(metavar="GROUP", default="the largest"),
+        "Reference group: its label, or COLUMN=LABEL,… where there are several columns.",
     ] = None
     min_group_size: Annotated[
         int,
-        option(
-            type=click.IntRange(1),
-            metavar="ROWS",
-            help="Least number of rows that a tested measure rests on, for example negatives for the FPR.",
-        ),
+        option(type=click.IntRange(1), metavar="ROWS"),
+        "Least number of rows that a tested measure rests on, for example negatives for the FPR.",
     ] = 30
 
     def __post_init__(self) -> None:
@@ -133,7 +126,7 @@ class GroupOptions:
 
     def bind_measures(self, settings: MeasureSettings) -> "list[Measure] | None":
         """Measures with the numbers that they depend on; None for the usual ones."""
-        return bind_settings(settings.to_settings(), [name for each in self.measures for name in each]) or None
+        return bind_settings(settings.to_settings(), self.measures) or None
 
 
 @command("groups", examples=_GROUPS_EXAMPLES)
@@ -193,24 +186,19 @@ def complete_reading(reading: Reading, policy: "Policy | None") -> Reading:
     return full_reading
 
 
-_WAYS = ("deterministic", "blind", "crossing", "favor", "reversal")
+_CHOOSERS = ("deterministic", "blind", "crossing", "favor", "reversal")
 """Options for other policies than the optimal one, of which one may be given."""
 
 
-_OWNERS = {
-    "favorable": "favor",
-    "around": "favor",
-    "objective": "favor",
-    "folds": "held_out",
-    "repeats": "held_out",
-}
-"""Option -> the option that it belongs to."""
+_OWNERS = {"favor": ("favorable", "around", "objective"), "held_out": ("folds", "repeats")}
+"""Option -> options that belong to it."""
 
 
 def match_group(text: str, tallies: "Tallies") -> "Group":
     """Return the group with this spelling; of several attributes, their labels with a stroke between them."""
     from baserate._policy import spellings
 
+    # Labels such as 1 and True have several spellings, and a shell gives one of them.
     known = {"/".join(labels): group for group in tallies.groups for labels in product(*map(spellings, group))}
     return known.get(text.strip(), tuple(text.strip().split("/")))
 
@@ -240,12 +228,8 @@ class ParityOptions(OutcomeCosts):
 
     parity: Annotated[
         tuple[str, ...],
-        option(
-            multiple=True,
-            metavar="NAME",
-            shell_complete=_complete_parity,
-            help="Parity constraint, such as equalized-odds; `baserate list parities` lists them; may be repeated.",
-        ),
+        option(multiple=True, metavar="NAME", shell_complete=_complete_parity),
+        "Parity constraint, such as equalized-odds; `baserate list parities` lists them; may be repeated.",
     ]
     within: Annotated[
         float | dict[str, float],
@@ -257,73 +241,54 @@ class ParityOptions(OutcomeCosts):
         ),
     ] = 0
     prevalence: Annotated[
-        float | dict[str, float] | None,
+        GroupShares,
         option(
-            type=read_prevalences,
-            metavar="SHARE",
             default="that of the sample",
             help="Prevalence in deployment, such as 2%, or of each group, such as 'f=2%,m=3%'; of several columns "
             "'f/north=2%'.",
         ),
     ] = None
-    deterministic: Annotated[bool, option(help="One threshold for each group, without randomization.")] = False
-    blind: Annotated[bool, option(help="One threshold for all, so that the policy needs no group.")] = False
-    crossing: Annotated[bool, option(help="The point where the ROC curves of two groups cross.")] = False
+    deterministic: Annotated[bool, "One threshold for each group, without randomization."] = False
+    blind: Annotated[bool, "One threshold for all, so that the policy needs no group."] = False
+    crossing: Annotated[bool, "The point where the ROC curves of two groups cross."] = False
     favor: Annotated[
         tuple[str, ...],
-        option(
-            multiple=True,
-            metavar="GROUP",
-            help="Reject option: group that is favored in a band of uncertain scores; may be repeated.",
-        ),
+        option(multiple=True, metavar="GROUP"),
+        "Reject option: group that is favored in a band of uncertain scores; may be repeated.",
     ] = ()
-    favorable: Annotated[
-        str | None, option(type=NameChoice(["pass", "flag"]), help="Favorable action, with --favor.")
-    ] = None
+    favorable: Annotated[Literal["pass", "flag"] | None, "Favorable action, with --favor."] = None
     around: Annotated[
         float | None,
-        option(
-            type=single_threshold("a band lies around one."),
-            metavar="NUMBER",
-            default="the best",
-            help="Middle of the band, with --favor.",
-        ),
+        option(type=single_threshold("a band lies around one."), metavar="NUMBER", default="the best"),
+        "Middle of the band, with --favor.",
     ] = None
     objective: Annotated[
         str | None,
-        option(
-            metavar="MEASURE",
-            shell_complete=complete_two_class,
-            default="cost",
-            help="Measure that the band optimizes, with --favor.",
-        ),
+        option(metavar="MEASURE", shell_complete=complete_two_class, default="cost"),
+        "Measure that the band optimizes, with --favor.",
     ] = None
-    reversal: Annotated[bool, option(help="Flags below a threshold, where that is better.")] = False
+    reversal: Annotated[bool, "Flags below a threshold, where that is better."] = False
     otherwise: Annotated[
-        str,
-        option(
-            type=NameChoice(["refuse", "pass", "flag", "refer"]),
-            help="Action for unknown groups, and for groups that lack a class.",
-        ),
+        Literal["refuse", "pass", "flag", "refer"],
+        "Action for unknown groups, and for groups that lack a class.",
     ] = "refuse"
-    frontier: Annotated[bool, option(help="Table of the cost at every tolerance.")] = False
-    held_out: Annotated[bool, option(help="Table of the disparities by cross-validation.")] = False
+    frontier: Annotated[bool, "Table of the cost at every tolerance."] = False
+    held_out: Annotated[bool, "Table of the disparities by cross-validation."] = False
     folds: Annotated[
-        int | None,
-        option(type=whole_number(FOLDS), metavar="NUMBER", default="5", help="Number of folds of --held-out."),
+        int | None, option(type=whole_number(FOLDS), metavar="NUMBER", default="5"), "Number of folds of --held-out."
     ] = None
     repeats: Annotated[
-        int | None, option(type=whole_number(REPEATS), metavar="NUMBER", default="1", help="Repetitions of --held-out.")
+        int | None, option(type=whole_number(REPEATS), metavar="NUMBER", default="1"), "Repetitions of --held-out."
     ] = None
 
     def __post_init__(self) -> None:
-        ways = [name for name in _WAYS if getattr(self, name)]
+        ways = given_flags(self, _CHOOSERS)
         if len(ways) > 1:
-            raise click.UsageError(f"--{ways[0]} and --{ways[1]} are two ways to choose; give one of them.")
-        for name, owner in _OWNERS.items():
-            if getattr(self, name) is not None and not getattr(self, owner):
-                flag = owner.replace("_", "-")
-                raise click.UsageError(f"--{name} is for --{flag}; give --{flag}, too, or leave out --{name}.")
+            raise click.UsageError(f"{ways[0]} and {ways[1]} are two ways to choose; give one of them.")
+        for owner, names in _OWNERS.items():
+            if not getattr(self, owner):
+                flag = flag_of(owner)
+                refuse_given(self, names, f"{{}} is for {flag}; give {flag}, too, or leave out {{}}.")
         if self.favor and self.favorable is None:
             raise click.UsageError("--favor needs the favorable action: --favorable pass, or --favorable flag.")
 
@@ -342,7 +307,7 @@ class ParityOptions(OutcomeCosts):
             return self.prevalence
         return {match_group(name, tallies): value for name, value in self.prevalence.items()}
 
-    def way(self, tallies: "Tallies") -> "Way":
+    def policy_chooser(self, tallies: "Tallies") -> "PolicyChooser":
         """Return the function that chooses the policy."""
         from baserate import equalize
 
@@ -350,7 +315,7 @@ class ParityOptions(OutcomeCosts):
             return partial(
                 equalize.reject_option,
                 favor=[match_group(each, tallies) for each in self.favor],
-                favorable=self.favorable,  # type: ignore[arg-type]  # click chose it
+                favorable=self.favorable or "pass",
                 around=self.around,
                 objective=self.objective,
                 otherwise=self.otherwise,
@@ -367,28 +332,18 @@ class ParityOptions(OutcomeCosts):
 
 
 _COLUMNS = ("--truth sick --score risk --group sex", "--fp 2 --fn 1")
-_EQUALIZE_EXAMPLES = (
-    (
-        "equalized odds at the least cost, and the policy for new rows",
-        f"baserate equalize people.csv {_COLUMNS[0]} --parity equalized-odds {_COLUMNS[1]} -o policy.json",
-    ),
-    (
-        "a tolerance of 0.02, without randomization, for groups by two columns",
-        f"baserate equalize people.csv {_COLUMNS[0]},site --parity equal-opportunity --within 0.02 --deterministic",
-    ),
-    (
-        "at prevalences of 2 % of women and 3.3 % of men",
-        f"baserate equalize people.csv {_COLUMNS[0]} --parity equal-opportunity --prevalence 'f=2%,m=3.3%'",
-    ),
-    (
-        "the price of fairness at every tolerance, and cross-validation",
-        f"baserate equalize people.csv {_COLUMNS[0]} --parity equalized-odds {_COLUMNS[1]} --frontier --held-out",
-    ),
-    (
-        "one threshold for all, without the group attribute",
-        f"baserate equalize people.csv {_COLUMNS[0]} --parity demographic-parity --within 5% --blind",
-    ),
-)
+_EQUALIZE_EXAMPLES = f"""
+# equalized odds at the least cost, and the policy for new rows
+baserate equalize people.csv {_COLUMNS[0]} --parity equalized-odds {_COLUMNS[1]} -o policy.json
+# a tolerance of 0.02, without randomization, for groups by two columns
+baserate equalize people.csv {_COLUMNS[0]},site --parity equal-opportunity --within 0.02 --deterministic
+# at prevalences of 2 % of women and 3.3 % of men
+baserate equalize people.csv {_COLUMNS[0]} --parity equal-opportunity --prevalence 'f=2%,m=3.3%'
+# the price of fairness at every tolerance, and cross-validation
+baserate equalize people.csv {_COLUMNS[0]} --parity equalized-odds {_COLUMNS[1]} --frontier --held-out
+# one threshold for all, without the group attribute
+baserate equalize people.csv {_COLUMNS[0]} --parity demographic-parity --within 5% --blind
+"""
 
 
 @command("equalize", examples=_EQUALIZE_EXAMPLES)
@@ -409,10 +364,11 @@ def equalize(
     from baserate.cli._fairness_page import equalize_page
 
     goal = parity_options.goal  # before reading, so that errors come at once
-    _check(reading, policy_file, output)
+    _check_options(reading, policy_file, output)
     sample = read_tallies(reading, quiet=output.quiet)
+    # Only now, since names of groups match their labels in the data.
     goal = replace(goal, prevalence=parity_options.prevalence_by_group(sample))
-    policy = parity_options.way(sample)(sample, goal)
+    policy = parity_options.policy_chooser(sample)(sample, goal)
     results = _tabulate(sample, goal, policy, parity_options, intervals, quiet=output.quiet)
     results = describe_adjustment(results, sample, parity_options.prevalence)
     line = adjusted_headline(reading, results.data)
@@ -423,12 +379,12 @@ def equalize(
         print_results(results, lambda: equalize_page(results, line, output.digits), output)
 
 
-def _check(reading: Reading, policy_file: PolicyFile, output: Output) -> None:
+def _check_options(reading: Reading, policy_file: PolicyFile, output: Output) -> None:
     """Refuse more or less than one model, and two outputs to stdout."""
     models = [*reading.score, *filter(None, [reading.predicted])]
     check_group(reading.group)
     if not models:
-        raise click.MissingParameter(param_hint="'--score'", param_type="option", ctx=click.get_current_context())
+        raise missing_option("--score")
     if len(models) > 1:
         raise click.UsageError(f"a policy is of one model, not of {' and '.join(models)}; give one.")
     check_stdout(policy_file.path, output)
@@ -454,15 +410,15 @@ def _tabulate(
             frontier = equalize.frontier(sample, goal, otherwise=otherwise, watch=watch)
         results = _append_table(results, frontier, "frontier")
     if parity_options.held_out:
-        options = {"folds": parity_options.folds, "repeats": parity_options.repeats, "seed": intervals.seed}
-        folds = equalize.Folds(**{name: value for name, value in options.items() if value is not None})
+        options = given_values(parity_options, ("folds", "repeats")) | given_values(intervals, ["seed"])
+        folds = equalize.Folds(**options)
         with progress_counter(quiet=quiet) as watch:
             held_out = equalize.cross_validate(
                 sample,
                 goal,
                 folds=folds,
                 watch=watch,
-                choose=parity_options.way(sample),
+                choose=parity_options.policy_chooser(sample),
                 interval=interval or IntervalOptions(),
                 otherwise=otherwise,
             )

@@ -140,7 +140,11 @@ class _GroupPage:
     def _differences(self, rows: Sequence[TidyRow], by: str) -> Table:
         """Return differences from the reference group by measure, those with the smallest p-values."""
         chances = _CHANCES if _n_comparisons(rows, by) > 1 else _CHANCES[:1]
-        lines = [row for name in _measures(rows) for row in _strongest([row for row in rows if row["measure"] == name])]
+        lines = [
+            row
+            for name in _measures(rows)
+            for row in _select_strongest([row for row in rows if row["measure"] == name])
+        ]
         pivot = Pivot(
             section=lambda row: measure_label(row["measure"]),
             line=lambda row: (group_key(row), tuple(row["other"].items())),
@@ -283,7 +287,7 @@ def _measures(rows: Sequence[TidyRow]) -> list[str]:
     return list(dict.fromkeys(row["measure"] for row in rows))
 
 
-def _strongest(rows: Sequence[TidyRow]) -> Sequence[TidyRow]:
+def _select_strongest(rows: Sequence[TidyRow]) -> Sequence[TidyRow]:
     """Return all differences of a measure; of many, those with the smallest p-values."""
     return rows if len(rows) <= MOST else sorted(rows, key=lambda row: 2.0 if row["p"] is None else row["p"])[:MOST]
 
@@ -330,7 +334,7 @@ _FEW = 3
 def equalize_page(results: Results, line: str, digits: int) -> Page:
     """Return the page of some results."""
     layout = _ParityPage(results, digits)
-    panels = [*layout.account(), *layout.frontier(), *layout.held_out()]
+    panels = [*layout.policy_panels(), *layout.frontier(), *layout.held_out()]
     return Page(line, tuple(panels), layout.footnotes())
 
 
@@ -341,7 +345,7 @@ class _ParityPage:
         self.data, self.format, self.rows = results.data, CellFormatter(digits), results.rows()
         self.numbers: dict[Key, TidyRow] = {}
         self.thresholds: dict[tuple[str, GroupKey], list[TidyRow]] = {}
-        for row in self._of("account"):
+        for row in self._rows_of("account"):
             place = row["set"], group_key(row)
             if row["measure"] == "threshold":
                 self.thresholds.setdefault(place, []).append(row)
@@ -349,11 +353,11 @@ class _ParityPage:
                 self.numbers[*place, row["measure"]] = row
         self.groups = list(dict.fromkeys(group for _, group, _ in self.numbers))
 
-    def _of(self, table: str) -> list[dict[str, Any]]:
+    def _rows_of(self, table: str) -> list[dict[str, Any]]:
         """Return the rows of one table."""
         return [row for row in self.rows if row["table"] == table]
 
-    def account(self) -> Iterator[Table | str]:
+    def policy_panels(self) -> Iterator[Table | str]:
         """Yield the policy, the rates of groups, changes, disparities and the price of fairness."""
         (policy,) = self.data["policies"].values()
         rule = describe_rule(policy["rule"], policy["settings"])
@@ -363,8 +367,8 @@ class _ParityPage:
         yield "Difference from the cheapest policy without any parity constraint:"
         yield self._changes()
         yield self._disparities()
-        yield " ".join([self._describe_price(), *self._alternatives(policy)])
-        yield from filter(None, [self._describe_crossing(policy), self._binding()])
+        yield " ".join([self._describe_price(), *self._describe_alternatives(policy)])
+        yield from filter(None, [self._describe_crossing(policy), self._describe_limiting_groups()])
 
     def footnotes(self) -> tuple[str, ...]:
         """Return reasons of undefined numbers, methods of intervals, and the limits of the parity."""
@@ -392,9 +396,9 @@ class _ParityPage:
         if not rows:
             return "everybody" if self.numbers[which, group, "flag_rate"]["value"] else "nobody"
         chances = ("" if row["chance"] is None else f" ({100 * row['chance']:.3g}\N{NO-BREAK SPACE}%)" for row in rows)
-        return ", ".join(f"{self._where(row)}{chance}" for row, chance in zip(rows, chances, strict=True))
+        return ", ".join(f"{self._describe_range(row)}{chance}" for row, chance in zip(rows, chances, strict=True))
 
-    def _where(self, row: TidyRow) -> str:
+    def _describe_range(self, row: TidyRow) -> str:
         """Describe the scores that are flagged: those from a threshold on, or those below it."""
         at, flagged = row["value"], row["action"] == "flag"
         if at in (float("inf"), float("-inf")):
@@ -427,7 +431,7 @@ class _ParityPage:
         if row["measure"] == "cases":
             return self.format.count(row)
         if row["measure"] == "lottery":
-            return _in_tenths(row["value"])
+            return _format_share(row["value"])
         # The base rate is a reference for the other rates: its interval would distract.
         return self.format.value(row) if row["measure"] == "base_rate" else self.format.estimate(row)
 
@@ -446,7 +450,7 @@ class _ParityPage:
 
     def _disparities(self) -> Table:
         """Return the greatest differences between groups without and with the parity, and the tolerance."""
-        rows = [row for row in self._of("account") if row["measure"] == "gap"]
+        rows = [row for row in self._rows_of("account") if row["measure"] == "gap"]
         rates = dict.fromkeys(row["rate"] for row in rows)
         pivot = Pivot(
             line=itemgetter("rate"),
@@ -478,7 +482,7 @@ class _ParityPage:
             more = f", {100 * self.data['price'] / self.data['cost_without']:.3g} % more"
         return f"Expected cost per case: {cost} with the parity, {free} without: its price is {price}{more}."
 
-    def _alternatives(self, policy: TidyRow) -> Iterator[str]:
+    def _describe_alternatives(self, policy: TidyRow) -> Iterator[str]:
         """Yield the costs of other policies with the parity, and of one threshold without it."""
         more = self.data["cost"] - self.data["least"]
         if policy["rule"] != "equalized" and abs(more) <= ROUNDING_ERROR:
@@ -503,7 +507,7 @@ class _ParityPage:
             f"scale, with scores of {second} moved ({knots}), {in_first} serves both where scores lie close together."
         )
 
-    def _binding(self) -> str:
+    def _describe_limiting_groups(self) -> str:
         """Describe the groups that limit the others, if they are few."""
         forgone = any(row["measure"] == "forgone" and row["value"] for row in self.numbers.values())
         if not forgone or not 0 < len(self.data["binds"]) <= _FEW:
@@ -513,7 +517,7 @@ class _ParityPage:
 
     def frontier(self) -> Iterator[Table | str]:
         """Yield the price of the parity at every tolerance."""
-        rows = self._of("frontier")
+        rows = self._rows_of("frontier")
         if rows:
             yield "Price of fairness at every tolerance:"
             columns = {head: partial(self._frontier_cell, name) for name, head in _FRONTIER.items()}
@@ -525,12 +529,12 @@ class _ParityPage:
         if value is None:
             return ""
         if name == "lottery":
-            return _in_tenths(value)
+            return _format_share(value)
         return self.format.number(0.0 if abs(value) < ROUNDING_ERROR else value)
 
     def held_out(self) -> Iterator[Table | str]:
         """Yield the performance of the parity in cross-validation."""
-        rows = self._of("held_out")
+        rows = self._rows_of("held_out")
         if not rows:
             return
         pivot = Pivot(
@@ -552,6 +556,6 @@ def _subject_label(row: TidyRow) -> str:
     return " or ".join(_RATES[name] for name in row["rate"].split(", "))
 
 
-def _in_tenths(share: float) -> str:
+def _format_share(share: float) -> str:
     """Return a share in percent with one decimal; a dash for none."""
     return f"{100 * share:.1f}\N{NO-BREAK SPACE}%" if share else UNDEFINED

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import click
 
 from baserate._formatting import format_exact, format_level, format_number
-from baserate.cli._decision_curves import model_of
-from baserate.cli._declarations import Output, command, hide, option
-from baserate.cli._io import headline, print_notes, print_results, read_rows, read_tallies
-from baserate.cli._options import OutcomeCosts, Reading
-from baserate.cli._values import CELLS, read_level, read_prevalence, read_share
+from baserate.cli._decision_curves import model_name
+from baserate.cli._declarations import Output, command, hide, option, refuse_given
+from baserate.cli._io import headline, read_rows, read_tallies, report_results
+from baserate.cli._options import ConfidenceLevel, OutcomeCosts, PrevalenceShare, Reading
+from baserate.cli._values import CELLS, read_share
 from baserate.text import (
     Cell,
     CellFormatter,
@@ -81,7 +81,7 @@ def hull_page(results: "Results", reading: Reading, digits: int) -> Page:
         if f"{name}_from" in results.columns:
             columns[head] = partial(_range_cell, format_, name)
     vertices = list_table(_few_vertices(rows), columns, label=_vertex_label, corner="ever the best")
-    panels: list[Table | str] = [*_sentences(results, digits), split_when_narrow(vertices)]
+    panels: list[Table | str] = [*_describe_optimum(results, digits), split_when_narrow(vertices)]
     panels += [*_dominated_models(results, format_), *_below_diagonal(results.data["reversible"], format_)]
     notes = (*format_.reasons.footnotes(), *_legend(results, digits))
     return Page(headline(reading, results.data), tuple(panels), notes)
@@ -116,11 +116,11 @@ def _few_vertices(rows: Sequence[TidyRow]) -> list[TidyRow]:
     for at, row in enumerate(vertices):
         for name in (row["classifier"], row["others"]):
             first.setdefault(name, at)
-    shown = {*_spread([[row[name] for row in vertices] for name in ("fpr", "tpr")]), *first.values()}
+    shown = {*_spread_indices([[row[name] for row in vertices] for name in ("fpr", "tpr")]), *first.values()}
     return [row for at, row in enumerate(vertices) if at in shown]
 
 
-def _spread(columns: Sequence[Sequence[float]]) -> list[int]:
+def _spread_indices(columns: Sequence[Sequence[float]]) -> list[int]:
     import numpy as np
 
     from baserate.measure import thin_points
@@ -129,7 +129,7 @@ def _spread(columns: Sequence[Sequence[float]]) -> list[int]:
     return indices
 
 
-def _sentences(results: "Results", digits: int) -> Iterator[str]:
+def _describe_optimum(results: "Results", digits: int) -> Iterator[str]:
     """Yield the best vertex at the costs and the prevalence, and the mixture that attains a rate."""
     at = results.data.get("at", {})
     if "best" in at:
@@ -220,7 +220,7 @@ def ratios_page(results: "Results", reading: Reading, digits: int) -> Page:
     columns["likelihood ratio"] = lambda row: format_.estimate({**row, "value": row["ratio"], "why": None})
     columns["posterior"] = format_.field("posterior")
     rows = [row for rows in _by_model(results.rows()).values() for row in _few_pools(rows)]
-    table = list_table(rows, columns, label=_score_range, section=lambda row: model_of(row, results), corner="scores")
+    table = list_table(rows, columns, label=_score_range, section=lambda row: model_name(row, results), corner="scores")
     where = f"a prevalence of {format_exact(at['prevalence'])}" if at else "the prevalence of the rows"
     legend = (
         "likelihood ratio: how many times as frequent such scores are among positives as among negatives",
@@ -241,7 +241,7 @@ def _by_model(rows: Sequence[TidyRow]) -> dict[str | None, list[TidyRow]]:
 def _few_pools(rows: Sequence[TidyRow]) -> list[TidyRow]:
     """Return pools spread evenly along the ROC curve."""
     running = ([*accumulate(row[name] for row in rows)] for name in ("positives", "negatives"))
-    return [rows[at] for at in _spread([[each / sums[-1] for each in sums] for sums in running])]
+    return [rows[at] for at in _spread_indices([[each / sums[-1] for each in sums] for sums in running])]
 
 
 def _score_range(row: TidyRow) -> str:
@@ -285,24 +285,19 @@ def format_weighted_sum(row: TidyRow, digits: int) -> str:
 
 
 _LEVEL = 0.95
-_POINT = ("fpr", "tpr")
 
-_EXAMPLES = (
-    ("the models and thresholds on the hull", "baserate hull people.csv --truth sick --score risk --score old"),
-    (
-        "a false negative costs 20 false positives, at a prevalence of 2 %",
-        "baserate hull people.csv --truth sick --score risk --score old --fp 1 --fn 20 --prevalence 0.02",
-    ),
-    (
-        "a mixture with a false positive rate of 10 %",
-        "baserate hull people.csv --truth sick --score risk --predicted says --fpr 10%",
-    ),
-    (
-        "likelihood ratios of a score",
-        "baserate hull people.csv --truth sick --score risk --ratios --prevalence 0.02",
-    ),
-    ("the best weights of two scores", "baserate hull people.csv --truth sick --score risk --score old --combine"),
-)
+_EXAMPLES = """
+# the models and thresholds on the hull
+baserate hull people.csv --truth sick --score risk --score old
+# a false negative costs 20 false positives, at a prevalence of 2 %
+baserate hull people.csv --truth sick --score risk --score old --fp 1 --fn 20 --prevalence 0.02
+# a mixture with a false positive rate of 10 %
+baserate hull people.csv --truth sick --score risk --predicted says --fpr 10%
+# likelihood ratios of a score
+baserate hull people.csv --truth sick --score risk --ratios --prevalence 0.02
+# the best weights of two scores
+baserate hull people.csv --truth sick --score risk --score old --combine
+"""
 
 
 def _read_rate(text: str) -> float:
@@ -313,35 +308,20 @@ def _read_rate(text: str) -> float:
 class HullOptions(OutcomeCosts):
     """Options of a hull: costs and prevalence, a rate to reach, likelihood ratios or weights instead."""
 
-    reverse: Annotated[bool, option(help="Models below the diagonal take part with their order reversed.")] = False
+    reverse: Annotated[bool, "Models below the diagonal take part with their order reversed."] = False
     prevalence: Annotated[
-        float | None,
-        option(
-            type=read_prevalence,
-            metavar="SHARE",
-            help="Prevalence in deployment, such as 0.02 or 2%: cost ratios at which each model is the best.",
-        ),
+        PrevalenceShare, "Prevalence in deployment, such as 0.02 or 2%: cost ratios at which each model is the best."
     ] = None
     fpr: Annotated[
-        float | None,
-        option(type=_read_rate, metavar="SHARE", help="False positive rate that a mixture of models reaches."),
+        float | None, option(type=_read_rate, metavar="SHARE"), "False positive rate that a mixture of models reaches."
     ] = None
     tpr: Annotated[
-        float | None,
-        option(type=_read_rate, metavar="SHARE", help="True positive rate that a mixture of models reaches."),
+        float | None, option(type=_read_rate, metavar="SHARE"), "True positive rate that a mixture of models reaches."
     ] = None
-    ratios: Annotated[bool, option(help="Likelihood ratios of scores instead: the slopes of each model's hull.")] = (
-        False
-    )
-    combine: Annotated[bool, option(help="Weights of two scores whose sum has the highest AUC instead.")] = False
+    ratios: Annotated[bool, "Likelihood ratios of scores instead: the slopes of each model's hull."] = False
+    combine: Annotated[bool, "Weights of two scores whose sum has the highest AUC instead."] = False
     level: Annotated[
-        float | None,
-        option(
-            type=read_level,
-            metavar="SHARE",
-            default=f"{_LEVEL}",
-            help="Confidence level of --ratios, such as 0.9 or 90%.",
-        ),
+        ConfidenceLevel, option(default=f"{_LEVEL}"), "Confidence level of --ratios, such as 0.9 or 90%."
     ] = None
 
     def __post_init__(self) -> None:
@@ -349,20 +329,14 @@ class HullOptions(OutcomeCosts):
             raise click.UsageError("--ratios and --combine give different tables; leave out one of them.")
         if self.fpr is not None and self.tpr is not None:
             raise click.UsageError("--fpr and --tpr both determine the mixture; give one of them.")
-        mode = "--combine" if self.combine else "--ratios"
-        for name in self._idle():
-            if not (self.combine or self.ratios):
-                raise click.UsageError(f"--{name} is for likelihood ratios; add --ratios, or leave it out.")
-            raise click.UsageError(f"--{name} has no use beside {mode}; leave out one of them.")
-
-    def _idle(self) -> Iterator[str]:
-        """Yield options that would change nothing."""
+        of_hulls = (*CELLS, "fpr", "tpr")
         if self.combine:
-            idle: tuple[str, ...] = ("reverse", "prevalence", *CELLS, *_POINT, "level")
+            message = "{} has no use beside --combine; leave out one of them."
+            refuse_given(self, ("reverse", "prevalence", *of_hulls, "level"), message)
+        elif self.ratios:
+            refuse_given(self, ("reverse", *of_hulls), "{} has no use beside --ratios; leave out one of them.")
         else:
-            idle = ("reverse", *CELLS, *_POINT) if self.ratios else ("level",)
-        # Compared with None and False rather than tested for truth: 0 is a rate.
-        return (name for name in idle if getattr(self, name) is not None and getattr(self, name) is not False)
+            refuse_given(self, ["level"], "{} is for likelihood ratios; add --ratios, or leave it out.")
 
 
 @command("hull", examples=_EXAMPLES)
@@ -372,35 +346,35 @@ def hull(reading: Annotated[Reading, hide("group")], hull_options: HullOptions, 
     A model below the convex hull of all ROC curves costs more than some other model, at any costs and any prevalence.
     Two neighbors on the hull can be mixed at random.
     """
-    _check(reading, hull_options)  # before reading, so that errors come at once
+    _check_options(reading, hull_options)  # before reading, so that errors come at once
     compute, page = _compute_hull, hull_page
     if hull_options.combine:
         compute, page = _combine_scores, weights_page
     elif hull_options.ratios:
         compute, page = _compute_ratios, ratios_page
     results = compute(reading, hull_options, quiet=output.quiet)
-    if output.form in {"table", "md"}:
+    if output.is_page:
         notes = [*results.data["notes"], *describe_omissions(results)]
         results = replace(results, data={**results.data, "notes": notes})
-    print_notes(reading, results.data, output)
-    print_results(results, lambda: page(results, reading, output.digits), output)
+    report_results(results, page, reading, output)
 
 
-def _check(reading: Reading, hull_options: HullOptions) -> None:
+def _check_options(reading: Reading, hull_options: HullOptions) -> None:
     """Refuse columns and costs that a hull cannot use."""
-    if reading.group:
-        raise click.UsageError("--group has no use for a hull; give a file with rows of one group, or leave it out.")
+    message = "{} has no use for a hull; give a file with rows of one group, or leave it out."
+    refuse_given(reading, ["group"], message)
     if hull_options.combine:
-        if reading.predicted:
-            raise click.UsageError("--predicted has no use beside --combine, which takes two scores; leave it out.")
+        message = "{} has no use beside --combine, which takes two scores; leave it out."
+        refuse_given(reading, ["predicted"], message)
         # A name with * at its end may stand for many columns, which are counted after reading.
         if not any(name.endswith("*") for name in reading.score):
-            _check_two(reading.score)
+            _check_two_scores(reading.score)
     costs = hull_options.outcome_costs
     if costs is None:
         return
     from baserate.decide import has_cost_of_both_errors, probability_cost
 
+    # Only for its error about costs without a slope, which then comes before the files are read.
     probability_cost(costs, 0.5 if hull_options.prevalence is None else hull_options.prevalence)
     if hull_options.prevalence is None and not has_cost_of_both_errors(costs):
         raise click.UsageError(
@@ -409,7 +383,7 @@ def _check(reading: Reading, hull_options: HullOptions) -> None:
         )
 
 
-def _check_two(names: Sequence[str]) -> None:
+def _check_two_scores(names: Sequence[str]) -> None:
     count = len(set(names))
     if count != 2:
         raise click.UsageError(f"--combine takes two scores, not {count}; name two, each with --score.")
@@ -439,5 +413,5 @@ def _combine_scores(reading: Reading, hull_options: HullOptions, *, quiet: bool)
     from baserate.decide import combination_table
 
     rows = read_rows(reading, quiet=quiet)
-    _check_two(tuple(rows.score))
+    _check_two_scores(tuple(rows.score))
     return combination_table(rows)

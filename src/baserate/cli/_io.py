@@ -1,6 +1,6 @@
 """Input and output: read predictions and files of ours, describe them, and print results."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePath
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import click
 
 from baserate._formatting import format_count, format_number, format_pace
-from baserate.cli._declarations import NameChoice, Output, check_place, option
-from baserate.cli._options import Reading
+from baserate.cli._declarations import Output, check_place, missing_option, option
+from baserate.cli._options import FileName, Reading
 from baserate.cli._terminal import WIDTH, print_message, progress_bar, terminal_width, write_output
 from baserate.text import Page, describe_files, describe_positive, describe_rows, shorten_label
 
@@ -43,6 +43,7 @@ def _reading_arguments(reading: Reading, *, quiet: bool) -> dict[str, Any]:
     from baserate import read
 
     check_truth(reading)
+    # A shell has only text: LabelText matches labels by their spelling, whatever their type in the file.
     columns = {name: getattr(reading, name) for name in ("truth", "score", "predicted", "group", "weight", "count")}
     positive, negative = (
         None if each is None else read.LabelText(each) for each in (reading.positive, reading.negative)
@@ -59,7 +60,7 @@ def _reading_arguments(reading: Reading, *, quiet: bool) -> dict[str, Any]:
 def check_truth(reading: Reading) -> None:
     """Refuse options without a column of labels, as click does; a confusion matrix needs none."""
     if reading.truth is None:
-        raise click.MissingParameter(param_hint="'--truth'", param_type="option", ctx=click.get_current_context())
+        raise missing_option("--truth")
 
 
 def check_stdout(path: str | None, output: Output) -> None:
@@ -87,13 +88,25 @@ def print_results(results: "Results", page: Callable[[], Page], output: Output) 
     write_output(texts[output.form](), output.path)
 
 
+def report_results(
+    results: "Results",
+    page: Callable[["Results", Reading, int], Page],
+    reading: Reading,
+    output: Output,
+    omissions: Sequence[str] = (),
+) -> None:
+    """Print messages about results, then the results; omissions are notes on what the page leaves out."""
+    print_notes(reading, {**results.data, "notes": [*results.data["notes"], *omissions]}, output)
+    print_results(results, lambda: page(results, reading, output.digits), output)
+
+
 def headline(reading: Reading, data: Any) -> str:  # noqa: ANN401  (what Results hold)
     """One line on what was read."""
     parts = [
         describe_files(reading.file),
         describe_rows(data),
         *(
-            _classes(data)
+            _describe_classes(data)
             if "classes" in data
             else [describe_positive(reading.truth, data), f"prevalence {format_number(100 * data['prevalence'], 4)} %"]
         ),
@@ -120,7 +133,7 @@ def adjusted_headline(reading: Reading, data: Any) -> str:  # noqa: ANN401  (wha
     return f"{headline(reading, data)} · adjusted to {where} prevalence"
 
 
-def _classes(data: Any) -> list[str]:  # noqa: ANN401  (what Results hold)
+def _describe_classes(data: Any) -> list[str]:  # noqa: ANN401  (what Results hold)
     shares = data["prevalences"]
     most = max(shares, key=lambda name: shares[name])
     return [f"{len(shares)} classes", f"most frequent: {shorten_label(most)}, {format_number(100 * shares[most], 4)} %"]
@@ -140,8 +153,7 @@ def print_messages(headline: str, data: Any, output: Output, *, inferred: bool) 
 
 
 def _messages(headline: str, data: Any, output: Output, *, inferred: bool) -> Iterator[str]:  # noqa: ANN401
-    # A table on the screen begins with this line itself.
-    if output.form in {"json", "csv"} or output.to_file:
+    if output.needs_headline:
         yield headline
     if inferred:
         yield f"positive = {data['positive']}, inferred; name it with --positive."
@@ -153,11 +165,8 @@ ROWS_FILE = "Output file: .parquet, .csv, .tsv or .jsonl, the last three also wi
 
 MissingScore = Annotated[
     Literal["refuse", "keep"],
-    option(
-        "--missing",
-        type=NameChoice(["refuse", "keep"]),
-        help="Treatment of missing scores: refuse the file, or keep the row without a result.",
-    ),
+    option("--missing"),
+    "Treatment of missing scores: refuse the file, or keep the row without a result.",
 ]
 
 _LONG = 1.0
@@ -227,7 +236,7 @@ def write_rows(
 
 def load_policy(path: str) -> "Policy":
     """Read a policy; errors name the file."""
-    return open_file(path, "policy", _parse_policy)
+    return open_file(path, "policy", _load_policy)
 
 
 def load_calibrator_or_policy(path: str) -> "Calibrator | MulticlassCalibrator | Policy":
@@ -273,7 +282,8 @@ def fill_from_policy(reading: Reading, policy: "Policy") -> Reading:
     known = policy.columns
     score = reading.score or tuple(known[name] for name in ("score",) if name in known)
     if not score:
-        raise click.MissingParameter(param_hint="'--score'", param_type="option", ctx=click.get_current_context())
+        raise missing_option("--score")
+    # A negative label on the command line determines the positive one, which may not be that of the policy.
     positive = policy.positive if reading.positive is None and reading.negative is None else reading.positive
     more = tuple(name for name in reading.group if name not in policy.attributes)
     return replace(
@@ -285,13 +295,15 @@ def fill_from_policy(reading: Reading, policy: "Policy") -> Reading:
     )
 
 
-def _parse_policy(path: str) -> "Policy":
-    from baserate import FileFormatError, Policy, load_calibrator
+def _load_policy(path: str) -> "Policy":
+    from baserate import FileFormatError, Policy
+    from baserate._files import CALIBRATOR, MULTICLASS_CALIBRATOR
 
     try:
         return Policy.load(path)
     except FileFormatError:
-        if not _holds(load_calibrator, path):
+        # Only now, since a pipe such as <(…) can be read once.
+        if _find_kind(path, "policy") not in {CALIBRATOR, MULTICLASS_CALIBRATOR}:
             raise
         raise FileFormatError(
             f"{path} contains a calibrator, not a policy",
@@ -299,38 +311,27 @@ def _parse_policy(path: str) -> "Policy":
         ) from None
 
 
-def _holds(load: Callable[[str], object], path: str) -> bool:
-    from baserate import FileFormatError
-
-    try:
-        load(path)
-    except FileFormatError:
-        return False
-    return True
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyFile:
     """Calibrator that is applied first, and the file for the policy."""
 
     calibrator: Annotated[
-        str | None,
-        option(
-            type=click.Path(),
-            metavar="FILE",
-            help="Calibrator to apply before the threshold, from `baserate calibrate`; the policy stores it.",
-        ),
+        FileName, "Calibrator to apply before the threshold, from `baserate calibrate`; the policy stores it."
     ] = None
     path: Annotated[
         str | None,
-        option(
-            "-o", "--output", type=click.Path(allow_dash=True), metavar="POLICY", help="File for the policy, as JSON."
-        ),
+        option("-o", "--output", type=click.Path(allow_dash=True), metavar="POLICY"),
+        "File for the policy, as JSON.",
     ] = None
 
     def __post_init__(self) -> None:
         if self.path not in (None, "-"):
             check_place(Path(str(self.path)))
+
+    @property
+    def flags(self) -> list[str]:
+        """Flags that are on the command line."""
+        return [*["-o"] * (self.path is not None), *["--calibrator"] * (self.calibrator is not None)]
 
     def load_calibrator(self) -> "Calibrator | None":
         """Read the calibrator, if any; one of several classes is refused."""

@@ -4,7 +4,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import click
 from click.shell_completion import get_completion_class
@@ -15,7 +15,7 @@ from baserate.cli._io import print_results
 from baserate.cli._terminal import write_output
 from baserate.text import Page, Row, Section, Table
 
-_DEMO_EXAMPLES = (("in the folder baserate-demo", "baserate demo"),)
+_DEMO_EXAMPLES = "# in the folder baserate-demo\nbaserate demo"
 NAME, PAGE = "people.csv", "report.html"
 
 
@@ -48,7 +48,7 @@ def demo(
     step writes an interactive page, FOLDER/report.html.
     """
     path = folder / NAME
-    _write(path)
+    _write_predictions(path)
     click.echo(f"{path}: 20 000 generated people: label (sick), score (risk) and site.")
     root = context.find_root().command
     for remark, typed in steps(str(path)):
@@ -61,7 +61,7 @@ def demo(
     )
 
 
-def _write(path: Path) -> None:
+def _write_predictions(path: Path) -> None:
     """Write the predictions, unless the file contains them already; never overwrite another file."""
     from baserate.population import screening_csv, simulate_screening
 
@@ -159,13 +159,13 @@ def _entry(name: str, meaning: str, aliases: Iterable[str]) -> _Row:
     return {"name": name, "meaning": meaning, "also": ", ".join(aliases)}
 
 
-def _select(rows: Iterable[_Row], words: str) -> list[_Row]:
+def _select_rows(rows: Iterable[_Row], words: str) -> list[_Row]:
     """Return the rows whose texts contain all words."""
     wanted = words.lower().split()
     return [row for row in rows if all(word in " ".join(map(str, row.values())).lower() for word in wanted)]
 
 
-def _describe(row: _Row) -> str:
+def _describe_entry(row: _Row) -> str:
     """Return the summary of an entry, and those other names that the summary does not mention."""
     summary = row["meaning"]
     names = [
@@ -185,7 +185,7 @@ class _List(NamedTuple):
     """A kind of names: its rows, the meaning of a row, and the sections that rows are in by the value of a column."""
 
     rows: Callable[[], Iterable[_Row]]
-    meaning: Callable[[_Row], str] = _describe
+    meaning: Callable[[_Row], str] = _describe_entry
     sections: tuple[str, dict[Any, str]] | None = None
 
     def page(self, rows: Sequence[_Row], corner: str) -> Page:
@@ -226,12 +226,16 @@ _LISTS = {
 
 @command(
     "list",
-    examples=(
-        ("all of them", "baserate list measures"),
-        ("measures by words", "baserate list measures threat score"),
-        ("the meaning of a code", "baserate list findings BR007"),
-        ("decision rules, with their names in other software", "baserate list rules"),
-    ),
+    examples="""
+    # all of them
+    baserate list measures
+    # measures by words
+    baserate list measures threat score
+    # the meaning of a code
+    baserate list findings BR007
+    # decision rules, with their names in other software
+    baserate list rules
+    """,
 )
 def list_(
     what: Annotated[str, argument(type=NameChoice([*_LISTS]))],
@@ -246,7 +250,7 @@ def list_(
 
     typed = " ".join(words)
     # Measures have a search of their own, which ranks and knows spellings.
-    rows = _measures(typed) if what == "measures" else _select(_LISTS[what].rows(), typed)
+    rows = _measures(typed) if what == "measures" else _select_rows(_LISTS[what].rows(), typed)
     if not rows:
         raise UnknownNameError(
             f"no name or description among the {what} contains {typed!r}", remedy=f"`baserate list {what}` lists all."
@@ -258,15 +262,16 @@ def list_(
 
 @command(
     "completion",
-    examples=(
-        ("in ~/.bashrc", 'eval "$(baserate completion bash)"'),
-        ("in ~/.zshrc", 'eval "$(baserate completion zsh)"'),
-        ("once, for fish", "baserate completion fish > ~/.config/fish/completions/baserate.fish"),
-    ),
+    examples="""
+    # in ~/.bashrc
+    eval "$(baserate completion bash)"
+    # in ~/.zshrc
+    eval "$(baserate completion zsh)"
+    # once, for fish
+    baserate completion fish > ~/.config/fish/completions/baserate.fish
+    """,
 )
-def completion(
-    context: click.Context, shell: Annotated[str, argument(type=NameChoice(["bash", "zsh", "fish"]))]
-) -> None:
+def completion(context: click.Context, shell: Annotated[Literal["bash", "zsh", "fish"], argument()]) -> None:
     """Print the completion script of a shell.
 
     It completes commands, options and names of measures in SHELL.

@@ -132,6 +132,7 @@ class Verbs(CommonFlags, click.Group):
         ctx.color = use_color()
         try:
             return super().invoke(ctx)
+        # Both before click sees them: it would exit with 1, or print an empty line.
         except BrokenPipeError:
             _redirect_to_null(sys.stdout)
             ctx.exit(BROKEN_PIPE)
@@ -145,6 +146,7 @@ class Verbs(CommonFlags, click.Group):
     ) -> NoReturn:
         """Run, print an error in one line, and exit with its code."""
         typed = list(sys.argv[1:] if args is None else args)
+        # Standalone, click would print its own usage lines and choose its own exit codes.
         settings |= {"prog_name": "baserate", "standalone_mode": False}
         try:
             code = super().main(typed, **settings)

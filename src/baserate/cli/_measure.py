@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import click
 
 from baserate._errors import unknown_name
-from baserate.cli._declarations import NameChoice, Output, command, option
-from baserate.cli._io import check_truth, print_notes, print_results, read_rows, read_tallies
+from baserate.cli._declarations import Output, command, option
+from baserate.cli._io import check_truth, read_rows, read_tallies, report_results
 from baserate.cli._options import ClassLabels, Intervals, Measures, MeasureSettings, Reading, ScoreColumns, Thresholds
 from baserate.cli._terminal import progress_bar
-from baserate.cli._values import flatten, names
+from baserate.cli._values import read_names
 
 if TYPE_CHECKING:
     from baserate._confusion import Confusions
@@ -168,18 +168,22 @@ class MeasureOptions:
     measures: Measures = ()
 
 
-_EXAMPLES = (
-    ("from a file of predictions to numbers", "baserate measure people.csv --truth sick --score risk"),
-    ("at two thresholds", "baserate measure people.csv --truth sick --score risk --threshold 0.2,0.5"),
-    (
-        "by group, a few measures, for a program",
-        "baserate measure people.csv --truth sick --score risk --group site --measures auc,f1 --json",
-    ),
-    ("several rows of each patient", "baserate measure scans.csv --truth sick --score risk --cluster patient"),
-    ("from another program", "zcat people.csv.gz | baserate measure - --truth sick --score risk"),
-    ("many classes, from labels", "baserate measure pets.csv --truth is --predicted called"),
-    ("many classes, from a score for each", "baserate measure pets.csv --truth is --scores p_ --average macro"),
-)
+_EXAMPLES = """
+# from a file of predictions to numbers
+baserate measure people.csv --truth sick --score risk
+# at two thresholds
+baserate measure people.csv --truth sick --score risk --threshold 0.2,0.5
+# by group, a few measures, for a program
+baserate measure people.csv --truth sick --score risk --group site --measures auc,f1 --json
+# several rows of each patient
+baserate measure scans.csv --truth sick --score risk --cluster patient
+# from another program
+zcat people.csv.gz | baserate measure - --truth sick --score risk
+# many classes, from labels
+baserate measure pets.csv --truth is --predicted called
+# many classes, from a score for each
+baserate measure pets.csv --truth is --scores p_ --average macro
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,22 +194,13 @@ class ClassOptions(Classes):
     labels: ClassLabels = ()
     average: Annotated[
         tuple[tuple[str, ...], ...],
-        option(
-            type=names,
-            metavar="NAMES",
-            multiple=True,
-            help="Averages over classes: none, macro, weighted, micro, or weights such as cat=1,dog=2.",
-        ),
+        option(type=read_names, metavar="NAMES", multiple=True),
+        "Averages over classes: none, macro, weighted, micro, or weights such as cat=1,dog=2.",
     ] = ()
-    costs: Annotated[
-        str | None, option(metavar="FILE", help="Cost matrix of decisions, with true classes in rows.")
-    ] = None
+    costs: Annotated[str | None, option(metavar="FILE"), "Cost matrix of decisions, with true classes in rows."] = None
     cross_table: Annotated[
-        str | None,
-        option(
-            type=NameChoice(["rows", "columns"]),
-            help="FILE is a confusion matrix, with true classes in its rows or columns.",
-        ),
+        Literal["rows", "columns"] | None,
+        "FILE is a confusion matrix, with true classes in its rows or columns.",
     ] = None
 
 
@@ -226,27 +221,31 @@ def measure(
     from baserate import Rows, Tallies
     from baserate.cli._measure_page import measure_page, multiclass_page, parse_measures
 
-    names = [name for each in measure_options.measures for name in each]
     if intervals.cluster and classes.is_requested:
         raise click.UsageError("--cluster is for two classes; intervals of many classes take rows as independent.")
     read: Any
+    # Clusters are for two classes, so that predicted labels beside them are of two, too.
     if not (classes.is_requested or may_have_many_classes(reading)) or intervals.cluster:
-        measures = settings.bind(parse_measures(names))  # before reading, so that errors come at once
+        measures = settings.bind(
+            parse_measures(measure_options.measures)
+        )  # before reading, so that errors come at once
         read = _read_binary(reading, intervals.cluster, quiet=output.quiet)
     else:
-        parse_class_measures(names)
+        parse_class_measures(measure_options.measures)
         read = read_classes(reading, classes, quiet=output.quiet)
-        measures = settings.bind(parse_measures(names)) if isinstance(read, Tallies) else []
+        measures = settings.bind(parse_measures(measure_options.measures)) if isinstance(read, Tallies) else []
     page = measure_page
     if isinstance(read, (Tallies, Rows)):
-        results = _summarize(read, measures, flatten(measure_options.threshold), intervals.to_interval())
+        results = _summarize(read, measures, measure_options.threshold, intervals.to_interval())
     else:
         settings.refuse_for_classes()
         if measure_options.threshold:
             raise click.UsageError("--threshold is for two classes; of several, the highest score decides.")
-        results, page = _summarize_classes(read, names, classes, intervals.to_interval()), multiclass_page
-    print_notes(reading, results.data, output)
-    print_results(results, lambda: page(results, reading, output.digits), output)
+        results, page = (
+            _summarize_classes(read, measure_options.measures, classes, intervals.to_interval()),
+            multiclass_page,
+        )
+    report_results(results, page, reading, output)
 
 
 def _read_binary(reading: Reading, cluster: str | None, *, quiet: bool) -> "Tallies | Rows":

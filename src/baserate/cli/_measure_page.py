@@ -1,6 +1,6 @@
 """Pages of `baserate measure`, of two classes or several: confusion matrices, then measures with their meanings."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import itemgetter
@@ -43,13 +43,9 @@ _MOST = 20
 """Most frequent errors that are shown instead."""
 TITLES = {Curve: "over all thresholds", Tally: "as probabilities"}
 """Titles of measures that are not of decisions, by what they are computed from."""
-_COUNTS = {
-    "tp": "true positives",
-    "fn": "false negatives",
-    "fp": "false positives",
-    "tn": "true negatives",
-}
-_COUNT_LABELS = {**_COUNTS, "total": "total"}
+COUNTS = {"tp": "true positives", "fn": "false negatives", "fp": "false positives", "tn": "true negatives"}
+"""Cells of the confusion matrix, in the order of their lines."""
+_COUNT_LABELS = {**COUNTS, "total": "total"}
 
 
 class Subject(NamedTuple):
@@ -58,6 +54,30 @@ class Subject(NamedTuple):
     model: str | None
     threshold: float | None = None
     group: GroupKey = None
+
+    def describe_model(self, reading: Reading) -> str:
+        """Return the name of the model, or of the only column of scores or labels."""
+        return shorten_label(self.model or next(iter(reading.score), reading.predicted))
+
+    def describe_decision(self, reading: Reading, data: Mapping[str, Any]) -> str:
+        """Describe the rows that are flagged."""
+        if self.threshold is None:
+            return f"{self.describe_model(reading)} = {shorten_label(data['positive'])}"
+        return f"{self.describe_model(reading)} ≥ {format_exact(self.threshold)}"
+
+
+def split_by_subject(
+    rows: Iterable[TidyRow],
+) -> tuple[dict[Subject, list[TidyRow]], dict[Subject, list[TidyRow]]]:
+    """Return rows of decisions and rows of scores by subject, each with what its measure is computed from."""
+    decisions: dict[Subject, list[TidyRow]] = {}
+    scores: dict[Subject, list[TidyRow]] = {}
+    for row in rows:
+        subject = Subject(row["model"], row["threshold"], group_key(row))
+        kind = Counts if row["measure"] in COUNTS else describe(MEASURES[row["measure"]]).of
+        subjects = decisions if kind is Counts else scores
+        subjects.setdefault(subject, []).append({**row, "subject": subject, "kind": kind})
+    return decisions, scores
 
 
 def parse_measures(names: Sequence[str]) -> list[str] | Literal["usual", "all"]:
@@ -79,13 +99,7 @@ class _MeasurePage:
 
     def __init__(self, results: Results, reading: Reading, digits: int) -> None:
         self.reading, self.data, self.format = reading, results.data, CellFormatter(digits)
-        self.decisions: dict[Subject, list[TidyRow]] = {}
-        self.scores: dict[Subject, list[TidyRow]] = {}
-        for row in results.rows():
-            subject = Subject(row["model"], row["threshold"], group_key(row))
-            kind = Counts if row["measure"] in _COUNTS else describe(MEASURES[row["measure"]]).of
-            rows = self.decisions if kind is Counts else self.scores
-            rows.setdefault(subject, []).append({**row, "subject": subject, "kind": kind})
+        self.decisions, self.scores = split_by_subject(results.rows())
 
     def panels(self) -> Iterator[Table]:
         """Yield all panels: decisions first, then measures over all thresholds."""
@@ -99,12 +113,12 @@ class _MeasurePage:
         elif decisions:
             yield self._confusion_matrix(decisions[0])
         rates = self._rates(decisions[0]) if len(decisions) == 1 else []
-        single = self._pivot(column=_single, heading=self._interval_heading, several=False)
+        single = self._pivot(column=_single_column, heading=self._interval_heading, several=False)
         if rates and len(scores) == 1:
             (subject,) = decisions
             word = "by" if subject.threshold is None else "at"
             title = f"{word} {self._describe_decision(subject)}"
-            pivot = self._pivot(column=_single, heading=self._interval_heading, several=False, rates=title)
+            pivot = self._pivot(column=_single_column, heading=self._interval_heading, several=False, rates=title)
             yield pivot.table([*rates, *self._score_rows(scores)])
             return
         if rates:
@@ -116,7 +130,7 @@ class _MeasurePage:
     def _by_group(self) -> Iterator[Table]:
         """Yield a panel for each model and threshold, with a column for each group."""
         by = f"by {', '.join(map(shorten_label, self.reading.group))}"
-        decisions, scores = _without_group(self.decisions), _without_group(self.scores)
+        decisions, scores = _merge_groups(self.decisions), _merge_groups(self.scores)
         joint = len(decisions) == 1 and len(scores) == 1
         pivot = self._pivot(column=_group_of, heading=group_heading)
         for subject, subjects in decisions.items():
@@ -169,13 +183,13 @@ class _MeasurePage:
         rows: list[TidyRow] = []
         for subject in subjects:
             counts = self._counts(subject)
-            totals = {**{cell: counts[cell] for cell in _COUNTS}, "total": sum(counts.values())}
+            totals = {**{cell: counts[cell] for cell in COUNTS}, "total": sum(counts.values())}
             rows += ({"measure": name, "value": value, "subject": subject} for name, value in totals.items())
         return [*rows, *(row for subject in subjects for row in self._rates(subject))]
 
     def _rates(self, subject: Subject) -> list[TidyRow]:
         """Return the measures of decisions; in groups below the prevalence, on which some of them depend."""
-        rows = [row for row in self.decisions[subject] if row["measure"] not in _COUNTS]
+        rows = [row for row in self.decisions[subject] if row["measure"] not in COUNTS]
         if not rows or not self.reading.group or any(row["measure"] == "prevalence" for row in rows):
             return rows
         tp, fp, fn, tn = self._counts(subject).values()
@@ -197,17 +211,13 @@ class _MeasurePage:
         return interval_heading(self.data)
 
     def _describe_decision(self, subject: Subject) -> str:
-        """Describe the rows that are flagged."""
-        if subject.threshold is None:
-            return f"{self._model(subject)} = {shorten_label(self.data['positive'])}"
-        return f"{self._model(subject)} ≥ {format_exact(subject.threshold)}"
+        return subject.describe_decision(self.reading, self.data)
 
     def _model(self, subject: Subject) -> str:
-        """Return the name of the model, or of the only column of scores or labels."""
-        return shorten_label(subject.model or next(iter(self.reading.score), self.reading.predicted))
+        return subject.describe_model(self.reading)
 
 
-def _single(_row: TidyRow) -> None:
+def _single_column(_row: TidyRow) -> None:
     """Put all rows into one column."""
 
 
@@ -217,7 +227,7 @@ def _group_of(row: TidyRow) -> GroupKey:
     return subject.group
 
 
-def _without_group(subjects: Sequence[Subject] | dict[Subject, list[TidyRow]]) -> dict[Subject, list[Subject]]:
+def _merge_groups(subjects: Sequence[Subject] | dict[Subject, list[TidyRow]]) -> dict[Subject, list[Subject]]:
     """Return subjects that differ only in their group, by what they share."""
     by_shared: dict[Subject, list[Subject]] = {}
     for subject in subjects:

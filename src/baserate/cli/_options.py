@@ -7,18 +7,38 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import click
 from click.shell_completion import CompletionItem
 
-from baserate.cli._declarations import FORMATS, NameChoice, OptionSpec, Output, argument, omit, option
+from baserate._domains import POINTS
+from baserate.cli._declarations import (
+    FORMATS,
+    ArgumentSpec,
+    NameChoice,
+    OptionSpec,
+    Output,
+    argument,
+    given_flags,
+    given_values,
+    missing_option,
+    omit,
+    option,
+    refuse_given,
+)
 from baserate.cli._values import (
     CELLS,
+    Prior,
     combine_ratios,
     complete_measures,
     complete_two_class,
-    names,
+    join_distinct,
+    join_lists,
     read_cost,
     read_level,
+    read_names,
     read_prevalence,
+    read_prevalences,
+    read_prior,
     read_probability,
     read_thresholds,
+    whole_number,
 )
 
 if TYPE_CHECKING:
@@ -31,7 +51,7 @@ if TYPE_CHECKING:
 def check_group(groups: tuple[str, ...]) -> None:
     """Refuse options without a column of groups, as click does."""
     if not groups:
-        raise click.MissingParameter(param_hint="'--group'", param_type="option", ctx=click.get_current_context())
+        raise missing_option("--group")
 
 
 def check_score_options(score: object, scores: object, what: str) -> None:
@@ -41,55 +61,63 @@ def check_score_options(score: object, scores: object, what: str) -> None:
         raise click.UsageError(f"--score is for two classes, --scores for several; {remedy}.")
 
 
+FILES = "a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a pattern of such files, or - for stdin."
+
+
+def files_argument(metavar: str = "FILE...", *, required: bool = True) -> ArgumentSpec:
+    """Declare the argument of files to read."""
+    note = f"{metavar.strip('[].')} is {FILES}"
+    path = click.Path(allow_dash=True)
+    return argument(type=path, nargs=-1, required=required, metavar=metavar, note=note)
+
+
 def _split_columns(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
     """Columns that are listed with commas or one by one, each once."""
     columns = (name.strip() for text in texts for name in text.split(","))
     return tuple(dict.fromkeys(filter(None, columns)))
 
 
-FILES = "a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a pattern of such files, or - for stdin."
-Truth = Annotated[str | None, option("--truth", metavar="COLUMN", help="Column with the true labels.")]
+Column = Annotated[str | None, option(metavar="COLUMN")]
+Columns = Annotated[tuple[str, ...], option(metavar="COLUMN", multiple=True)]
+ColumnList = Annotated[tuple[str, ...], option(type=read_names, metavar="COLUMNS")]
+NewName = Annotated[str | None, option(metavar="NAME")]
+FileName = Annotated[str | None, option(type=click.Path(), metavar="FILE")]
+FileNames = Annotated[tuple[str, ...], option(type=click.Path(allow_dash=True), multiple=True, metavar="FILE")]
+FileOrStdout = Annotated[str | None, option(type=click.Path(allow_dash=True), metavar="FILE")]
+MeasureNames = Annotated[tuple[str, ...], option(type=read_names, metavar="NAMES", shell_complete=complete_two_class)]
+RequirementTexts = Annotated[tuple[str, ...], option(multiple=True, metavar="TEXT")]
+PrevalenceShare = Annotated[float | None, option(type=read_prevalence, metavar="SHARE")]
+ClassShares = Annotated[Prior | None, option(type=read_prior, metavar="SHARE")]
+GroupShares = Annotated[float | dict[str, float] | None, option(type=read_prevalences, metavar="SHARE")]
+ConfidenceLevel = Annotated[float | None, option(type=read_level, metavar="SHARE")]
+Cost = Annotated[float | None, option(type=read_cost, metavar="COST")]
+Ratio = Annotated[float | None, option(type=float, metavar="NUMBER")]
+Points = Annotated[int | None, option(type=whole_number(POINTS))]
+"""Types of options that differ in their help."""
+
+Truth = Annotated[Column, option("--truth"), "Column with the true labels."]
 Positive = Annotated[
-    str | None,
-    option("--positive", metavar="LABEL", default="1 or true", help="Label of the positive class."),
+    str | None, option("--positive", metavar="LABEL", default="1 or true"), "Label of the positive class."
 ]
 Negative = Annotated[
-    str | None,
-    option("--negative", metavar="LABEL", help="Label of the negative class, if there are more than two labels."),
+    str | None, option("--negative", metavar="LABEL"), "Label of the negative class, if there are more than two labels."
 ]
-Weight = Annotated[str | None, option("--weight", metavar="COLUMN", help="Column with sampling weights.")]
-Count = Annotated[
-    str | None,
-    option("--count", metavar="COLUMN", help="Column with the number of identical rows that a row stands for."),
-]
-Missing = Annotated[
-    str,
-    option("--missing", type=NameChoice(["refuse", "drop"]), help="Treatment of rows with missing or unknown values."),
-]
+Weight = Annotated[Column, option("--weight"), "Column with sampling weights."]
+Count = Annotated[Column, option("--count"), "Column with the number of identical rows that a row stands for."]
+Missing = Annotated[Literal["refuse", "drop"], option("--missing"), "Treatment of rows with missing or unknown values."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """Options that say what to read."""
 
-    file: Annotated[
-        tuple[str, ...],
-        argument(type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="FILE...", note=f"FILE is {FILES}"),
-    ] = ()
+    file: Annotated[tuple[str, ...], files_argument()] = ()
     truth: Truth = None
-    score: Annotated[
-        tuple[str, ...],
-        option(multiple=True, metavar="COLUMN", help="Column with the scores; repeat it for several models."),
-    ] = ()
-    predicted: Annotated[
-        str | None, option(metavar="COLUMN", help="Column with predicted labels: a model without a threshold.")
-    ] = None
+    score: Annotated[Columns, "Column with the scores; repeat it for several models."] = ()
+    predicted: Annotated[Column, "Column with predicted labels: a model without a threshold."] = None
     positive: Positive = None
     negative: Negative = None
-    group: Annotated[
-        tuple[str, ...],
-        option(multiple=True, metavar="COLUMN", help="Column with groups; repeat it for combinations."),
-    ] = ()
+    group: Annotated[Columns, "Column with groups; repeat it for combinations."] = ()
     weight: Weight = None
     count: Count = None
     missing: Missing = "refuse"
@@ -99,12 +127,7 @@ class Reading:
 class OptionalReading(Reading):
     """Options that say what to read, where a plan or typed tables may take the place of files."""
 
-    file: Annotated[
-        tuple[str, ...],
-        argument(
-            type=click.Path(allow_dash=True), nargs=-1, required=False, metavar="[FILE]...", note=f"FILE is {FILES}"
-        ),
-    ] = ()
+    file: Annotated[tuple[str, ...], files_argument("[FILE]...", required=False)] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,12 +136,8 @@ class GroupReading(Reading):
 
     group: Annotated[
         tuple[str, ...],
-        option(
-            multiple=True,
-            callback=_split_columns,
-            metavar="COLUMNS",
-            help="Columns with groups, with commas or repeated; several make groups of their combinations.",
-        ),
+        option(multiple=True, callback=_split_columns, metavar="COLUMNS"),
+        "Columns with groups, with commas or repeated; several make groups of their combinations.",
     ] = ()
 
 
@@ -128,12 +147,8 @@ class PageOutput(Output):
 
     format_: Annotated[
         str | None,
-        option(
-            "--format",
-            type=NameChoice([*FORMATS, "html"]),
-            default="by the ending of -o, or table",
-            help="Output format.",
-        ),
+        option("--format", type=NameChoice([*FORMATS, "html"]), default="by the ending of -o, or table"),
+        "Output format.",
     ] = None
 
     @property
@@ -143,17 +158,14 @@ class PageOutput(Output):
 
 
 ScoreColumns = Annotated[
-    tuple[str, ...],
-    option(
-        "--scores",
-        type=names,
-        metavar="COLUMNS",
-        help="Columns with a score for each class: p_cat,p_dog, or p_ for all with this prefix, or cat=c1,dog=c2.",
-    ),
+    ColumnList,
+    option("--scores"),
+    "Columns with a score for each class: p_cat,p_dog, or p_ for all with this prefix, or cat=c1,dog=c2.",
 ]
 ClassLabels = Annotated[
     tuple[str, ...],
-    option("--labels", type=names, metavar="LABELS", default="those that occur", help="All classes, in order."),
+    option("--labels", type=read_names, metavar="LABELS", default="those that occur"),
+    "All classes, in order.",
 ]
 
 
@@ -167,86 +179,69 @@ class ClassScores:
 
 def thresholds_option(help: str, **settings: Any) -> OptionSpec:  # noqa: A002, ANN401  (those of click)
     """Declare an option of thresholds, listed with commas or repeated."""
-    settings = {"default": "0.5 for probabilities", **settings}
-    return option("--threshold", type=read_thresholds, metavar="NUMBERS", multiple=True, help=help, **settings)
+    usual: dict[str, Any] = {
+        "type": read_thresholds,
+        "metavar": "NUMBERS",
+        "multiple": True,
+        "callback": join_distinct,
+        "default": "0.5 for probabilities",
+    }
+    return option("--threshold", help=help, **{**usual, **settings})
 
 
 Thresholds = Annotated[
-    tuple[tuple[float, ...], ...], thresholds_option("Thresholds, with commas: scores at or above one are flagged.")
+    tuple[float, ...], thresholds_option("Thresholds, with commas: scores at or above one are flagged.")
 ]
 
 
 def threshold_per_score() -> OptionSpec:
     """Declare an option with a threshold for all scores, or one for each."""
-    return option(
-        type=read_thresholds,
-        metavar="NUMBERS",
-        multiple=True,
-        default="0.5 for probabilities",
-        help="Threshold for all scores, or one for each --score with commas: scores at or above it are flagged.",
-    )
+    text = "Threshold for all scores, or one for each --score with commas: scores at or above it are flagged."
+    return thresholds_option(text, callback=join_lists)  # two scores may have the same
 
 
 def two_class_measures(default: str, help_text: str = "Measures by any of their names, with commas.") -> OptionSpec:
     """Declare an option with measures of two classes."""
-    return option(
-        type=names,
-        metavar="NAMES",
-        shell_complete=complete_two_class,
-        multiple=True,
-        default=default,
-        help=help_text,
-    )
+    return measures_option(default=default, help=help_text, shell_complete=complete_two_class)
 
 
 Level = Annotated[
-    float, option("--level", type=read_level, metavar="SHARE", help="Confidence level, from 1e-9 to 1 - 1e-9.")
+    float, option("--level", type=read_level, metavar="SHARE"), "Confidence level, from 1e-9 to 1 - 1e-9."
 ]
-OptionalLevel = Annotated[
-    float | None,
-    option("--level", type=read_level, metavar="SHARE", default="0.95", help="Confidence level, such as 0.9 or 90%."),
-]
-Seed = Annotated[int, option("--seed", type=click.IntRange(0), help="Random seed.")]
+OptionalLevel = Annotated[ConfidenceLevel, option("--level", default="0.95"), "Confidence level, such as 0.9 or 90%."]
+Seed = Annotated[int, option("--seed", type=click.IntRange(0)), "Random seed."]
 
 
 def measures_option(**settings: Any) -> OptionSpec:  # noqa: ANN401  (those of click)
     """Declare an option of measures, listed with commas or repeated."""
     usual: dict[str, Any] = {
+        "type": read_names,
+        "metavar": "NAMES",
+        "multiple": True,
+        "callback": join_lists,
         "shell_complete": complete_measures,
         "default": "the usual ones",
         "help": "Measures by any of their names, with commas, or all.",
     }
-    return option("--measures", type=names, metavar="NAMES", multiple=True, **{**usual, **settings})
+    return option(**{**usual, **settings})
 
 
-Measures = Annotated[tuple[tuple[str, ...], ...], measures_option()]
+Measures = Annotated[tuple[str, ...], measures_option()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutcomeCosts:
     """Options for the cost of each outcome."""
 
-    fp: Annotated[
-        float | None,
-        option(type=read_cost, metavar="COST", default="1", help="Cost of a false positive; a gain if negative."),
-    ] = None
-    fn: Annotated[
-        float | None,
-        option(type=read_cost, metavar="COST", default="1", help="Cost of a false negative; a gain if negative."),
-    ] = None
-    tp: Annotated[
-        float | None,
-        option(type=read_cost, metavar="COST", default="0", help="Cost of a true positive; a gain if negative."),
-    ] = None
-    tn: Annotated[
-        float | None,
-        option(type=read_cost, metavar="COST", default="0", help="Cost of a true negative; a gain if negative."),
-    ] = None
+    fp: Annotated[Cost, option(default="1"), "Cost of a false positive; a gain if negative."] = None
+    fn: Annotated[Cost, option(default="1"), "Cost of a false negative; a gain if negative."] = None
+    tp: Annotated[Cost, option(default="0"), "Cost of a true positive; a gain if negative."] = None
+    tn: Annotated[Cost, option(default="0"), "Cost of a true negative; a gain if negative."] = None
 
     @property
     def costs_by_outcome(self) -> dict[str, float]:
         """Costs on the command line, by outcome."""
-        return {name: getattr(self, name) for name in CELLS if getattr(self, name) is not None}
+        return given_values(self, CELLS)
 
     @property
     def outcome_costs(self) -> "Costs | None":
@@ -257,14 +252,9 @@ class OutcomeCosts:
 
 
 Prevalence = Annotated[
-    float | None,
-    option(
-        "--prevalence",
-        type=read_prevalence,
-        metavar="SHARE",
-        default="that of the sample",
-        help="Prevalence in deployment, such as 0.02 or 2%.",
-    ),
+    PrevalenceShare,
+    option("--prevalence", default="that of the sample"),
+    "Prevalence in deployment, such as 0.02 or 2%.",
 ]
 
 
@@ -272,22 +262,11 @@ Prevalence = Annotated[
 class SamplingRatios:
     """Options for a prevalence in deployment that is stated by how rows were sampled."""
 
-    gamma: Annotated[
-        float | None,
-        option(
-            type=float,
-            metavar="NUMBER",
-            help="Ratio of negatives to positives in deployment, as a multiple of that in the sample.",
-        ),
-    ] = None
-    under_sampled: Annotated[
-        float | None,
-        option(type=float, metavar="NUMBER", help="Negatives in deployment for each one in the sample, 1 or more."),
-    ] = None
-    over_sampled: Annotated[
-        float | None,
-        option(type=float, metavar="NUMBER", help="Positives in deployment for each one in the sample, at most 1."),
-    ] = None
+    gamma: Annotated[Ratio, "Ratio of negatives to positives in deployment, as a multiple of that in the sample."] = (
+        None
+    )
+    under_sampled: Annotated[Ratio, "Negatives in deployment for each one in the sample, 1 or more."] = None
+    over_sampled: Annotated[Ratio, "Positives in deployment for each one in the sample, at most 1."] = None
 
     @property
     def odds_ratio(self) -> float | None:
@@ -300,15 +279,11 @@ _EXAMPLES = {"costs": "--fp 1 --fn 20", "at": "--net-benefit-at 0.1"}
 _WHAT = {"costs": "the costs of errors", "at": "a threshold probability"}
 NetBenefitAt = Annotated[
     float | None,
-    option(
-        "--net-benefit-at",
-        type=read_probability,
-        metavar="SHARE",
-        help="Threshold probability of net benefit, such as 0.1 or 10%.",
-    ),
+    option("--net-benefit-at", type=read_probability, metavar="SHARE"),
+    "Threshold probability of net benefit, such as 0.1 or 10%.",
 ]
 Beta = Annotated[
-    float | None, option("--beta", type=read_cost, metavar="NUMBER", default="1", help="β of f-beta and e-measure.")
+    float | None, option("--beta", type=read_cost, metavar="NUMBER", default="1"), "β of f-beta and e-measure."
 ]
 
 
@@ -326,37 +301,33 @@ class MeasureSettings(OutcomeCosts):
         return Settings(self.outcome_costs, self.net_benefit_at, self.beta)
 
     @property
-    def is_empty(self) -> bool:
-        """Whether none is on the command line."""
-        return not any(getattr(self, name) is not None for name in (*CELLS, "net_benefit_at", "beta"))
+    def flags(self) -> list[str]:
+        """Flags that are on the command line."""
+        return given_flags(self, (*CELLS, "net_benefit_at", "beta"))
 
     def bind(self, measures: "Iterable[str | Measure] | str") -> "list[Measure] | Literal['usual', 'all']":
         """Bind the settings to the measures; refuse missing ones, and those of no use."""
-        if isinstance(measures, str):
-            return self._whole(measures)
-        return bind_settings(self.to_settings(), measures)
+        if not isinstance(measures, str):
+            return bind_settings(self.to_settings(), measures)
+        if self.flags:
+            raise click.UsageError(
+                f"{self.flags[0]} is for measures that are named; name them, such as --measures "
+                "expected_cost,net_benefit."
+            )
+        return "all" if measures == "all" else "usual"
 
-    def require(self, wanted: "Sequence[Requirement]") -> "tuple[Requirement, ...]":
+    def bind_requirements(self, requirements: "Sequence[Requirement]") -> "tuple[Requirement, ...]":
         """Bind the settings to the measures of requirements."""
-        bound = bind_settings(self.to_settings(), [each.measure for each in wanted])
-        return tuple(replace(each, measure=measure) for each, measure in zip(wanted, bound, strict=True))
+        bound = bind_settings(self.to_settings(), [each.measure for each in requirements])
+        return tuple(replace(each, measure=measure) for each, measure in zip(requirements, bound, strict=True))
 
     def refuse_for_classes(self) -> None:
         """Refuse costs of two classes where there are several."""
-        if not self.is_empty:
+        if self.flags:
             raise click.UsageError(
                 "--fp, --fn, --tp, --tn, --net-benefit-at and --beta are for two classes; of several, name a file "
                 "with the cost of each decision with --costs."
             )
-
-    def _whole(self, measures: str) -> "Literal['usual', 'all']":
-        if not self.is_empty:
-            idle = next(name for name in (*CELLS, "net_benefit_at", "beta") if getattr(self, name) is not None)
-            raise click.UsageError(
-                f"--{idle.replace('_', '-')} is for measures that are named; name them, such as --measures "
-                "expected_cost,net_benefit."
-            )
-        return "all" if measures == "all" else "usual"
 
 
 def bind_settings(settings: "Settings", measures: "Iterable[str | Measure]") -> "list[Measure]":
@@ -392,6 +363,7 @@ def _check_method(context: click.Context, _option: click.Parameter, text: str | 
     from baserate.cli._errors import refuse_unknown_name
     from baserate.infer import INTERVAL_METHODS
 
+    # Pages write Clopper–Pearson with an en dash, which people copy.
     typed = text.strip().lower().replace("_", "-").replace("–", "-")
     if typed not in INTERVAL_METHODS:
         refuse_unknown_name(context, "kind of interval", text, INTERVAL_METHODS)
@@ -411,30 +383,17 @@ class Intervals:
     level: OptionalLevel = None
     interval: Annotated[
         str | None,
-        option(
-            metavar="METHOD",
-            callback=_check_method,
-            shell_complete=_complete_method,
-            default="by measure",
-            help="Interval method where supported, such as wilson, delong or bootstrap.",
-        ),
+        option(metavar="METHOD", callback=_check_method, shell_complete=_complete_method, default="by measure"),
+        "Interval method where supported, such as wilson, delong or bootstrap.",
     ] = None
-    no_interval: Annotated[bool, option(help="Point estimates alone.")] = False
-    seed: Annotated[int | None, option(type=click.IntRange(0), metavar="NUMBER", default="0", help="Random seed.")] = (
-        None
-    )
-    cluster: Annotated[
-        str | None, option(metavar="COLUMN", help="Column with clusters of dependent rows, such as patient.")
-    ] = None
+    no_interval: Annotated[bool, "Point estimates alone."] = False
+    seed: Annotated[int | None, option(type=click.IntRange(0), metavar="NUMBER", default="0"), "Random seed."] = None
+    cluster: Annotated[Column, "Column with clusters of dependent rows, such as patient."] = None
 
     def __post_init__(self) -> None:
-        given = {
-            f"--{name}": getattr(self, name)
-            for name in ("level", "interval", "seed", "cluster")
-            if getattr(self, name) is not None
-        }
-        if self.no_interval and given:
-            raise click.UsageError(f"{next(iter(given))} is for intervals; leave out either it or --no-interval.")
+        if self.no_interval:
+            idle = ("level", "interval", "seed", "cluster")
+            refuse_given(self, idle, "{} is for intervals; leave out either it or --no-interval.")
         if self.interval and self.cluster:
             raise click.UsageError(
                 f"--interval {self.interval} assumes independent rows, --cluster does not; leave out one of them."

@@ -20,11 +20,17 @@ from baserate.cli._declarations import (
     group,
     option,
 )
-from baserate.cli._io import FEW, print_results
-from baserate.cli._options import MeasureSettings, Seed, bind_settings
+from baserate.cli._io import FEW, print_messages, print_results
+from baserate.cli._options import MeasureNames, MeasureSettings, Points, Seed, bind_settings, thresholds_option
 from baserate.cli._size import simulate_size
-from baserate.cli._terminal import print_message, progress_bar
-from baserate.cli._values import complete_measures, flatten, names, read_numbers, read_thresholds, whole_number
+from baserate.cli._terminal import progress_bar
+from baserate.cli._values import (
+    complete_measures,
+    join_lists,
+    read_names,
+    read_numbers,
+    whole_number,
+)
 
 if TYPE_CHECKING:
     from baserate._population import Population
@@ -54,13 +60,18 @@ class PopulationRequest:
 @group(
     "population",
     noun="population",
-    examples=(
-        ("the threshold with the highest F1, at a prevalence of 50 %", "baserate population linear measure f1"),
-        ("several measures, at a prevalence of 2 %", "baserate population linear --prevalence 0.02 measure f1,mcc,auc"),
-        ("an exact curve, to plot", "baserate population retrieval --level ER+ --prevalence 0.1 curve pr -o pr.csv"),
-        ("sampling distribution of the AUC", "baserate population binormal --means 0,1 study --sizes 30,300,3000"),
-        ("simulated predictions", "baserate population linear draw 1000 --seed 7 -o people.csv"),
-    ),
+    examples="""
+    # the threshold with the highest F1, at a prevalence of 50 %
+    baserate population linear measure f1
+    # several measures, at a prevalence of 2 %
+    baserate population linear --prevalence 0.02 measure f1,mcc,auc
+    # an exact curve, to plot
+    baserate population retrieval --level ER+ --prevalence 0.1 curve pr -o pr.csv
+    # sampling distribution of the AUC
+    baserate population binormal --means 0,1 study --sizes 30,300,3000
+    # simulated predictions
+    baserate population linear draw 1000 --seed 7 -o people.csv
+    """,
 )
 def population() -> None:
     """Compute exact results of theoretical score distributions.
@@ -73,20 +84,23 @@ def population() -> None:
 class PopulationMeasures:
     """Options that say what to measure of a population, and at which thresholds."""
 
-    measures: Annotated[tuple[tuple[str, ...], ...], argument(type=names, nargs=-1, shell_complete=complete_measures)]
+    measures: Annotated[
+        tuple[str, ...], argument(type=read_names, nargs=-1, callback=join_lists, shell_complete=complete_measures)
+    ]
     threshold: Annotated[
-        tuple[tuple[float, ...], ...],
-        option(type=read_thresholds, metavar="NUMBERS", multiple=True, help="Thresholds to tabulate at, with commas."),
+        tuple[float, ...], thresholds_option("Thresholds to tabulate at, with commas.", default=None)
     ] = ()
-    points: Annotated[int, option(type=whole_number(POINTS), help="Number of thresholds, without --threshold.")] = 11
+    points: Annotated[int, option(type=whole_number(POINTS)), "Number of thresholds, without --threshold."] = 11
 
 
 @command(
     "measure",
-    examples=(
-        ("the usual measures", "baserate population linear measure"),
-        ("two of them at three thresholds", "baserate population linear measure f1,mcc --threshold 0.25,0.5,0.75"),
-    ),
+    examples="""
+    # the usual measures
+    baserate population linear measure
+    # two of them at three thresholds
+    baserate population linear measure f1,mcc --threshold 0.25,0.5,0.75
+    """,
 )
 def measure(
     request: Annotated[PopulationRequest, CONTEXT_OBJECT],
@@ -101,24 +115,22 @@ def measure(
     from baserate import population as library
     from baserate.cli._population_page import choose_measures, each_measure_once, measures_page
 
-    typed = [name for each in choice.measures for name in each]
-    named = bind_settings(settings.to_settings(), [] if "all" in typed else typed)
-    wanted = choose_measures(typed) if "all" in typed or not named else each_measure_once(named)
-    at = flatten(choice.threshold)
-    results = request.label_results(library.summary(request.population(), *wanted, points=choice.points, at=at))
-    _explain(results, output)
+    typed = choice.measures
+    named = bind_settings(settings.to_settings(), () if "all" in typed else typed)
+    measures = choose_measures(typed) if "all" in typed or not named else each_measure_once(named)
+    summary = library.summary(request.population(), *measures, points=choice.points, at=choice.threshold)
+    results = request.label_results(summary)
+    _print_messages(results, output)
     print_results(results, lambda: measures_page(results, output.digits), output)
 
 
-@command("curve", examples=(("to read", "baserate population linear curve roc --points 11"),))
+@command("curve", examples="# to read\nbaserate population linear curve roc --points 11")
 def curve(
     request: Annotated[PopulationRequest, CONTEXT_OBJECT],
     what: Annotated[str, argument(type=NameChoice(CURVES), metavar="CURVE")],
     output: Output,
     *,
-    points: Annotated[
-        int | None, option(type=whole_number(POINTS), default=f"101; in tables {FEW}", help="Number of points.")
-    ] = None,
+    points: Annotated[Points, option(default=f"101; in tables {FEW}"), "Number of points."] = None,
 ) -> None:
     """Tabulate a curve exactly.
 
@@ -127,12 +139,13 @@ def curve(
     from baserate import population as library
     from baserate.cli._population_page import curve_page
 
-    many = points or (FEW if output.form in {"table", "md"} else 101)
+    many = points or (FEW if output.is_page else 101)
     results = request.label_results(library.table(request.population(), what, points=many))
-    _explain(results, output)
+    _print_messages(results, output)
     print_results(results, lambda: curve_page(results, output.digits), output)
 
 
+Numbers = Annotated[tuple[float, ...], option(type=read_numbers, metavar="NUMBERS")]
 _SIZES = (30.0, 100.0, 300.0, 1000.0, 3000.0)
 
 
@@ -140,26 +153,24 @@ _SIZES = (30.0, 100.0, 300.0, 1000.0, 3000.0)
 class Study:
     """Options of a simulation study."""
 
-    sizes: Annotated[
-        tuple[float, ...], option(type=read_numbers, default="30,100,300,1000,3000", help="Sample sizes.")
-    ] = _SIZES
-    prevalences: Annotated[
-        tuple[float, ...] | None, option(type=read_numbers, default="that of the population", help="Prevalences.")
-    ] = None
-    measures: Annotated[
-        tuple[str, ...],
-        option(type=names, default="auc,average_precision", help="Measures over all thresholds."),
-    ] = ("auc", "average_precision")
-    repeats: Annotated[int, option(type=whole_number(REPEATS), help="Number of samples of each kind.")] = 200
+    sizes: Annotated[Numbers, option(default="30,100,300,1000,3000"), "Sample sizes."] = _SIZES
+    prevalences: Annotated[Numbers, option(default="that of the population"), "Prevalences."] = ()
+    measures: Annotated[MeasureNames, option(default="auc,average_precision"), "Measures over all thresholds."] = (
+        "auc",
+        "average_precision",
+    )
+    repeats: Annotated[int, option(type=whole_number(REPEATS)), "Number of samples of each kind."] = 200
     seed: Seed = 0
 
 
 @command(
     "study",
-    examples=(
-        ("against sample size", "baserate population linear study --sizes 30,100,300,1000,3000"),
-        ("against class balance", "baserate population linear study --sizes 300 --prevalences 0.5,0.2,0.1,0.05"),
-    ),
+    examples="""
+    # against sample size
+    baserate population linear study --sizes 30,100,300,1000,3000
+    # against class balance
+    baserate population linear study --sizes 300 --prevalences 0.5,0.2,0.1,0.05
+    """,
 )
 def study(request: Annotated[PopulationRequest, CONTEXT_OBJECT], design: Study, output: Output) -> None:
     """Simulate samples: mean and standard deviation of measures.
@@ -174,18 +185,18 @@ def study(request: Annotated[PopulationRequest, CONTEXT_OBJECT], design: Study, 
         library.simulation_study(
             request.population(),
             sizes=sizes,  # type: ignore[arg-type]  # a fraction is refused there
-            prevalences=design.prevalences,
+            prevalences=design.prevalences or None,
             measures=design.measures,
             repeats=design.repeats,
             seed=design.seed,
             watch=partial(progress_bar, quiet=output.quiet),
         )
     )
-    _explain(results, output)
+    _print_messages(results, output)
     print_results(results, lambda: study_page(results, output.digits), output)
 
 
-@command("draw", examples=(("a file of predictions", "baserate population linear draw 1000 --seed 7 -o people.csv"),))
+@command("draw", examples="# a file of predictions\nbaserate population linear draw 1000 --seed 7 -o people.csv")
 def draw(
     request: Annotated[PopulationRequest, CONTEXT_OBJECT],
     rows: Annotated[int, argument(type=whole_number(ROWS._replace(low=0)))],
@@ -194,11 +205,8 @@ def draw(
     seed: Seed = 0,
     positives: Annotated[
         int | None,
-        option(
-            type=whole_number(ROWS._replace(low=0)),
-            default="a random number",
-            help="Exact number of positives.",
-        ),
+        option(type=whole_number(ROWS._replace(low=0)), default="a random number"),
+        "Exact number of positives.",
     ] = None,
 ) -> None:
     """Simulate ROWS of labels and scores.
@@ -216,23 +224,18 @@ def draw(
     print_results(results, lambda: draw_page(results, output.digits), output)
 
 
-def _explain(results: "Results", output: Output) -> None:
+def _print_messages(results: "Results", output: Output) -> None:
     """Print messages about results on stderr."""
     from baserate.cli._population_page import population_headline
 
-    if output.quiet:
-        return
-    if output.form in {"json", "csv"} or output.to_file:
-        print_message(population_headline(results.data))
-    for note in results.data["notes"]:
-        print_message(f"note: {note}")
+    print_messages(population_headline(results.data), results.data, output, inferred=False)
 
 
-Prevalence = Annotated[float, option("--prevalence", type=float, help="Prevalence, from 0 to 1.")]
+Prevalence = Annotated[float, option("--prevalence", type=float), "Prevalence, from 0 to 1."]
 Pair = tuple[float, float]
 
 
-def _pair(default: str, help: str) -> OptionSpec:  # noqa: A002  (that of click)
+def _pair_option(default: str, help: str) -> OptionSpec:  # noqa: A002  (that of click)
     """Declare an option of two numbers: that of negatives, and that of positives."""
     return option(type=read_numbers, metavar="TWO", default=default, help=help)
 
@@ -249,8 +252,8 @@ class Binormal:
     """Normal scores."""
 
     prevalence: Prevalence = 0.5
-    means: Annotated[Pair, _pair("0,1", "Means of negatives, positives.")] = (0.0, 1.0)
-    sds: Annotated[Pair, _pair("1,1", "Standard deviations of negatives, positives.")] = (1.0, 1.0)
+    means: Annotated[Pair, _pair_option("0,1", "Means of negatives, positives.")] = (0.0, 1.0)
+    sds: Annotated[Pair, _pair_option("1,1", "Standard deviations of negatives, positives.")] = (1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,8 +261,8 @@ class LogitNormal:
     """Scores on [0, 1] with normal log-odds."""
 
     prevalence: Prevalence = 0.5
-    means: Annotated[Pair, _pair("-1,1", "Mean log-odds of negatives, positives.")] = (-1.0, 1.0)
-    sds: Annotated[Pair, _pair("1,1", "Standard deviations of negatives, positives.")] = (1.0, 1.0)
+    means: Annotated[Pair, _pair_option("-1,1", "Mean log-odds of negatives, positives.")] = (-1.0, 1.0)
+    sds: Annotated[Pair, _pair_option("1,1", "Standard deviations of negatives, positives.")] = (1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,8 +270,8 @@ class Beta:
     """Scores on [0, 1] with beta distributions."""
 
     prevalence: Prevalence = 0.5
-    negative: Annotated[Pair, _pair("1,2", "Both shapes of negatives.")] = (1.0, 2.0)
-    positive: Annotated[Pair, _pair("2,1", "Both shapes of positives.")] = (2.0, 1.0)
+    negative: Annotated[Pair, _pair_option("1,2", "Both shapes of negatives.")] = (1.0, 2.0)
+    positive: Annotated[Pair, _pair_option("2,1", "Both shapes of positives.")] = (2.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,7 +279,7 @@ class Retrieval:
     """Saito and Rehmsmeier's five levels of performance."""
 
     prevalence: Prevalence = 0.5
-    level: Annotated[str, option(help="random, ER- (poor early retrieval), ER+, excellent or perfect.")]
+    level: Annotated[str, "random, ER- (poor early retrieval), ER+, excellent or perfect."]
 
 
 FAMILIES: dict[str, type] = {
@@ -303,6 +306,7 @@ def _add_family(name: str, family: type) -> None:
         context.obj = make_request(name, parameters)
 
     set_population.__doc__ = family.__doc__
+    # `group` reads the annotation: it declares the options of the family, which a closure cannot state.
     set_population.__annotations__["parameters"] = family
     made = group(name)(set_population)
     for verb in (measure, curve, study, simulate_size, draw):

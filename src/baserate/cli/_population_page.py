@@ -1,16 +1,30 @@
 """Pages of exact results of a population."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from math import isnan, nan
+from operator import itemgetter
 from typing import Any
 
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._formatting import UNDEFINED, footnote_mark, format_count, format_exact, format_number
+from baserate._formatting import UNDEFINED, format_count, format_exact, format_number
 from baserate._results import Results
-from baserate.cli._curve import causes_of_undefined
+from baserate.cli._curve import curve_table
 from baserate.measure import DEFAULT_MEASURES, MEASURES, Measure, describe, find_measure
-from baserate.text import Page, Row, Section, Table, align_decimals
+from baserate.text import (
+    CellFormatter,
+    CellWriter,
+    Page,
+    Pivot,
+    Row,
+    Section,
+    Table,
+    TidyRow,
+    align_decimals,
+    list_table,
+    measure_label,
+)
 
 _LIMIT = "approached, but attained by no threshold: at the end itself the measure is undefined"
 
@@ -52,24 +66,71 @@ def population_headline(data: Mapping[str, Any]) -> str:
 
 
 def measures_page(results: Results, digits: int) -> Page:
-    """Return best thresholds, then measures over all thresholds, then other thresholds."""
-    rows = results.rows()
-    panels = [_best(rows, digits), _whole(rows, digits), _others(rows, digits)]
-    notes = [f"{sign} {why}." for why, sign in _signs(rows).items()]
-    return Page(population_headline(results.data), tuple(panel for panel in panels if panel), tuple(notes))
+    """Return the page of best thresholds, then measures over all thresholds, then other thresholds."""
+    rows, format_ = results.rows(), CellFormatter(digits)
+    best = [row for row in rows if row["best"]]
+    other = [row for row in rows if not row["best"] and row["threshold"] is not None]
+    # Limits are numbered first, then the others in the order of their rows.
+    limits = [_LIMIT for row in best if row["how"] == "limit"]
+    for reason in filter(None, (*limits, *(row["why"] for row in (*best, *other)))):
+        format_.reasons.mark(reason)
+    panels = [
+        _best_thresholds(best, format_),
+        _whole_curve_measures([row for row in rows if not row["best"] and row["threshold"] is None], format_),
+        _other_thresholds(other, format_),
+    ]
+    notes = tuple(f"{note}." for note in format_.reasons.footnotes())
+    return Page(population_headline(results.data), tuple(panel for panel in panels if panel.sections), notes)
+
+
+def _best_thresholds(rows: Sequence[TidyRow], format_: CellFormatter) -> Table:
+    columns: dict[str, CellWriter] = {
+        "score ≥": lambda row: UNDEFINED if row["threshold"] is None else _format_threshold(row["threshold"]),
+        "value": partial(_value_cell, format_),
+    }
+    return list_table(rows, columns, label=_measure_name, meaning=_summary, corner="best")
+
+
+def _whole_curve_measures(rows: Sequence[TidyRow], format_: CellFormatter) -> Table:
+    def meaning(row: TidyRow) -> str:
+        return row["why"] or _summary(row)
+
+    columns = {"": lambda row: format_.number(row["value"])}
+    return list_table(rows, columns, label=_measure_name, meaning=meaning, corner="over all thresholds")
+
+
+def _other_thresholds(rows: Sequence[TidyRow], format_: CellFormatter) -> Table:
+    names = list(dict.fromkeys(_format_threshold(row["threshold"]) for row in rows))
+    pivot = Pivot(
+        line=lambda row: _format_threshold(row["threshold"]),
+        column=itemgetter("measure"),
+        cell=partial(_value_cell, format_),
+        label=dict(zip(names, align_decimals(names), strict=True)).__getitem__,
+        heading=measure_label,
+    )
+    return pivot.table(rows, corner="score ≥")
+
+
+def _value_cell(format_: CellFormatter, row: TidyRow) -> str:
+    """Return a value with the mark of its footnote: approached but not attained, or undefined."""
+    reason = _LIMIT if row["how"] == "limit" else row["why"]
+    return format_.number(row["value"]) + (format_.reasons.mark(reason) if reason else "")
+
+
+def _measure_name(row: TidyRow) -> str:
+    return measure_label(row["measure"])
+
+
+def _summary(row: TidyRow) -> str:
+    return describe(MEASURES[row["measure"]]).summary
 
 
 def curve_page(results: Results, digits: int) -> Page:
-    """The points of a curve."""
-    axes = [name for name in results.columns if name not in {"model", "group", "threshold"}]
-    causes = causes_of_undefined(results)
-    signs = {name: footnote_mark(at) for at, name in enumerate(causes, start=1)}
-    table = {
-        _threshold(row["threshold"]): [_cell(row[name], digits, signs.get(name, "")) for name in axes]
-        for row in results.rows()
-    }
-    notes = tuple(f"{signs[name]} {why}" for name, why in causes.items())
-    return Page(population_headline(results.data), (_table(axes, table),), notes)
+    """Return the page of the points of a curve."""
+    format_ = CellFormatter(digits)
+    rows = [{**row, "threshold": _round_threshold(row["threshold"])} for row in results.rows()]
+    table = curve_table(rows, results, format_, corner="score ≥")
+    return Page(population_headline(results.data), (table,), format_.reasons.footnotes())
 
 
 def study_page(results: Results, digits: int) -> Page:
@@ -102,57 +163,13 @@ def draw_page(results: Results, digits: int) -> Page:
     return Page(population_headline(results.data), (Table("row", ("truth", "score"), (Section("", tuple(rows)),)),))
 
 
-def _best(rows: Sequence[Mapping[str, Any]], digits: int) -> Table | None:
-    best = [row for row in rows if row["best"]]
-    signs = _signs(rows)
-    lines = []
-    for row in best:
-        sign = signs.get(_LIMIT if row["how"] == "limit" else row["why"], "")
-        place = UNDEFINED if row["threshold"] is None else _threshold(row["threshold"])
-        value = UNDEFINED if row["value"] is None else format_number(row["value"], digits)
-        meaning = describe(MEASURES[row["measure"]]).summary
-        lines.append(Row(row["measure"].replace("_", " "), (place, value + sign), meaning))
-    return Table("best", ("score ≥", "value"), (Section("", tuple(lines)),)) if best else None
+def _round_threshold(value: float) -> float:
+    """Return a threshold in twelve digits, without the rounding errors of quantiles."""
+    return float(f"{value:.12g}")
 
 
-def _whole(rows: Sequence[Mapping[str, Any]], digits: int) -> Table | None:
-    whole = [row for row in rows if row["threshold"] is None and not row["best"]]
-    lines = [
-        Row(
-            row["measure"].replace("_", " "),
-            (_cell(row["value"], digits),),
-            row["why"] or describe(MEASURES[row["measure"]]).summary,
-        )
-        for row in whole
-    ]
-    return Table("over all thresholds", ("",), (Section("", tuple(lines)),)) if whole else None
-
-
-def _others(rows: Sequence[Mapping[str, Any]], digits: int) -> Table | None:
-    inner = [row for row in rows if row["threshold"] is not None and not row["best"]]
-    signs = _signs(rows)
-    table: dict[str, list[str]] = {}
-    for row in inner:
-        cell = _cell(row["value"], digits, signs.get(row["why"], ""))
-        table.setdefault(_threshold(row["threshold"]), []).append(cell)
-    return _table(list(dict.fromkeys(row["measure"] for row in inner)), table) if inner else None
-
-
-def _table(measures: Sequence[str], table: Mapping[str, Sequence[str]]) -> Table:
-    lines = (Row(name, tuple(cells)) for name, cells in zip(align_decimals(list(table)), table.values(), strict=True))
-    return Table("score ≥", tuple(name.replace("_", " ") for name in measures), (Section("", tuple(lines)),))
-
-
-def _signs(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the sign of each footnote: limits first, then causes of undefined values."""
-    limits = [_LIMIT for row in rows if row["how"] == "limit"]
-    whys = [row["why"] for row in rows if row["why"] and (row["best"] or row["threshold"] is not None)]
-    return {why: footnote_mark(at) for at, why in enumerate(dict.fromkeys([*limits, *whys]), start=1)}
-
-
-def _threshold(value: float) -> str:
-    """Format a threshold; twelve digits drop rounding errors of quantiles."""
-    return format_exact(float(f"{value:.12g}"))
+def _format_threshold(value: float) -> str:
+    return format_exact(_round_threshold(value))
 
 
 def _sizes(lines: Mapping[int, object]) -> list[str]:

@@ -2,20 +2,18 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
-from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._formatting import format_count, format_exact, format_level, format_number, format_p
 from baserate._results import Results
 from baserate._tally import Tally
 from baserate.cli._io import headline
-from baserate.cli._measure_page import TITLES
+from baserate.cli._measure_page import COUNTS, TITLES, Subject, split_by_subject
 from baserate.cli._options import Reading
 from baserate.measure import MEASURES, describe
 from baserate.shift import CORRECTED_SCORES, ESTIMATORS, RAW_SCORES, SIGNIFICANCE_LEVEL, TARGET, VALIDATION
 from baserate.text import (
-    EVERYBODY,
     Cell,
     CellFormatter,
     GroupKey,
@@ -26,6 +24,7 @@ from baserate.text import (
     Table,
     TidyRow,
     align_decimals,
+    describe_group,
     group_key,
     interval_footnotes,
     interval_heading,
@@ -36,18 +35,9 @@ from baserate.text import (
 
 SAMPLE, DEPLOYMENT, CORRECTED = PLACES = ("here", "there", CORRECTED_SCORES)
 """Columns of a page of `baserate shift`; the first two are values of the column `where` in JSON."""
-_COUNTS = {"tp": "true positives", "fn": "false negatives", "fp": "false positives", "tn": "true negatives"}
 _HEADINGS = {SAMPLE: "in the sample", DEPLOYMENT: "in deployment", CORRECTED: "in deployment, corrected"}
 _COLUMNS_OF_CURVES = 3
 """Measures of a prevalence curve side by side: more with their bounds exceed a terminal."""
-
-
-class _Subject(NamedTuple):
-    """What numbers are about; the threshold is None for predicted labels and for whole curves."""
-
-    model: str | None
-    group: GroupKey
-    threshold: float | None = None
 
 
 def shift_page(results: Results, reading: Reading, digits: int) -> Page:
@@ -70,12 +60,7 @@ class _BinaryPage:
 
     def __init__(self, results: Results, reading: Reading, digits: int) -> None:
         self.data, self.reading, self.format = results.data, reading, CellFormatter(digits)
-        self.decisions: dict[_Subject, list[TidyRow]] = {}
-        self.scores: dict[_Subject, list[TidyRow]] = {}
-        for row in results.rows():
-            kind = Counts if row["measure"] in _COUNTS else describe(MEASURES[row["measure"]]).of
-            rows = self.decisions if kind is Counts else self.scores
-            rows.setdefault(_subject_of(row), []).append({**row, "kind": kind})
+        self.decisions, self.scores = split_by_subject(results.rows())
 
     def panels(self) -> Iterator[Table]:
         """Yield decisions at each threshold, with ranks if there is one; then probabilities."""
@@ -84,35 +69,35 @@ class _BinaryPage:
             ranks, probabilities = (self._scores(whole, kind) for kind in (Curve, Tally))
             for subject in subjects:
                 rows = [*_counts_first(self.decisions[subject]), *(ranks if len(subjects) == 1 else [])]
-                yield self._table(_describe_decision(subject, self.reading, self.data), whole, rows, TITLES)
+                yield self._table(subject.describe_decision(self.reading, self.data), whole, rows, TITLES)
             if len(subjects) != 1:
                 yield from self._separate_table(ranks, whole, TITLES[Curve])
             yield from self._separate_table(probabilities, whole, TITLES[Tally])
 
-    def _scores(self, subject: _Subject, kind: type) -> list[TidyRow]:
+    def _scores(self, subject: Subject, kind: type) -> list[TidyRow]:
         """Return the measures of one kind over all thresholds."""
         return [row for row in self.scores.get(subject, []) if row["kind"] is kind]
 
-    def _separate_table(self, rows: Sequence[TidyRow], subject: _Subject, title: str) -> Iterator[Table]:
+    def _separate_table(self, rows: Sequence[TidyRow], subject: Subject, title: str) -> Iterator[Table]:
         """Yield measures in a panel of their own, under a title that names the model if there are several."""
         if rows:
-            corner = f"{_model_name(subject, self.reading)} {title}" if subject.model else title
+            corner = f"{subject.describe_model(self.reading)} {title}" if subject.model else title
             yield self._table(corner, subject, rows, {})
 
-    def _table(self, corner: str, subject: _Subject, rows: Sequence[TidyRow], titles: Mapping[type, str]) -> Table:
+    def _table(self, corner: str, subject: Subject, rows: Sequence[TidyRow], titles: Mapping[type, str]) -> Table:
         """Return rows under a column for each place, with its prevalence in the heading."""
         prevalences = {_place(row): row["prevalence"] for row in rows}
         pivot = Pivot(
             line=itemgetter("measure"),
             column=_place,
-            section=lambda row: "counts" if row["measure"] in _COUNTS else row["kind"],
-            cell=lambda row: self.format.count(row) if row["measure"] in _COUNTS else _estimate(self.format, row),
-            label=lambda measure: _COUNTS.get(measure, measure_label(measure)),
+            section=lambda row: "counts" if row["measure"] in COUNTS else row["kind"],
+            cell=lambda row: self.format.count(row) if row["measure"] in COUNTS else _estimate(self.format, row),
+            label=lambda measure: COUNTS.get(measure, measure_label(measure)),
             heading=lambda place: _describe_place(place, prevalences[place]),
             title=lambda kind: titles.get(kind, ""),
             apart={"counts"},
         )
-        corner = ": ".join(filter(None, [_describe_group(subject.group, self.reading), corner]))
+        corner = _prefix_group(subject.group, self.reading, corner)
         return pivot.table(rows, corner=corner, columns=[place for place in PLACES if place in prevalences])
 
 
@@ -136,7 +121,7 @@ class _ClassPage:
             heading=_HEADINGS.__getitem__,
         )
         for group, rows in self.groups.items():
-            corner = ": ".join(filter(None, [_describe_group(group, self.reading), "share of each class"]))
+            corner = _prefix_group(group, self.reading, "share of each class")
             places = {_place(row) for row in rows}
             columns = [place for place in PLACES if place in places]
             yield pivot.table(_with_sections(rows, ", each class against the rest"), corner=corner, columns=columns)
@@ -149,14 +134,10 @@ class _ClassPage:
         return "" if _place(row) == CORRECTED else format_number(row["prevalence"], self.format.digits)
 
 
-def _subject_of(row: TidyRow) -> _Subject:
-    return _Subject(row["model"], group_key(row), row["threshold"])
-
-
 def _counts_first(rows: Sequence[TidyRow]) -> list[TidyRow]:
     """Return rows with the cells of the confusion matrix first, in the order of their lines."""
-    counts = [row for cell in _COUNTS for row in rows if row["measure"] == cell]
-    return [*counts, *(row for row in rows if row["measure"] not in _COUNTS)]
+    counts = [row for cell in COUNTS for row in rows if row["measure"] == cell]
+    return [*counts, *(row for row in rows if row["measure"] not in COUNTS)]
 
 
 def _with_sections(rows: Sequence[TidyRow], suffix: str = "") -> Iterator[TidyRow]:
@@ -190,23 +171,9 @@ def _estimate(formatter: CellFormatter, row: TidyRow) -> Cell:
     return formatter.average(row) if row.get("average") else formatter.estimate(row)
 
 
-def _describe_group(group: GroupKey, reading: Reading) -> str:
-    """Return the attributes of a group; nothing if there are no groups."""
-    if group is None:
-        return EVERYBODY if reading.group else ""
-    return ", ".join(f"{shorten_label(name)} = {shorten_label(value)}" for name, value in group)
-
-
-def _describe_decision(subject: _Subject, reading: Reading, data: Mapping[str, Any]) -> str:
-    """Describe the rows that are flagged."""
-    if subject.threshold is None:
-        return f"{_model_name(subject, reading)} = {shorten_label(data['positive'])}"
-    return f"{_model_name(subject, reading)} ≥ {format_exact(subject.threshold)}"
-
-
-def _model_name(subject: _Subject, reading: Reading) -> str:
-    """Return the name of the model, or of the only column of scores or labels."""
-    return shorten_label(subject.model or next(iter(reading.score), reading.predicted))
+def _prefix_group(group: GroupKey, reading: Reading, text: str) -> str:
+    """Return a text behind the name of its group, if there are groups."""
+    return f"{describe_group(group)}: {text}" if reading.group else text
 
 
 def _describe_place(place: str, prevalence: float) -> str:
@@ -223,13 +190,14 @@ def _place(row: TidyRow) -> str:
 def prevalence_curve_page(results: Results, reading: Reading, digits: int) -> Page:
     """Return a panel for each curve, one line for each prevalence."""
     formatter = CellFormatter(digits)
-    curves: dict[_Subject, dict[str, list[TidyRow]]] = {}
+    curves: dict[Subject, dict[str, list[TidyRow]]] = {}
     for row in results.rows():
-        curves.setdefault(_subject_of(row), {}).setdefault(row["measure"], []).append(row)
+        subject = Subject(row["model"], row["threshold"], group_key(row))
+        curves.setdefault(subject, {}).setdefault(row["measure"], []).append(row)
     panels = []
     for subject, measures in curves.items():
-        decision = _describe_decision(subject, reading, results.data)
-        corner = ": ".join(filter(None, [_describe_group(subject.group, reading), decision])) + ", prevalence"
+        decision = subject.describe_decision(reading, results.data)
+        corner = _prefix_group(subject.group, reading, f"{decision}, prevalence")
         for start in range(0, len(measures), _COLUMNS_OF_CURVES):
             shown = [*measures][start : start + _COLUMNS_OF_CURVES]
             panels.append(_curve_table(corner, {name: measures[name] for name in shown}, formatter))

@@ -11,11 +11,21 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from baserate._formatting import count_of
-from baserate.cli._declarations import Output, check_place, command, option
+from baserate.cli._declarations import Output, check_place, command, given_flags, option
 from baserate.cli._io import check_truth, open_file, print_messages
-from baserate.cli._options import Intervals, OptionalReading, OutcomeCosts, PageOutput, Reading, RequiredIntervals
+from baserate.cli._options import (
+    Column,
+    FileName,
+    GroupShares,
+    Intervals,
+    OptionalReading,
+    OutcomeCosts,
+    PageOutput,
+    Reading,
+    RequiredIntervals,
+)
 from baserate.cli._terminal import WIDTH, print_message, progress_bar, progress_counter, terminal_width, write_output
-from baserate.cli._values import read_prevalences, read_threshold
+from baserate.cli._values import single_threshold
 
 if TYPE_CHECKING:
     from baserate._costs import Costs
@@ -24,10 +34,6 @@ if TYPE_CHECKING:
 
 _DECISIONS = ("threshold", "rule", "policy")
 """Fields of a plan that decide; one on the command line takes the place of that in a plan."""
-
-
-def _read_single_threshold(text: str) -> float:
-    return read_threshold(text, "a report has one.")
 
 
 def _complete_rule(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -43,10 +49,8 @@ class PlanOptions(OutcomeCosts):
     """Options of a plan: prevalence, costs, threshold, and files to write."""
 
     prevalence: Annotated[
-        float | dict[str, float] | None,
+        GroupShares,
         option(
-            type=read_prevalences,
-            metavar="SHARE",
             default="that of the sample",
             help="Prevalence in deployment, such as 0.02 or 2%; or of each group, such as 'north=2%,coast=5%' (of "
             "several columns 'north/f=2%').",
@@ -54,35 +58,26 @@ class PlanOptions(OutcomeCosts):
     ] = None
     threshold: Annotated[
         float | None,
-        option(type=_read_single_threshold, metavar="NUMBER", help="Threshold: scores at or above it are flagged."),
+        option(type=single_threshold("a report has one."), metavar="NUMBER"),
+        "Threshold: scores at or above it are flagged.",
     ] = None
     rule: Annotated[
         str | None,
-        option(
-            metavar="NAME",
-            shell_complete=_complete_rule,
-            default="cost with costs, or a threshold of 0.5",
-            help="Rule that chooses the threshold; `baserate list rules` lists them.",
-        ),
+        option(metavar="NAME", shell_complete=_complete_rule, default="cost with costs, or a threshold of 0.5"),
+        "Rule that chooses the threshold; `baserate list rules` lists them.",
     ] = None
-    policy: Annotated[
-        str | None, option(type=click.Path(), metavar="FILE", help="Policy that decides; it also names the columns.")
-    ] = None
-    id: Annotated[str | None, option(metavar="COLUMN", help="Column with unique row IDs.")] = None
-    apart: Annotated[bool, option(help="Each file as a sample of its own, side by side.")] = False
-    plan: Annotated[
-        str | None, option(type=click.Path(), metavar="FILE", help="Plan to run; other options change it.")
-    ] = None
-    save_plan: Annotated[str | None, option(type=click.Path(), metavar="FILE", help="File for the plan.")] = None
-    save_json: Annotated[str | None, option(type=click.Path(), metavar="FILE", help="File for the whole report.")] = (
-        None
-    )
+    policy: Annotated[FileName, "Policy that decides; it also names the columns."] = None
+    id: Annotated[Column, "Column with unique row IDs."] = None
+    apart: Annotated[bool, "Each file as a sample of its own, side by side."] = False
+    plan: Annotated[FileName, "Plan to run; other options change it."] = None
+    save_plan: Annotated[FileName, "File for the plan."] = None
+    save_json: Annotated[FileName, "File for the whole report."] = None
     figures: Annotated[
-        Path | None, option(type=click.Path(path_type=Path), metavar="FOLDER", help="Folder for figures, as SVG.")
+        Path | None, option(type=click.Path(path_type=Path), metavar="FOLDER"), "Folder for figures, as SVG."
     ] = None
 
     def __post_init__(self) -> None:
-        given = [f"--{name}" for name in _DECISIONS if getattr(self, name) is not None]
+        given = given_flags(self, _DECISIONS)
         if len(given) > 1:
             raise click.UsageError(f"{' and '.join(given)} both state the decisions; give one.")
         for flag in ("save_plan", "save_json"):
@@ -101,12 +96,12 @@ def make_plan(reading: Reading, plan_options: PlanOptions, intervals: Intervals)
         policy_fields = {} if policy is None else {"policy": policy, "policy_file": plan_options.policy}
         fields = _plan_fields(reading, plan_options, intervals) | policy_fields
         instead: dict[str, Any] = dict.fromkeys((*_DECISIONS, "policy_file")) if {*_DECISIONS} & {*fields} else {}
-        return replace(plan, **instead | fields | _costs(plan_options, plan.costs))
+        return replace(plan, **instead | fields | _plan_costs(plan_options, plan.costs))
     if not reading.file:
         raise click.MissingParameter(param_hint="'FILE...'", param_type="argument", ctx=click.get_current_context())
     full_reading = reading if policy is None else fill_from_policy(reading, policy)
     check_truth(full_reading)
-    fields = _plan_fields(full_reading, plan_options, intervals) | _costs(plan_options, None)
+    fields = _plan_fields(full_reading, plan_options, intervals) | _plan_costs(plan_options, None)
     return Plan(**fields, policy=policy, policy_file=plan_options.policy)
 
 
@@ -116,12 +111,13 @@ def _plan_fields(reading: Reading, plan_options: PlanOptions, intervals: Interva
     given: dict[str, Any] = {"files": reading.file, **{name: getattr(reading, name) for name in names}}
     given |= {name: getattr(plan_options, name) for name in ("apart", "id", "prevalence", "threshold", "rule")}
     given |= {"level": intervals.level, "method": intervals.interval, "seed": intervals.seed}
+    # The default must not override what a plan states, but the same word on the command line does.
     typed = click.get_current_context().get_parameter_source("missing") == ParameterSource.COMMANDLINE
     given |= {"missing": reading.missing} if typed else {}
     return {name: value for name, value in given.items() if value is not None and value is not False and value != ()}
 
 
-def _costs(plan_options: PlanOptions, known: "Costs | None") -> dict[str, Any]:
+def _plan_costs(plan_options: PlanOptions, known: "Costs | None") -> dict[str, Any]:
     """Costs on the command line, in place of those of the plan."""
     given = plan_options.outcome_costs
     if given is None:
@@ -134,24 +130,22 @@ _FILE = "people.csv --truth sick --score risk"
 
 @command(
     "report",
-    examples=(
-        (
-            "at a prevalence of 2 %, where a false negative costs 20 false positives",
-            f"baserate report {_FILE} --prevalence 2% --fp 1 --fn 20",
-        ),
-        ("two models, side by side", f"baserate report {_FILE} --score old"),
-        ("groups, too, for a pull request", f"baserate report {_FILE} --group site --format md"),
-        (
-            "a page to explore in a browser, also offline",
-            f"baserate report {_FILE} --group site --prevalence 2% -o report.html",
-        ),
-        ("save the plan, and draw figures", f"baserate report {_FILE} --save-plan plan.json --figures figures"),
-        ("a saved plan, on other rows", "baserate report new.csv --plan plan.json"),
-        (
-            "two samples of one model",
-            "baserate report before.csv after.csv --apart --truth sick --score risk --threshold 0.3",
-        ),
-    ),
+    examples=f"""
+    # at a prevalence of 2 %, where a false negative costs 20 false positives
+    baserate report {_FILE} --prevalence 2% --fp 1 --fn 20
+    # two models, side by side
+    baserate report {_FILE} --score old
+    # groups, too, for a pull request
+    baserate report {_FILE} --group site --format md
+    # a page to explore in a browser, also offline
+    baserate report {_FILE} --group site --prevalence 2% -o report.html
+    # save the plan, and draw figures
+    baserate report {_FILE} --save-plan plan.json --figures figures
+    # a saved plan, on other rows
+    baserate report new.csv --plan plan.json
+    # two samples of one model
+    baserate report before.csv after.csv --apart --truth sick --score risk --threshold 0.3
+    """,
 )
 def report(
     reading: OptionalReading, plan_options: PlanOptions, intervals: RequiredIntervals, output: PageOutput
@@ -171,7 +165,7 @@ def report(
     with progress_counter(quiet=output.quiet) as progress:
         finished = run_on_data(plan, data, progress)
     # A page on the screen contains the notes.
-    on_screen = output.form in {"table", "md"} and not output.to_file
+    on_screen = output.is_page and not output.to_file
     header = {**finished.data, **({"notes": ()} if on_screen else {})}
     print_messages(report_headline(finished), header, output, inferred=plan.positive is None)
     _save_files(finished, plan_options, quiet=output.quiet)

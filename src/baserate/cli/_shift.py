@@ -7,33 +7,37 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
-from baserate._domains import POINTS
-from baserate.cli._declarations import Output, Quiet, argument, check_place, command, option
+from baserate.cli._declarations import Output, Quiet, check_place, command, option, refuse_given
 from baserate.cli._io import (
     FEW,
     ROWS_FILE,
     MissingScore,
     parse_columns,
-    print_notes,
-    print_results,
     read_tallies,
+    report_results,
     write_calibrator,
     write_rows,
 )
 from baserate.cli._measure import Classes, ClassOptions, may_have_many_classes
 from baserate.cli._options import (
-    FILES,
+    ClassShares,
+    Column,
+    ColumnList,
+    FileOrStdout,
     IndependentIntervals,
     Intervals,
     MeasureSettings,
+    NewName,
+    Points,
     Reading,
     SamplingRatios,
     Thresholds,
     check_score_options,
+    files_argument,
     measures_option,
 )
 from baserate.cli._terminal import print_message
-from baserate.cli._values import Prior, flatten, match_classes, names, read_prior, whole_number
+from baserate.cli._values import match_classes
 
 if TYPE_CHECKING:
     from baserate._calibrator import Calibrator, MulticlassCalibrator
@@ -50,28 +54,21 @@ class ShiftOptions(SamplingRatios):
     """Options of a prevalence shift: the prevalence, or a curve, and the measures."""
 
     to: Annotated[
-        Prior | None,
-        option(
-            type=read_prior,
-            metavar="SHARE",
-            help="Prevalence in deployment, such as 0.02 or 2%; of several classes a share for each: cat=0.2,dog=0.8.",
-        ),
+        ClassShares,
+        "Prevalence in deployment, such as 0.02 or 2%; of several classes a share for each: cat=0.2,dog=0.8.",
     ] = None
-    curve: Annotated[bool, option(help="Table of measures of decisions against the prevalence instead.")] = False
+    curve: Annotated[bool, "Table of measures of decisions against the prevalence instead."] = False
     points: Annotated[
-        int | None,
-        option(
-            type=whole_number(POINTS),
-            default=f"199; in tables at most {FEW}",
-            help="Number of prevalences of the curve, evenly spaced in log-odds.",
-        ),
+        Points,
+        option(default=f"199; in tables at most {FEW}"),
+        "Number of prevalences of the curve, evenly spaced in log-odds.",
     ] = None
     threshold: Thresholds = ()
     measures: Annotated[
-        tuple[tuple[str, ...], ...],
+        tuple[str, ...],
         measures_option(default="the usual ones; of a curve precision, npv and accuracy"),
     ] = ()
-    wanted: "list[Measure] | Literal['usual', 'all']" = "usual"
+    bound_measures: "list[Measure] | Literal['usual', 'all']" = "usual"
     """The measures, with the numbers that they depend on."""
 
     def __post_init__(self) -> None:
@@ -89,39 +86,29 @@ class ShiftOptions(SamplingRatios):
             raise click.UsageError("--points is for a curve; add --curve instead of a prevalence.")
         _ = self.odds_ratio  # checks it
 
-    @property
-    def measure_names(self) -> list[str]:
-        """Names of measures."""
-        return [name for each in self.measures for name in each]
-
     def bind_measures(self, settings: MeasureSettings) -> "ShiftOptions":
         """Bind the numbers that measures depend on."""
         from baserate.cli._measure_page import parse_measures
 
-        return replace(self, wanted=settings.bind(parse_measures(self.measure_names)))
-
-    @property
-    def thresholds(self) -> list[float]:
-        """Thresholds, each once."""
-        return flatten(self.threshold)
+        return replace(self, bound_measures=settings.bind(parse_measures(self.measures)))
 
 
 @command(
     "shift",
-    examples=(
-        ("at a prevalence of 2 %", f"baserate shift {_FILE} --to 0.02"),
-        (
-            "by group, a few measures, for a program",
-            f"baserate shift {_FILE} --to 2% --group site --measures npv,brier --json",
-        ),
-        ("a sample with every tenth negative", "baserate shift sample.csv --truth fraud --score p --under-sampled 10"),
-        ("against the prevalence", f"baserate shift {_FILE} --threshold 0.2 --curve"),
-        ("such a curve, to plot", f"baserate shift {_FILE} --curve --measures precision -o curve.csv"),
-        (
-            "several classes, from labels",
-            "baserate shift pets.csv --truth is --predicted called --to cat=0.2,dog=0.7,fish=0.1",
-        ),
-    ),
+    examples=f"""
+    # at a prevalence of 2 %
+    baserate shift {_FILE} --to 0.02
+    # by group, a few measures, for a program
+    baserate shift {_FILE} --to 2% --group site --measures npv,brier --json
+    # a sample with every tenth negative
+    baserate shift sample.csv --truth fraud --score p --under-sampled 10
+    # against the prevalence
+    baserate shift {_FILE} --threshold 0.2 --curve
+    # such a curve, to plot
+    baserate shift {_FILE} --curve --measures precision -o curve.csv
+    # several classes, from labels
+    baserate shift pets.csv --truth is --predicted called --to cat=0.2,dog=0.7,fish=0.1
+    """,
 )
 def shift(
     reading: Reading,
@@ -149,13 +136,13 @@ def shift(
         return
     from baserate.cli._measure import read_classes, require_costs
 
-    parse_class_measures(shift_options.measure_names)
+    parse_class_measures(shift_options.measures)
     data = read_classes(reading, classes, quiet=output.quiet, alike=several)
     if isinstance(data, Tallies):
         _shift_binary(data, reading, shift_options.bind_measures(settings), intervals, output)
     else:
         settings.refuse_for_classes()
-        require_costs(shift_options.measure_names, classes.costs)
+        require_costs(shift_options.measures, classes.costs)
         _shift_multiclass(data, reading, classes, shift_options, intervals, output)
 
 
@@ -173,12 +160,11 @@ def _shift_binary(
         tallies,
         to=shift_options.to,
         gamma=shift_options.odds_ratio,
-        measures=shift_options.wanted,
-        threshold=shift_options.thresholds or None,
+        measures=shift_options.bound_measures,
+        threshold=list(shift_options.threshold) or None,
         interval=intervals.to_interval(),
     )
-    print_notes(reading, results.data, output)
-    print_results(results, lambda: shift_page(results, reading, output.digits), output)
+    report_results(results, shift_page, reading, output)
 
 
 def _shift_multiclass(
@@ -198,20 +184,18 @@ def _shift_multiclass(
     results = library.class_summary(
         data,
         to=match_classes(shift_options.to, data.labels),
-        measures=parse_class_measures(shift_options.measure_names),
+        measures=parse_class_measures(shift_options.measures),
         averages=read_averages(classes.average, data.labels),
         costs=read_costs(classes.costs),
         interval=intervals.to_interval(),
     )
-    print_notes(reading, results.data, output)
-    print_results(results, lambda: shift_class_page(results, reading, output.digits), output)
+    report_results(results, shift_class_page, reading, output)
 
 
 def _check_classes(shift_options: ShiftOptions, labels: Sequence[object]) -> None:
     """Refuse options for two classes alone."""
-    for name, given in (("--curve", shift_options.curve), ("--threshold", shift_options.threshold)):
-        if given:
-            raise click.UsageError(f"{name} is for two classes, and the data have {len(labels)}; leave it out.")
+    message = f"{{}} is for two classes, and the data have {len(labels)}; leave it out."
+    refuse_given(shift_options, ("curve", "threshold"), message)
     if not isinstance(shift_options.to, dict):
         shares = ",".join(f"{label}=…" for label in labels[:10]) + (",…" if len(labels) > 10 else "")
         raise click.UsageError(f"the data have {len(labels)} classes; give each a share in deployment: --to {shares}")
@@ -227,72 +211,40 @@ def _print_curve(
         raise click.UsageError(
             "--interval is for one prevalence; leave it out: a curve has the method of each measure."
         )
-    few = shift_options.points is None and output.form in {"table", "md"}
+    few = shift_options.points is None and output.is_page
     spaced = None if shift_options.points is None else spaced_prevalences(shift_options.points)
     results = prevalence_curves(
         tallies,
-        shift_options.measure_names if isinstance(shift_options.wanted, str) else shift_options.wanted,
-        thresholds=shift_options.thresholds,
+        shift_options.measures if isinstance(shift_options.bound_measures, str) else shift_options.bound_measures,
+        thresholds=shift_options.threshold,
         prevalences=default_prevalences() if few else spaced,
         interval=intervals.to_interval(),
     )
-    omission = ["a few prevalences are shown; --points N shows N, --format csv 199."] if few else []
-    print_notes(reading, {**results.data, "notes": [*results.data["notes"], *omission]}, output)
-    print_results(results, lambda: prevalence_curve_page(results, reading, output.digits), output)
+    omissions = ["a few prevalences are shown; --points N shows N, --format csv 199."] * few
+    report_results(results, prevalence_curve_page, reading, output, omissions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepriorOptions(SamplingRatios):
     """Probabilities to adjust, both prevalences, and output files."""
 
-    file: Annotated[
-        tuple[str, ...],
-        argument(
-            type=click.Path(allow_dash=True), nargs=-1, required=False, metavar="[FILE...]", note=f"FILE is {FILES}"
-        ),
-    ] = ()
-    score: Annotated[str | None, option(metavar="COLUMN", help="Column with probabilities of the positive class.")] = (
-        None
-    )
+    file: Annotated[tuple[str, ...], files_argument("[FILE...]", required=False)] = ()
+    score: Annotated[Column, "Column with probabilities of the positive class."] = None
     scores: Annotated[
-        tuple[str, ...],
-        option(
-            type=names,
-            metavar="COLUMNS",
-            help="Columns with a probability for each class: p_ for p_cat and p_dog, or cat=c1,dog=c2.",
-        ),
+        ColumnList, "Columns with a probability for each class: p_ for p_cat and p_dog, or cat=c1,dog=c2."
     ] = ()
     from_: Annotated[
-        Prior | None,
-        option(
-            type=read_prior,
-            metavar="SHARE",
-            help="Prevalence at which the scores are calibrated, such as 0.5; of several classes cat=0.5,dog=0.5.",
-        ),
+        ClassShares, "Prevalence at which the scores are calibrated, such as 0.5; of several classes cat=0.5,dog=0.5."
     ] = None
-    to: Annotated[
-        Prior | None, option(type=read_prior, metavar="SHARE", help="Prevalence in deployment, in the same form.")
-    ] = None
+    to: Annotated[ClassShares, "Prevalence in deployment, in the same form."] = None
     name: Annotated[
-        str | None,
-        option(
-            metavar="NAME",
-            default="that of the score and _corrected",
-            help="Name of the new column; of several classes CLASS=NAME,….",
-        ),
+        NewName,
+        option(default="that of the score and _corrected"),
+        "Name of the new column; of several classes CLASS=NAME,….",
     ] = None
     missing: MissingScore = "refuse"
-    path: Annotated[
-        str | None, option("-o", "--output", type=click.Path(allow_dash=True), metavar="FILE", help=ROWS_FILE)
-    ] = None
-    calibrator: Annotated[
-        str | None,
-        option(
-            type=click.Path(allow_dash=True),
-            metavar="FILE",
-            help="File for the calibrator itself, as JSON.",
-        ),
-    ] = None
+    path: Annotated[FileOrStdout, option("-o", "--output"), ROWS_FILE] = None
+    calibrator: Annotated[FileOrStdout, "File for the calibrator itself, as JSON."] = None
     quiet: Quiet = False
 
     def __post_init__(self) -> None:
@@ -336,24 +288,16 @@ class RepriorOptions(SamplingRatios):
 
 @command(
     "reprior",
-    examples=(
-        (
-            "from a training prevalence of 50 % to 2 %",
-            "baserate reprior people.csv --score risk --from 0.5 --to 0.02 -o out.parquet",
-        ),
-        (
-            "trained on every tenth negative",
-            "baserate reprior people.csv --score risk --under-sampled 10 --name p -o out.csv",
-        ),
-        (
-            "the calibrator itself, for `baserate apply` and `baserate export`",
-            "baserate reprior --score risk --from 0.5 --to 0.02 --calibrator calibrator.json",
-        ),
-        (
-            "several classes, a probability for each",
-            "baserate reprior pets.csv --scores p_ --from cat=0.5,dog=0.5 --to cat=0.2,dog=0.8 -o out.csv",
-        ),
-    ),
+    examples="""
+    # from a training prevalence of 50 % to 2 %
+    baserate reprior people.csv --score risk --from 0.5 --to 0.02 -o out.parquet
+    # trained on every tenth negative
+    baserate reprior people.csv --score risk --under-sampled 10 --name p -o out.csv
+    # the calibrator itself, for `baserate apply` and `baserate export`
+    baserate reprior --score risk --from 0.5 --to 0.02 --calibrator calibrator.json
+    # several classes, a probability for each
+    baserate reprior pets.csv --scores p_ --from cat=0.5,dog=0.5 --to cat=0.2,dog=0.8 -o out.csv
+    """,
 )
 def reprior(options: RepriorOptions) -> None:
     """Adjust probabilities to another prevalence, row by row.
@@ -385,6 +329,7 @@ def _make_calibrator(options: RepriorOptions) -> "Calibrator | MulticlassCalibra
 
     ratio = options.odds_ratio
     if ratio is not None:
+        # γ multiplies odds, whatever the prevalence: 0.5 stands for any.
         calibrator = reprior_calibrator(from_=0.5, to=prevalence_of_gamma(ratio, at=0.5))
     elif isinstance(options.from_, dict) and isinstance(options.to, dict):
         calibrator = reprior_calibrator(from_=options.from_, to=match_classes(options.to, list(options.from_)))

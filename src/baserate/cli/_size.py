@@ -9,9 +9,8 @@ from click.core import ParameterSource
 
 from baserate._domains import HALF_WIDTH, SAMPLES, SHARE, SPREAD_RATIO
 from baserate.cli._declarations import CONTEXT_OBJECT, Output, argument, command, option
-from baserate.cli._io import print_results
+from baserate.cli._io import print_messages, print_results
 from baserate.cli._options import Level, MeasureSettings, Seed, bind_settings, example_options
-from baserate.cli._terminal import print_message
 from baserate.cli._values import Number, complete_two_class, read_level, whole_number
 
 if TYPE_CHECKING:
@@ -31,45 +30,32 @@ _INSIDE = Number(SHARE)
 class SizeOptions:
     """The expected value, the precision or the difference to reach, and assumptions."""
 
-    expect: Annotated[float, option(type=_SHARE, help="Expected value.")]
+    expect: Annotated[float, option(type=_SHARE), "Expected value."]
     half_width: Annotated[
         float | None,
-        option(
-            type=Number(HALF_WIDTH._replace(high=0.5 - 1e-9)), help="Half-width of the confidence interval to reach."
-        ),
+        option(type=Number(HALF_WIDTH._replace(high=0.5 - 1e-9))),  # at 0.5 an interval of a share is all of [0, 1]
+        "Half-width of the confidence interval to reach.",
     ] = None
-    against: Annotated[
-        float | None, option(type=_SHARE, help="Value of another model, to show a difference from it.")
-    ] = None
-    goal: Annotated[float | None, option(type=_INSIDE, help="Value to show a difference from.")] = None
-    power: Annotated[float, option(type=_INSIDE, help="Power of the test.")] = 0.8
-    alpha: Annotated[float, option(type=_INSIDE, help="Significance level (type I error).")] = 0.05
-    one_sided: Annotated[bool, option(help="One-sided test.")] = False
-    prevalence: Annotated[float | None, option(type=_INSIDE, help="Prevalence of the rows.")] = None
-    flag_rate: Annotated[float | None, option(type=_INSIDE, help="Share of flagged rows, for precision and npv.")] = (
+    against: Annotated[float | None, option(type=_SHARE), "Value of another model, to show a difference from it."] = (
         None
     )
+    goal: Annotated[float | None, option(type=_INSIDE), "Value to show a difference from."] = None
+    power: Annotated[float, option(type=_INSIDE), "Power of the test."] = 0.8
+    alpha: Annotated[float, option(type=_INSIDE), "Significance level (type I error)."] = 0.05
+    one_sided: Annotated[bool, "One-sided test."] = False
+    prevalence: Annotated[float | None, option(type=_INSIDE), "Prevalence of the rows."] = None
+    flag_rate: Annotated[float | None, option(type=_INSIDE), "Share of flagged rows, for precision and npv."] = None
     correlation: Annotated[
         float | None,
-        option(
-            type=Number(SHARE._replace(low=-1, high=1)),
-            default="rows of its own for each model",
-            help="Correlation between the estimates of two AUCs on the same rows.",
-        ),
+        option(type=Number(SHARE._replace(low=-1, high=1)), default="rows of its own for each model"),
+        "Correlation between the estimates of two AUCs on the same rows.",
     ] = None
-    paired: Annotated[bool, option(default="rows of its own for each model", help="Two shares on the same rows.")] = (
-        False
-    )
-    discordance: Annotated[float | None, option(type=_SHARE, help="Share of rows on which paired models differ.")] = (
-        None
-    )
+    paired: Annotated[bool, option(default="rows of its own for each model"), "Two shares on the same rows."] = False
+    discordance: Annotated[float | None, option(type=_SHARE), "Share of rows on which paired models differ."] = None
     spread_ratio: Annotated[
         float | None,
-        option(
-            type=Number(SPREAD_RATIO),
-            default="1",
-            help="Standard deviation of the scores of positives over that of negatives, for an AUC.",
-        ),
+        option(type=Number(SPREAD_RATIO), default="1"),
+        "Standard deviation of the scores of positives over that of negatives, for an AUC.",
     ] = None
     level: Level = 0.95
 
@@ -92,8 +78,9 @@ class SizeOptions:
         """Standard deviation of the scores of positives over that of negatives."""
         return 1.0 if self.spread_ratio is None else self.spread_ratio
 
-    def only(self, measure: str, *names: str) -> None:
+    def refuse_unused(self, measure: str, *names: str) -> None:
         """Refuse options that have no use for the measure and the aim."""
+        # Not by value: power, alpha and the level have defaults.
         source = click.get_current_context().get_parameter_source
         used = {*names, *(_OF_INTERVALS if self.half_width is not None else _OF_TESTS)}
         typed = {name for name in _OF_SOME if source(name) is ParameterSource.COMMANDLINE}
@@ -107,21 +94,22 @@ _SENSITIVITY = "baserate size sensitivity --expect 0.9 --prevalence 0.1"
 
 @command(
     "size",
-    examples=(
-        ("AUC to ± 0.03", f"{_AUC} --half-width 0.03"),
-        ("AUC, with scores of positives twice as spread", f"{_AUC} --half-width 0.03 --spread-ratio 2"),
-        ("sensitivity to ± 0.05", f"{_SENSITIVITY} --half-width 0.05"),
-        ("to show that sensitivity exceeds 0.8", f"{_SENSITIVITY} --goal 0.8"),
-        (
-            "to show a higher AUC than another model, on the same rows",
-            f"{_AUC} --against 0.75 --correlation 0.5 --power 0.9",
-        ),
-        (
-            "to show a higher sensitivity than another model, on the same rows",
-            f"{_SENSITIVITY} --against 0.8 --paired",
-        ),
-        ("any measure", "baserate population binormal --prevalence 0.1 size f1 --half-width 0.03 --threshold 1"),
-    ),
+    examples=f"""
+    # AUC to ± 0.03
+    {_AUC} --half-width 0.03
+    # AUC, with scores of positives twice as spread
+    {_AUC} --half-width 0.03 --spread-ratio 2
+    # sensitivity to ± 0.05
+    {_SENSITIVITY} --half-width 0.05
+    # to show that sensitivity exceeds 0.8
+    {_SENSITIVITY} --goal 0.8
+    # to show a higher AUC than another model, on the same rows
+    {_AUC} --against 0.75 --correlation 0.5 --power 0.9
+    # to show a higher sensitivity than another model, on the same rows
+    {_SENSITIVITY} --against 0.8 --paired
+    # any measure
+    baserate population binormal --prevalence 0.1 size f1 --half-width 0.03 --threshold 1
+    """,
 )
 def size(
     measure: Annotated[str, argument(shell_complete=complete_two_class)], plan: SizeOptions, output: Output
@@ -136,45 +124,45 @@ def size(
     if about_measure.name != "auc" and about_measure.share is None:
         raise click.UsageError(
             f"measure is {about_measure.name}; expected auc or a share of rows. "
-            f"Simulate it with `{_simulation(about_measure, plan)}`."
+            f"Simulate it with `{_simulation_command(about_measure, plan)}`."
         )
     needed = _size_for_auc(plan) if about_measure.name == "auc" else _size_for_share(about_measure.name, plan)
     options = {name: value for name, value in asdict(plan).items() if value is not None and value is not False}
     for name in _OF_TESTS if plan.half_width else _OF_INTERVALS:
         options.pop(name, None)
-    _show(_results(about_measure.name, needed, options, _notes(about_measure.name, plan, needed)), output)
+    _print_sizes(
+        _make_results(about_measure.name, needed, options, _describe_assumptions(about_measure.name, plan, needed)),
+        output,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Simulation:
     """Options of a simulation."""
 
-    half_width: Annotated[
-        float, option(type=Number(HALF_WIDTH), help="Half-width of the interval that estimates lie in.")
-    ]
+    half_width: Annotated[float, option(type=Number(HALF_WIDTH)), "Half-width of the interval that estimates lie in."]
     threshold: Annotated[
-        float | None, option(type=float, help="Threshold of measures of decisions: scores at or above it are flagged.")
+        float | None, option(type=float), "Threshold of measures of decisions: scores at or above it are flagged."
     ] = None
     level: Annotated[
-        float, option(type=read_level, metavar="SHARE", help="Share of simulated samples in that interval.")
+        float, option(type=read_level, metavar="SHARE"), "Share of simulated samples in that interval."
     ] = 0.95
     n_simulations: Annotated[
         int | None,
-        option(
-            type=whole_number(SAMPLES._replace(low=400)),
-            default="20000, or 2000 of rows",
-            help="Number of simulated samples of each size.",
-        ),
+        option(type=whole_number(SAMPLES._replace(low=400)), default="20000, or 2000 of rows"),
+        "Number of simulated samples of each size.",
     ] = None
     seed: Seed = 0
 
 
 @command(
     "size",
-    examples=(
-        ("any measure at a threshold", "baserate population binormal size f1 --half-width 0.03 --threshold 1"),
-        ("over all thresholds", "baserate population linear size average-precision --half-width 0.02"),
-    ),
+    examples="""
+    # any measure at a threshold
+    baserate population binormal size f1 --half-width 0.03 --threshold 1
+    # over all thresholds
+    baserate population linear size average-precision --half-width 0.02
+    """,
 )
 def simulate_size(
     request: Annotated["PopulationRequest", CONTEXT_OBJECT],
@@ -201,7 +189,7 @@ def simulate_size(
     measure_settings = collect_settings([function])
     data |= {"settings": measure_settings} if measure_settings else {}
     notes = [*_simulation_notes(about_measure, population.prevalence, simulation), *note_settings(measure_settings)]
-    _show(request.label_results(_results(about_measure.name, needed, options, notes, data)), output)
+    _print_sizes(request.label_results(_make_results(about_measure.name, needed, options, notes, data)), output)
 
 
 def _simulation_notes(measure: "MeasureInfo", prevalence: float, simulation: Simulation) -> Iterator[str]:
@@ -223,7 +211,7 @@ def _simulation_notes(measure: "MeasureInfo", prevalence: float, simulation: Sim
         )
 
 
-def _simulation(measure: "MeasureInfo", plan: SizeOptions) -> str:
+def _simulation_command(measure: "MeasureInfo", plan: SizeOptions) -> str:
     """Write the command that simulates a measure, with the numbers on the command line and defaults for the rest."""
     from baserate import Counts
 
@@ -238,7 +226,7 @@ def _size_for_auc(plan: SizeOptions) -> "SampleSize":
 
     if plan.prevalence is None:
         raise click.UsageError("an AUC needs positives and negatives; give --prevalence, the share of positives.")
-    plan.only("auc", "correlation" if plan.against is not None else "spread_ratio")
+    plan.refuse_unused("auc", "correlation" if plan.against is not None else "spread_ratio")
     assumed: dict[str, Any] = {"prevalence": plan.prevalence, "spread_ratio": plan.ratio}
     if plan.half_width is not None:
         return infer.sample_size_for_auc(plan.expect, plan.half_width, level=plan.level, **assumed)
@@ -252,7 +240,7 @@ def _size_for_share(measure: str, plan: SizeOptions) -> "SampleSize":
     from baserate import infer
 
     margins: dict[str, Any] = {"prevalence": plan.prevalence, "flag_rate": plan.flag_rate}
-    plan.only(measure, *(["flag_rate"] if plan.against is None else ["paired", "discordance"]))
+    plan.refuse_unused(measure, *(["flag_rate"] if plan.against is None else ["paired", "discordance"]))
     if plan.half_width is not None:
         return infer.sample_size_for_proportion(measure, plan.expect, plan.half_width, level=plan.level, **margins)
     if plan.goal is not None:
@@ -268,7 +256,7 @@ def _size_for_share(measure: str, plan: SizeOptions) -> "SampleSize":
     )
 
 
-def _notes(measure: str, plan: SizeOptions, needed: "SampleSize") -> Iterator[str]:
+def _describe_assumptions(measure: str, plan: SizeOptions, needed: "SampleSize") -> Iterator[str]:
     """Yield the assumptions of the formula."""
     if needed.positives is not None and measure != "prevalence":
         yield "Positives and negatives are expected numbers at the prevalence; chance brings more or fewer."
@@ -283,7 +271,7 @@ def _notes(measure: str, plan: SizeOptions, needed: "SampleSize") -> Iterator[st
         yield "The half-width is that of the interval if the estimate equals the expected value."
 
 
-def _results(
+def _make_results(
     measure: str,
     needed: "SampleSize",
     options: Mapping[str, Any],
@@ -297,12 +285,8 @@ def _results(
     return Results({name: [value] for name, value in row.items()}, about)
 
 
-def _show(results: "Results", output: Output) -> None:
-    if not output.quiet:
-        if output.form in {"json", "csv"} or output.to_file:
-            print_message(_headline(results))
-        for note in results.data["notes"]:
-            print_message(f"note: {note}")
+def _print_sizes(results: "Results", output: Output) -> None:
+    print_messages(_headline(results), results.data, output, inferred=False)
     print_results(results, lambda: _page(results, output.digits), output)
 
 

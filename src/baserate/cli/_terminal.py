@@ -39,6 +39,7 @@ def write_output(text: str, path: str | None) -> None:
 
 def use_color() -> bool | None:
     """Return True for FORCE_COLOR, False for NO_COLOR or a dumb terminal, None for color on terminals only."""
+    # NO_COLOR wins over FORCE_COLOR, as in other programs (no-color.org).
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     return True if os.environ.get("FORCE_COLOR") else None
@@ -82,7 +83,10 @@ def progress_bar(
         yield
         return
     done = Event()
-    drawer = Thread(target=_draw, args=(partial(_line, progress, rows), stream, done, (after, every)), daemon=True)
+    # A thread, since the engines do not return to Python before the work is done.
+    drawer = Thread(
+        target=_draw_progress, args=(partial(_line, progress, rows), stream, done, (after, every)), daemon=True
+    )
     drawer.start()
     try:
         yield
@@ -125,13 +129,13 @@ def _line(progress: Progress, rows: int | None, seconds: float) -> str:
     return bar(progress(), seconds, rows)
 
 
-def _draw(line: Callable[[float], str], stream: TextIO, done: Event, pace: tuple[float, float]) -> None:
+def _draw_progress(line: Callable[[float], str], stream: TextIO, done: Event, pace: tuple[float, float]) -> None:
     after, every = pace
     began = monotonic()
     if done.wait(after):
         return
     while True:
-        stream.write(f"\r\x1b[K{line(monotonic() - began)}")
+        stream.write(f"\r\x1b[K{line(monotonic() - began)}")  # to the start of the line, and erase it
         stream.flush()
         if done.wait(every):
             break

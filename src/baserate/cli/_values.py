@@ -15,7 +15,7 @@ from baserate.cli._errors import refuse_choice
 
 def read_thresholds(text: str) -> tuple[float, ...]:
     """Read thresholds, infinite ones too; the minus may be the sign of our tables rather than a hyphen."""
-    return tuple(_threshold(part.strip().replace("−", "-").replace("∞", "inf")) for part in text.split(","))
+    return tuple(_read_number(part.strip().replace("−", "-").replace("∞", "inf")) for part in text.split(","))
 
 
 def read_threshold(text: str, remedy: str) -> float:
@@ -35,7 +35,7 @@ def single_threshold(remedy: str) -> Callable[[str], float]:
     return read
 
 
-def _threshold(text: str) -> float:
+def _read_number(text: str) -> float:
     try:
         number = float(text)
     except ValueError:
@@ -75,7 +75,7 @@ class Number(click.FloatRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
         """Read the number."""
         number = super().convert(value, param, ctx)
-        if math.isnan(number):
+        if math.isnan(number):  # which passes click's check: it is neither below nor above an end
             self.fail(f"{value} is not in the range {self._describe_range()}.", param, ctx)
         return number
 
@@ -109,7 +109,7 @@ def read_numbers(text: str) -> tuple[float, ...]:
     return values
 
 
-def names(text: str) -> tuple[str, ...]:
+def read_names(text: str) -> tuple[str, ...]:
     """Split a list at its commas."""
     listed = tuple(filter(None, (name.strip() for name in text.split(","))))
     if not listed:
@@ -124,9 +124,18 @@ def complete_measures(_context: click.Context, _option: click.Parameter, incompl
     return _complete_names(incomplete, {**multiclass.MEASURES, **MEASURES}, {"all": "Every measure."})
 
 
-def flatten(given: Iterable[Iterable[float]]) -> list[float]:
-    """Thresholds of an option that may be repeated, each once."""
-    return list(dict.fromkeys(each for several in given for each in several))
+def join_lists(
+    _context: click.Context, _option: click.Parameter, lists: Iterable[Iterable[Any]] | None
+) -> tuple[Any, ...]:
+    """Join the lists of an option that may be repeated."""
+    return tuple(each for several in lists or () for each in several)
+
+
+def join_distinct(
+    context: click.Context, option: click.Parameter, lists: Iterable[Iterable[Any]] | None
+) -> tuple[Any, ...]:
+    """Join the lists of an option that may be repeated, each value once."""
+    return tuple(dict.fromkeys(join_lists(context, option, lists)))
 
 
 def complete_two_class(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -204,7 +213,7 @@ def read_by_name(text: str, read: Callable[[str], float]) -> float | dict[str, f
     """
     if "=" not in text:
         return read(text)
-    pairs = [part.rpartition("=") for part in text.split(",")]
+    pairs = [part.rpartition("=") for part in text.split(",")]  # a name may contain =, a number cannot
     lacking = [value for name, _, value in pairs if not name.strip()]
     if lacking:
         raise click.BadParameter(f"{lacking[0]!r} has no name; write NAME=NUMBER for each, or one number for all.")

@@ -352,6 +352,8 @@ def cost_table(
         raise OptionError(f"per is {per}; expected a number of cases above 0.", option="per", value=per)
     if prevalence is None:
         _check_same_prevalence({name: _class_shares(table) for name, table in tables.items()})
+    else:
+        _check_classes_occur(tables)
     rows = []
     for name, table in tables.items():
         reweighed = _reweigh_table(table, prevalence)
@@ -579,3 +581,18 @@ def cheapest_thresholds(tallies: Tallies, costs: Costs, prevalence: float) -> Re
         "probability_cost": x,
     }
     return Results(tabulate_groups(tallies, columns), settings)
+
+
+def _check_classes_occur(tables: Mapping[str, Table]) -> None:
+    """Raise an error about a sample that lacks a class, which no weight gives a share."""
+    for name, table in tables.items():
+        if isinstance(table, Counts):
+            masses = {"positives": table.positives, "negatives": table.negatives}
+        else:
+            masses = dict(zip((f"rows of {label}" for label in table.labels), table.truth.tolist(), strict=True))
+        lacking = [what for what, mass in masses.items() if not mass]
+        if lacking:
+            raise NotBinaryError(
+                f"{name} has no {' and no '.join(lacking)} that could be given a share",
+                remedy=f"give a sample of all classes, or leave out {keyword('prevalence')}.",
+            )

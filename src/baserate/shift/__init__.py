@@ -81,8 +81,7 @@ if TYPE_CHECKING:  # for other packages of baserate
     from baserate.shift._performance import (
         TARGET as TARGET,
         VALIDATION as VALIDATION,
-        describe_target as describe_target,
-        name_scores as name_scores,
+        performance_summary as performance_summary,
     )
     from baserate.shift._prevalence_curve import (
         default_prevalences as default_prevalences,

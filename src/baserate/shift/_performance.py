@@ -19,7 +19,7 @@ from baserate._calibrator import Calibrator
 from baserate._confusion import Confusions
 from baserate._domains import unused_option, wrong_option
 from baserate._errors import NotAProbabilityError, OptionError, advice
-from baserate._formatting import format_exact, format_number
+from baserate._formatting import count_of, format_exact, format_number
 from baserate._numeric.cumulative import parallel_map
 from baserate._numeric.distinct import run_sums, sum_columns, value_counts
 from baserate._results import Estimate, Results
@@ -39,7 +39,9 @@ from baserate.measure import (
     Place,
     as_thresholds,
     describe,
+    multiclass,
     plan_summary,
+    results_data,
     settings_data,
     tidy_columns,
     undefined_reason,
@@ -609,3 +611,80 @@ def _describe_disagreement(estimate: Prevalence, target: Target, validation: Tal
     if own.low <= default.value <= own.high and default.low <= own.value <= default.high:
         return []
     return [f"estimates disagree: binned gives {format_number(default.value, 3)}"]
+
+
+def performance_summary(
+    target: Target | MulticlassTarget,
+    validation: Tallies | MulticlassRows | None = None,
+    *,
+    assume: Assume,
+    level: float = 0.95,
+    **options: Any,  # noqa: ANN401  (those of `estimate_performance`)
+) -> Results:
+    """Tabulate the expected measures of a target beside descriptions of the target and of the validation data.
+
+    Parameters
+    ----------
+    target : Target or MulticlassTarget
+        Scores without labels.
+    validation : Tallies or MulticlassRows, optional
+        Labelled data.
+    assume : {"label shift", "covariate shift"}
+        What changed between validation and target.
+    level : float, default 0.95
+        Confidence level of the intervals.
+    **options
+        Options of `estimate_performance`.
+
+    Returns
+    -------
+    Results
+        The rows of `estimate_performance`; its header contains what was read of both, and all notes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from baserate import Target
+    >>> target = Target(np.array([0.95, 0.8, 0.6, 0.45, 0.3, 0.2, 0.05]))
+    >>> results = performance_summary(target, assume="covariate shift", measures=["auc"])
+    >>> results.data["rows"], results.data["validation"]
+    (7, None)
+    """
+    expected = estimate_performance(target, validation, assume=assume, level=level, **options)
+    observed: dict[str, Any] = {}
+    if isinstance(validation, MulticlassRows):
+        observed = multiclass.results_data(validation, validation.confusion(), [])
+    elif validation is not None:
+        observed = results_data(validation, [])
+    notes = [*expected.data["notes"], *observed.pop("notes", [])]
+    labels: dict[str, Any] = {}
+    if isinstance(target, Target):
+        labels = _describe_labels(target, validation)
+        notes = name_scores(
+            [*notes, *_note_unused_labels(target, assume)], *target.intake.columns.get("score", ["score"])
+        )
+    data = {
+        **describe_target(target),
+        **labels,
+        **expected.data,
+        "validation": observed or None,
+        "interval": {"level": level, "method": None, "seed": None, "clusters": None},
+        "notes": list(dict.fromkeys(notes)),
+    }
+    return Results(expected.columns, data)
+
+
+def _describe_labels(target: Target, validation: Tallies | MulticlassRows | None) -> dict[str, Any]:
+    """Return the labels of both classes; None where the data have none."""
+    intake = target.intake if validation is None else validation.intake
+    labelled = validation is not None or bool(target.intake.labelled)
+    return {name: getattr(intake, name) if labelled else None for name in ("positive", "negative")}
+
+
+def _note_unused_labels(target: Target, assume: str) -> list[str]:
+    """Note that labels of the target are not used under covariate shift."""
+    count = target.intake.labelled
+    if not count or assume == "label shift":
+        return []
+    single = "row of the target has a label and was left out."
+    return [count_of(count, single, "rows of the target have labels and were left out.")]

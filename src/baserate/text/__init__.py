@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Pivot as Pivot,
         TidyRow as TidyRow,
         confusion_table as confusion_table,
+        describe_group as describe_group,
         describe_omitted_classes as describe_omitted_classes,
         estimate_cell as estimate_cell,
         format_bounds as format_bounds,

@@ -458,3 +458,13 @@ def group_heading(group: GroupKey | Mapping[str, object]) -> str:
         return EVERYBODY
     name = ", ".join(map(shorten_label, dict(group).values()))
     return repr(name) if name == EVERYBODY else name
+
+
+def describe_group(group: GroupKey | Mapping[str, object]) -> str:
+    """Return the attributes and values of a group in words.
+
+    >>> describe_group((("site", "north"), ("sex", "f"))), describe_group(None)
+    ('site = north, sex = f', 'everybody')
+    """
+    pairs = (f"{shorten_label(name)} = {shorten_label(value)}" for name, value in dict(group or {}).items())
+    return ", ".join(pairs) or EVERYBODY

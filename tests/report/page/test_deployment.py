@@ -11,7 +11,7 @@ import baserate
 from baserate import Costs, Cut, Plan, Policy, Report, shift
 from baserate.population import simulate_screening
 from baserate.report._page import page_payload
-from tests.cli.shell import planned
+from tests.cli.shell import plan_of
 from tests.report.page.browser import PageOpener, change, panel_numbers
 from tests.report.page.node import Page
 from tests.report.page.pages import two_model_report
@@ -99,7 +99,7 @@ def test_what_is_copied_makes_the_same_prevalences_again() -> None:
     page.ask("commandOf", view)
     page.ask("pythonOf", view)
     command, python = [each for each in page.answers() if isinstance(each, str)]
-    result = planned(*shlex.split(command)[2:]).prevalence
+    result = plan_of(*shlex.split(command)[2:]).prevalence
     expected = {group["site"]: report.within(**group).there.prevalence.value for group in report.groups}
     assert result == pytest.approx(expected, rel=1e-9)
     names: dict[str, Any] = {}

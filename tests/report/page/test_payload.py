@@ -16,7 +16,7 @@ from baserate._results import json_ready
 from baserate.report import CHECKS
 from baserate.report._commands import spell_plan
 from baserate.report._page import page_payload
-from tests.cli.shell import planned
+from tests.cli.shell import plan_of
 
 IDS = ("findings", "thousand", "measures", "scores", "roc", "pr", "thresholds", "reliability", "benefit", "prevalence",
        "groups", "models")  # fmt: skip
@@ -161,7 +161,7 @@ def test_spelled_plans_are_equal_in_shell_and_python(plan: Plan) -> None:
     line = shlex.split(" ".join([*words["shell"], *words["id"], "--prevalence 0.02 --fp 1 --fn 20 --threshold 0.27"]))
     # A name like an option is typed with its folder.
     files = [f"./{file}" if file.startswith("-") and file != "-" else file for file in plan.files]
-    assert planned(*line) == replace(wanted, files=files)
+    assert plan_of(*line) == replace(wanted, files=files)
 
 
 def test_rows_in_memory_have_no_file(tmp_path: Path) -> None:
