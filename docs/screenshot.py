@@ -1,4 +1,4 @@
-"""Photograph the page of the demo, as a desk and a phone show it, for the README."""
+"""Take screenshots of the page of the demo, in a wide and a narrow window, for the README."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from examples.screening.__main__ import evaluate_file
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-PICTURES = {"report.png": (1440, 1300), "report-phone.png": (390, 844)}
-"""File -> width and height of the window."""
-_COLOURS = 128
-"""Enough for lines and text, and a third of the bytes."""
+SCREENSHOTS = {"report.png": (1440, 1300), "report-phone.png": (390, 844)}
+"""File -> width and height of the window, in CSS pixels."""
+_COLORS = 128
+"""Size of the palette: enough for lines and text, at a third of the bytes."""
 _HOME = Path(__file__).parent / "_static"
 
 
 def main() -> None:
-    """Make the page, and a picture of each width."""
+    """Write the page, and a screenshot for each size of window."""
     with TemporaryDirectory() as folder, chromium() as browser:
         page = Path(folder) / "report.html"
         evaluate_file(simulate_screening(), Path(folder) / "people.csv").save(page)
-        for name, size in PICTURES.items():
-            picture = taken(browser, page, size)
+        for name, size in SCREENSHOTS.items():
+            picture = take_screenshot(browser, page, size)
             with draft_file(_HOME / name) as draft:
                 draft.write_bytes(picture)
             print(f"wrote docs/_static/{name}: {len(picture) / 1000:.0f} KB")
 
 
-def taken(browser: Browser, page: Path, size: tuple[int, int]) -> bytes:
-    """Show a page in a window of this size, and return the picture as a small PNG."""
+def take_screenshot(browser: Browser, page: Path, size: tuple[int, int]) -> bytes:
+    """Return the screenshot of a page in a window of this size, as a small PNG."""
     context = browser.new_context(
         viewport={"width": size[0], "height": size[1]},
         color_scheme="light",
@@ -47,11 +47,12 @@ def taken(browser: Browser, page: Path, size: tuple[int, int]) -> bytes:
     window = context.new_page()
     window.goto(page.as_uri())
     window.wait_for_selector("html[data-ready='1']")
-    shot = Image.open(io.BytesIO(window.screenshot(animations="disabled", caret="hide")))
+    image = Image.open(io.BytesIO(window.screenshot(animations="disabled", caret="hide")))
     context.close()
-    small = io.BytesIO()
-    shot.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE).save(small, "PNG", optimize=True)
-    return small.getvalue()
+    compressed = io.BytesIO()
+    # Dithering would add noise to plain areas, which compresses badly.
+    image.convert("RGB").quantize(_COLORS, dither=Image.Dither.NONE).save(compressed, "PNG", optimize=True)
+    return compressed.getvalue()
 
 
 if __name__ == "__main__":

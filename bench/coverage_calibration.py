@@ -1,8 +1,8 @@
 """How often tests of calibration reject a perfect model, and how often its intervals cover: a seeded study.
 
-    python -m bench.calibration                  two tables in Markdown
-    python -m bench.calibration --runs 4000
-    python -m bench.calibration --docs           into docs/reliability.md, too
+    python -m bench.coverage_calibration                  two tables in Markdown
+    python -m bench.coverage_calibration --runs 4000
+    python -m bench.coverage_calibration --docs           into docs/reliability.md, too
 
 Probabilities are drawn from beta distributions, and what happens from them (sizes), or from a line of their log-odds
 (coverage), whose intercept and slope are then the truth.
@@ -68,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _asked(argv: Sequence[str] | None) -> Namespace:
-    parser = ArgumentParser(prog="python -m bench.calibration", description="Sizes of tests, coverage of intervals.")
+    parser = ArgumentParser(prog="python -m bench.coverage_calibration", description="Sizes of tests, coverage of intervals.")
     parser.add_argument("--runs", type=int, default=1000, help="samples at each place (1000)")
     parser.add_argument("--docs", action="store_true", help="write the tables into the documentation")
     return parser.parse_args(argv)

@@ -1,7 +1,7 @@
 """How far what a map seems to be worth lies from what it is worth on new rows, for each method and size of sample.
 
 Probabilities are drawn, moved by a known curve, and what happens is drawn from that. Then the truth about a fitted map
-is an integral, and needs no test set. Run it with: python -m bench.honesty
+is an integral, and needs no test set. Run it with: python -m bench.calibrator_optimism
 """
 
 import sys
@@ -64,7 +64,7 @@ def mean_worth(method: str, size: int, runs: int) -> Worth:
 def main(argv: Sequence[str] | None = None) -> int:
     """Print a table in Markdown: in ten thousandths of the Brier score, above that of the truth."""
     parser = ArgumentParser(
-        prog="python -m bench.honesty", description="What maps seem to be worth, and what they are."
+        prog="python -m bench.calibrator_optimism", description="What maps seem to be worth, and what they are."
     )
     parser.add_argument("--runs", type=int, default=200, help="samples of each size")
     asked = parser.parse_args(argv)

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from baserate import infer
-from bench import calibration
+from bench import coverage_calibration
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    monkeypatch.setattr(calibration, "SIZES", (100,))
-    monkeypatch.setattr(calibration, "SHAPES", ((0.5, 0.5),))
-    monkeypatch.setattr(calibration, "SAMPLES", 20)
+    monkeypatch.setattr(coverage_calibration, "SIZES", (100,))
+    monkeypatch.setattr(coverage_calibration, "SHAPES", ((0.5, 0.5),))
+    monkeypatch.setattr(coverage_calibration, "SAMPLES", 20)
     page = tmp_path / "reliability.md"
     marks = (
         "before",
@@ -26,13 +26,13 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         "after",
     )
     page.write_text("\n".join(marks), encoding="utf-8")
-    monkeypatch.setattr(calibration, "_PAGE", page)
+    monkeypatch.setattr(coverage_calibration, "_PAGE", page)
     return page
 
 
 @pytest.mark.slow
 def test_both_tables_are_made(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert calibration.main(["--runs", "4", "--docs"]) == 0
+    assert coverage_calibration.main(["--runs", "4", "--docs"]) == 0
     output, page = capsys.readouterr().out, small.read_text(encoding="utf-8")
     assert "old" not in page
     assert page.startswith("before\n")
@@ -45,10 +45,10 @@ def test_both_tables_are_made(small: Path, capsys: pytest.CaptureFixture[str]) -
 
 @pytest.mark.slow
 def test_the_truth_is_what_many_rows_show() -> None:
-    place = calibration.Place((2.0, 2.0), 200_000, (-0.5, 0.8))
-    sample, chance = calibration._sample(place, np.random.default_rng(0))  # noqa: SLF001
-    for name, value in calibration._truth(place).items():  # noqa: SLF001
+    place = coverage_calibration.Place((2.0, 2.0), 200_000, (-0.5, 0.8))
+    sample, chance = coverage_calibration._sample(place, np.random.default_rng(0))  # noqa: SLF001
+    for name, value in coverage_calibration._truth(place).items():  # noqa: SLF001
         result = infer.estimate(name, sample, level=0.9999)
         assert result.low <= value <= result.high, name
     result = infer.estimate("rmsce_debiased", sample, level=0.9999)
-    assert result.low <= calibration._gap_in_bins(sample, chance) <= result.high  # noqa: SLF001
+    assert result.low <= coverage_calibration._gap_in_bins(sample, chance) <= result.high  # noqa: SLF001

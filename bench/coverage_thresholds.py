@@ -1,7 +1,7 @@
 """How often intervals of a chosen cut-off, and of what it gives, hold the truth, where the truth is known.
 
 Two normal classes some distance apart. The truth of a cut-off is the best one in the population; that of a measure, its
-value in the population at the cut-off that was chosen. Run it with: python -m bench.coverage_decide
+value in the population at the cut-off that was chosen. Run it with: python -m bench.coverage_thresholds
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def study(runs: int) -> Iterator[tuple[float, float, int, list[float]]]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print a table in Markdown: per cent of the samples."""
-    parser = ArgumentParser(prog="python -m bench.coverage_decide", description=__doc__)
+    parser = ArgumentParser(prog="python -m bench.coverage_thresholds", description=__doc__)
     parser.add_argument("--runs", type=int, default=500, help="samples at each place")
     asked = parser.parse_args(argv)
     print(f"| prevalence | distance | rows | {' | '.join(COLUMNS)} |\n|{'---|' * (len(COLUMNS) + 3)}")
