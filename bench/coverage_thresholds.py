@@ -1,7 +1,7 @@
-"""How often intervals of a chosen cut-off, and of what it gives, hold the truth, where the truth is known.
+"""Simulation study of the coverage of intervals of chosen thresholds, and of measures at them.
 
-Two normal classes some distance apart. The truth of a cut-off is the best one in the population; that of a measure, its
-value in the population at the cut-off that was chosen. Run it with: python -m bench.coverage_thresholds
+The two classes are normal. The true threshold is the best one in the population; the true value of a measure is its
+value in the population at the threshold that the sample chose. Run it with: python -m bench.coverage_thresholds
 """
 
 from __future__ import annotations
@@ -20,60 +20,61 @@ from baserate import Costs, Curve, Policy, Population, decide, measure, populati
 PREVALENCES = (0.5, 0.1)
 DISTANCES = (0.5, 1.5)
 ROWS = (200, 1000)
-_DRAWS = 200
+_N_BOOTSTRAP = 200
 _F1 = partial(decide.best, measure="f1")
-_STRICT = partial(decide.require, require="specificity >= 0.9", maximize="sensitivity")
+_SPECIFICITY = partial(decide.require, require="specificity >= 0.9", maximize="sensitivity")
 COLUMNS = (
-    *("cut-off of Youden", "of least cost", "of F1", "at specificity 0.9"),
-    *("Youden as seen", "corrected", "sensitivity as seen", "corrected ", "F1 as seen", "corrected  "),
+    *("threshold of Youden", "of least cost", "of F1", "at specificity 0.9"),
+    # Spaces distinguish the columns: each corrected value belongs to the column before.
+    *("Youden apparent", "corrected", "sensitivity apparent", "corrected ", "F1 apparent", "corrected  "),
 )
 
 Rule = Callable[[Curve], Policy]
 
 
-def best_of(whole: Population, costs: Costs) -> list[tuple[Rule, float, list[str]]]:
-    """Rules, the cut-offs that they would choose if they saw everybody, and what to measure there."""
+def rules_with_truths(distribution: Population, costs: Costs) -> list[tuple[Rule, float, list[str]]]:
+    """Return the rules, the thresholds that they choose in the population, and the measures at them."""
     return [
-        (decide.youden, population.best_threshold(whole, "youden").threshold, ["youden", "sensitivity"]),
-        (partial(decide.cost, costs=costs), population.least_cost_threshold(whole, costs).threshold, []),
-        (_F1, population.best_threshold(whole, "f1").threshold, ["f1"]),
-        (_STRICT, population.find_thresholds(whole, "specificity", 0.9)[0], []),
+        (decide.youden, population.best_threshold(distribution, "youden").threshold, ["youden", "sensitivity"]),
+        (partial(decide.cost, costs=costs), population.least_cost_threshold(distribution, costs).threshold, []),
+        (_F1, population.best_threshold(distribution, "f1").threshold, ["f1"]),
+        (_SPECIFICITY, population.find_thresholds(distribution, "specificity", 0.9)[0], []),
     ]
 
 
-def hits(whole: Population, rows: int, seed: int) -> list[bool]:
-    """Of one sample, which intervals hold the truth, in the order of the columns."""
-    curve = br.curve(br.tally(*whole.draw(rows, seed)))
-    costs = Costs(fp=1, fn=2 * (1 - whole.prevalence) / whole.prevalence)
-    cutoffs, values = [], []
-    for rule, truth, names in best_of(whole, costs):
-        found = decide.bootstrap_threshold(curve, rule, measures=names, n_bootstrap=_DRAWS)
-        [cutoff] = found.intervals
-        cutoffs.append(cutoff.low <= truth <= cutoff.high)
+def find_hits(distribution: Population, rows: int, seed: int) -> list[bool]:
+    """Return which intervals of one sample contain the true value, in the order of the columns."""
+    curve = br.curve(br.tally(*distribution.draw(rows, seed)))
+    costs = Costs(fp=1, fn=2 * (1 - distribution.prevalence) / distribution.prevalence)
+    thresholds, values = [], []
+    for rule, truth, names in rules_with_truths(distribution, costs):
+        bootstrap = decide.bootstrap_threshold(curve, rule, measures=names, n_bootstrap=_N_BOOTSTRAP)
+        [threshold] = bootstrap.intervals
+        thresholds.append(threshold.low <= truth <= threshold.high)
         for name in names:
-            there = measure.find_measure(name)(whole.at(found.policy.threshold))
-            seen = found.performance[name]
-            values += [each.low <= there <= each.high for each in (seen.apparent, seen.corrected)]
-    return cutoffs + values
+            actual = measure.find_measure(name)(distribution.at(bootstrap.policy.threshold))
+            estimate = bootstrap.performance[name]
+            values += [each.low <= actual <= each.high for each in (estimate.apparent, estimate.corrected)]
+    return thresholds + values
 
 
-def study(runs: int) -> Iterator[tuple[float, float, int, list[float]]]:
-    """Share of samples whose interval holds the truth, at each place."""
+def study_coverage(runs: int) -> Iterator[tuple[float, float, int, list[float]]]:
+    """Yield the share of samples whose interval contains the true value, for each setting."""
     for prevalence, distance, rows in product(PREVALENCES, DISTANCES, ROWS):
-        whole = population.binormal(means=(0, distance), prevalence=prevalence)
-        found = np.array([hits(whole, rows, seed) for seed in range(runs)])
-        yield prevalence, distance, rows, found.mean(axis=0).tolist()
+        distribution = population.binormal(means=(0, distance), prevalence=prevalence)
+        hits = np.array([find_hits(distribution, rows, seed) for seed in range(runs)])
+        yield prevalence, distance, rows, hits.mean(axis=0).tolist()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print a table in Markdown: per cent of the samples."""
+    """Print a table in Markdown, in per cent of the samples."""
     parser = ArgumentParser(prog="python -m bench.coverage_thresholds", description=__doc__)
-    parser.add_argument("--runs", type=int, default=500, help="samples at each place")
-    asked = parser.parse_args(argv)
+    parser.add_argument("--runs", type=int, default=500, help="samples in each setting [default: 500]")
+    options = parser.parse_args(argv)
     print(f"| prevalence | distance | rows | {' | '.join(COLUMNS)} |\n|{'---|' * (len(COLUMNS) + 3)}")
-    for prevalence, distance, rows, shares in study(asked.runs):
-        told = " | ".join(f"{100 * share:.0f}" for share in shares)
-        print(f"| {prevalence} | {distance} | {rows} | {told} |", flush=True)
+    for prevalence, distance, rows, shares in study_coverage(options.runs):
+        cells = " | ".join(f"{100 * share:.0f}" for share in shares)
+        print(f"| {prevalence} | {distance} | {rows} | {cells} |", flush=True)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""The source of the package, parsed once for all tests that look at it."""
+"""Syntax trees of source files, parsed once for all tests."""
 
 import ast
 from functools import cache

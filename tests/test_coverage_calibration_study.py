@@ -1,4 +1,4 @@
-"""The study of calibration runs and fills the page; what it finds is its own business."""
+"""The study of calibration intervals and tests runs, and writes its page; coverages are not asserted."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from bench import coverage_calibration
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(coverage_calibration, "SIZES", (100,))
     monkeypatch.setattr(coverage_calibration, "SHAPES", ((0.5, 0.5),))
-    monkeypatch.setattr(coverage_calibration, "SAMPLES", 20)
+    monkeypatch.setattr(coverage_calibration, "N_SIMULATIONS", 20)
     page = tmp_path / "reliability.md"
     marks = (
         "before",
@@ -31,7 +31,7 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_both_tables_are_made(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_both_tables_are_printed_and_written(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert coverage_calibration.main(["--runs", "4", "--docs"]) == 0
     output, page = capsys.readouterr().out, small.read_text(encoding="utf-8")
     assert "old" not in page
@@ -39,16 +39,16 @@ def test_both_tables_are_made(small: Path, capsys: pytest.CaptureFixture[str]) -
     assert page.endswith("\nafter")
     for text in (output, page):
         assert "| hosmer lemeshow | " in text
-        assert "| floor of ece | " in text
+        assert "| null reference of ece | " in text
         assert "| rmsce debiased | " in text
 
 
 @pytest.mark.slow
-def test_the_truth_is_what_many_rows_show() -> None:
-    place = coverage_calibration.Place((2.0, 2.0), 200_000, (-0.5, 0.8))
-    sample, chance = coverage_calibration._sample(place, np.random.default_rng(0))  # noqa: SLF001
-    for name, value in coverage_calibration._truth(place).items():  # noqa: SLF001
+def test_true_values_agree_with_a_large_sample() -> None:
+    setting = coverage_calibration.Setting((2.0, 2.0), 200_000, (-0.5, 0.8))
+    sample, probability = coverage_calibration._draw_sample(setting, np.random.default_rng(0))  # noqa: SLF001
+    for name, value in coverage_calibration._true_values(setting).items():  # noqa: SLF001
         result = infer.estimate(name, sample, level=0.9999)
         assert result.low <= value <= result.high, name
     result = infer.estimate("rmsce_debiased", sample, level=0.9999)
-    assert result.low <= coverage_calibration._gap_in_bins(sample, chance) <= result.high  # noqa: SLF001
+    assert result.low <= coverage_calibration._true_binned_error(sample, probability) <= result.high  # noqa: SLF001

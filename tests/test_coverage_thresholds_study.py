@@ -9,15 +9,15 @@ from bench import coverage_thresholds
 
 @pytest.mark.slow
 def test_corrected_intervals_cover_better_than_apparent_ones() -> None:
-    whole = population.binormal(means=(0, 0.5), prevalence=0.1)
-    result = np.mean([coverage_thresholds.hits(whole, 200, seed) for seed in range(40)], axis=0)
+    distribution = population.binormal(means=(0, 0.5), prevalence=0.1)
+    result = np.mean([coverage_thresholds.find_hits(distribution, 200, seed) for seed in range(40)], axis=0)
     shares = dict(zip(coverage_thresholds.COLUMNS, result, strict=True))
-    assert shares["Youden as seen"] < 0.95
-    assert shares["corrected"] > shares["Youden as seen"]
+    assert shares["Youden apparent"] < 0.95
+    assert shares["corrected"] > shares["Youden apparent"]
 
 
 @pytest.mark.slow
-def test_it_prints_a_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_table_has_a_line_per_setting(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(coverage_thresholds, "ROWS", (100,))
     monkeypatch.setattr(coverage_thresholds, "DISTANCES", (1.5,))
     assert coverage_thresholds.main(["--runs", "2"]) == 0
