@@ -103,16 +103,16 @@ class Summary(NamedTuple):
     reasons: tuple[str, ...]
 
     @property
-    def reaches(self) -> bool:
+    def meets_target(self) -> bool:
         """Whether the value meets the target."""
-        return self._meets_target(0.0)
+        return self._meets(0.0)
 
     @property
     def passes(self) -> bool:
         """Whether the value meets the target, or misses it by at most two Monte-Carlo errors."""
-        return self._meets_target(2 * self.error)
+        return self._meets(2 * self.error)
 
-    def _meets_target(self, tolerance: float) -> bool:
+    def _meets(self, tolerance: float) -> bool:
         if not self.replicates:
             return True  # refused everywhere, with a reason
         if self.kind in ("error rate", "planned width"):
@@ -134,26 +134,27 @@ def summarize(scenario: str, quantity: str, outcomes: Sequence[Outcome]) -> Summ
     return Summary(scenario, quantity, kind, value, error, target, width, len(values), len(refusals), reasons)
 
 
-_Computed = tuple[str, float, float, float, float]
+_Statistics = tuple[str, float, float, float, float]
+"""Kind, value, its Monte-Carlo error, target and median width: fields of `Summary`."""
 
 
-def _summarize_coverage(outcomes: Sequence[Bounds]) -> _Computed:
+def _summarize_coverage(outcomes: Sequence[Bounds]) -> _Statistics:
     low, high, truth = np.array(outcomes, dtype=np.float64).T
     share = float(np.mean((low <= truth) & (truth <= high)))
     return "coverage", share, _binomial_error(share, len(outcomes)), COVERAGE, float(np.median(high - low))
 
 
-def _summarize_rejections(outcomes: Sequence[Rejection]) -> _Computed:
+def _summarize_rejections(outcomes: Sequence[Rejection]) -> _Statistics:
     share = float(np.mean([each.rejected for each in outcomes]))
     return "error rate", share, _binomial_error(share, len(outcomes)), outcomes[0].limit, nan
 
 
-def _summarize_power(outcomes: Sequence[Power]) -> _Computed:
+def _summarize_power(outcomes: Sequence[Power]) -> _Statistics:
     share = float(np.mean([each.reached for each in outcomes]))
     return "power", share, _binomial_error(share, len(outcomes)), outcomes[0].planned, nan
 
 
-def _summarize_corrections(outcomes: Sequence[Correction]) -> _Computed:
+def _summarize_corrections(outcomes: Sequence[Correction]) -> _Statistics:
     estimated, actual = np.array([(each.estimated, each.actual) for each in outcomes]).T
     # A ratio of means, since the bias of a single sample may be 0 or negative; its error by linearization.
     share = float(estimated.mean() / actual.mean())
@@ -162,7 +163,7 @@ def _summarize_corrections(outcomes: Sequence[Correction]) -> _Computed:
     return "bias removed", share, error, 1 - outcomes[0].limit, nan
 
 
-def _summarize_widths(outcomes: Sequence[HalfWidth]) -> _Computed:
+def _summarize_widths(outcomes: Sequence[HalfWidth]) -> _Statistics:
     reached = np.array([each.reached for each in outcomes])
     ratio = float(reached.mean() / outcomes[0].planned)
     return "planned width", ratio, float(reached.std() / sqrt(len(reached)) / outcomes[0].planned), 1.05, nan
@@ -173,7 +174,7 @@ def _binomial_error(share: float, n: int) -> float:
     return sqrt(max(share * (1 - share), 0.25 / n) / n)
 
 
-_KINDS: Mapping[type, Callable[..., _Computed]] = {
+_KINDS: Mapping[type, Callable[..., _Statistics]] = {
     Bounds: _summarize_coverage,
     Rejection: _summarize_rejections,
     Power: _summarize_power,

@@ -90,7 +90,7 @@ def control_time(n: int, repeats: int) -> Outcome:
                 times[name] += pairs if turn else []  # warm-up: the first turn compiles the scripts
     scripts = {name: median(script for script, _ in pairs) for name, pairs in times.items()}
     texts = [
-        f"{name} {scripts[name]:.1f} (max {max(pairs)[0]:.1f}; with layout {median(both for _, both in pairs):.1f})"
+        f"{name} {scripts[name]:.1f} (max {max(pairs)[0]:.1f}; with layout {median(total for _, total in pairs):.1f})"
         for name, pairs in times.items()
     ]
     note = f"{n_thresholds} thresholds; milliseconds of scripts: {', '.join(texts)}"

@@ -62,8 +62,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     print("\n".join(texts.values()))
     if options.docs:
         # A subject of which only some scenarios ran would lose the others on the page.
-        whole = {subject for subject, _ in scenarios} - {key[0] for key in all_scenarios() if key not in scenarios}
-        _write_page({subject: text for subject, text in texts.items() if subject in whole})
+        complete = {subject for subject, _ in scenarios} - {key[0] for key in all_scenarios() if key not in scenarios}
+        _write_page({subject: text for subject, text in texts.items() if subject in complete})
     return int(any(find_misses(summaries).values()))
 
 
@@ -160,7 +160,7 @@ def _format_section(subject: str, summaries: Sequence[tuple[str, Summary]], miss
     yield from (_format_row(each, misses.get((each.scenario, each.quantity), "")) for each in own)
     defaults = [each for each in own if ":" not in each.quantity]
     missed = [each for each in defaults if misses[each.scenario, each.quantity]]
-    near = [each for each in defaults if each not in missed and not each.reaches]
+    near = [each for each in defaults if each not in missed and not each.meets_target]
     yield f"\n**{len(missed)} of {len(defaults)} miss the target**; {len(near)} more may miss it:\n"
     yield from (f"- {each.scenario}, {each.quantity}: {misses[each.scenario, each.quantity]}" for each in missed)
     yield from (

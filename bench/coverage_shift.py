@@ -64,8 +64,9 @@ def find_hits(rows: int, share: float, seed: int) -> dict[str, bool]:
     for method in METHODS:
         estimate = shift.estimate_prevalence(target, validation, method=method, level=_LEVEL).estimate
         hits[method] = estimate.low <= share <= estimate.high
-    alone = shift.estimate_prevalence(target, validation, method="mlls", level=_LEVEL)
-    hits["target alone"] = abs(alone.value - share) <= _Z * sqrt(alone.target_variance)
+    likelihood = shift.estimate_prevalence(target, validation, method="mlls", level=_LEVEL)
+    # An interval that takes the validation set for the truth, as QuaPy's does.
+    hits["target alone"] = abs(likelihood.value - share) <= _Z * sqrt(likelihood.target_variance)
     prevalence, truth = shift.estimate_prevalence(target, validation, level=_LEVEL), true_values(share)
     for row in shift.adjusted_summary(prevalence, measures=MEASURES, threshold=_THRESHOLD).rows():
         if row["measure"] in truth:

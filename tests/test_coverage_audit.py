@@ -54,7 +54,7 @@ def test_coverage_is_the_share_of_intervals_with_the_true_value() -> None:
     assert not summarize("s", "q", [Bounds(0, 1, 2)] * 20).passes
     near = summarize("s", "q", [Bounds(0, 1, 2 if at < 10 else 1) for at in range(100)])
     assert near.passes
-    assert not near.reaches
+    assert not near.meets_target
     text = coverage_audit.format_sections([("toys", near)])["toys"]
     assert "- s, q: coverage 90.0%, within two Monte-Carlo errors" in text
 
