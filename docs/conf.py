@@ -9,7 +9,7 @@ from latex2mathml.converter import convert
 
 import baserate
 
-sys.path.insert(0, str(Path(__file__).parent))  # for gallery_scraper.py
+sys.path.insert(0, str(Path(__file__).parent))  # for pictures.py
 
 project = "baserate"
 author = "The baserate developers"
@@ -43,7 +43,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": list(GALLERIES.values()),
     "filename_pattern": "/",  # every program is run
     "abort_on_example_error": True,
-    "image_scrapers": ("gallery_scraper.scrape_drawing",),
+    "image_scrapers": ("pictures.scrape_drawing",),
     "ignore_repr_types": "baserate.draw",
     "download_all_examples": False,
     "show_memory": False,

@@ -1,4 +1,4 @@
-"""Take screenshots of the page of the demo, in a wide and a narrow window, for the README."""
+"""Take screenshots of the demo report for the README, at the widths of a desktop and a phone."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 SCREENSHOTS = {"report.png": (1440, 1300), "report-phone.png": (390, 844)}
-"""File -> width and height of the window, in CSS pixels."""
+"""File -> width and height of the window."""
 _COLORS = 128
-"""Size of the palette: enough for lines and text, at a third of the bytes."""
-_HOME = Path(__file__).parent / "_static"
+"""Colors of the palette: enough for lines and text, at a third of the file size."""
+_STATIC = Path(__file__).parent / "_static"
 
 
 def main() -> None:
-    """Write the page, and a screenshot for each size of window."""
+    """Write the page, and take a screenshot of each size."""
     with TemporaryDirectory() as folder, chromium() as browser:
         page = Path(folder) / "report.html"
         evaluate_file(simulate_screening(), Path(folder) / "people.csv").save(page)
         for name, size in SCREENSHOTS.items():
-            picture = take_screenshot(browser, page, size)
-            with draft_file(_HOME / name) as draft:
-                draft.write_bytes(picture)
-            print(f"wrote docs/_static/{name}: {len(picture) / 1000:.0f} KB")
+            screenshot = take_screenshot(browser, page, size)
+            with draft_file(_STATIC / name) as draft:
+                draft.write_bytes(screenshot)
+            print(f"wrote docs/_static/{name}: {len(screenshot) / 1000:.0f} KB")
 
 
 def take_screenshot(browser: Browser, page: Path, size: tuple[int, int]) -> bytes:
-    """Return the screenshot of a page in a window of this size, as a small PNG."""
+    """Open the page in a window of this size, and return a screenshot as a compressed PNG."""
     context = browser.new_context(
         viewport={"width": size[0], "height": size[1]},
         color_scheme="light",
@@ -49,10 +49,9 @@ def take_screenshot(browser: Browser, page: Path, size: tuple[int, int]) -> byte
     window.wait_for_selector("html[data-ready='1']")
     image = Image.open(io.BytesIO(window.screenshot(animations="disabled", caret="hide")))
     context.close()
-    compressed = io.BytesIO()
-    # Dithering would add noise to plain areas, which compresses badly.
-    image.convert("RGB").quantize(_COLORS, dither=Image.Dither.NONE).save(compressed, "PNG", optimize=True)
-    return compressed.getvalue()
+    png = io.BytesIO()
+    image.convert("RGB").quantize(_COLORS, dither=Image.Dither.NONE).save(png, "PNG", optimize=True)
+    return png.getvalue()
 
 
 if __name__ == "__main__":

@@ -200,6 +200,13 @@ def test_numbers_of_measures_in_the_changelog() -> None:
     assert f"`baserate.measure.multiclass`: {len(multiclass.MEASURES)} measures" in changelog
 
 
+def test_named_benchmarks_exist() -> None:
+    parts = (re.findall(r"python -m bench\.(\w+)|\bbench/(\w+)\.py", read(page)) for page in PAGES)
+    names = {module or file for part in parts for module, file in part}
+    assert len(names) >= 5
+    assert [name for name in sorted(names) if not (ROOT / "bench" / f"{name}.py").exists()] == []
+
+
 def test_every_make_target_has_a_description() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     phony = re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
