@@ -48,8 +48,8 @@ def _parse_arguments(argv: Sequence[str] | None) -> Namespace:
     for name in options.names:
         if name not in BENCHMARKS:
             near = get_close_matches(name, BENCHMARKS, n=3, cutoff=0.4)
-            hint = f" Did you mean {' or '.join(near)}?" if near else ""
-            parser.error(f"There is no benchmark {name!r}; expected one of {', '.join(BENCHMARKS)}.{hint}")
+            hint = f"Did you mean {' or '.join(near)}? " if near else ""
+            parser.error(f"there is no benchmark {name!r}. {hint}Known are: {', '.join(BENCHMARKS)}.")
     return options
 
 

@@ -12,7 +12,7 @@ from baserate import calibrate
 from bench._benchmark import Pair
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # betacal warns when imported
+    warnings.simplefilter("ignore")  # betacal warns on import in some environments
     from betacal import BetaCalibration
 
 Floats = npt.NDArray[np.float64]

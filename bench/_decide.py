@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # dcurves warns when imported
+    warnings.simplefilter("ignore")  # dcurves warns on import in some environments
     from dcurves import dca
 
 _COSTS = Costs(fp=1, fn=5)

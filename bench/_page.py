@@ -33,6 +33,7 @@ _CONTROLS: dict[str, list[object]] = {
     "parity": ["own", "demographic-parity", "equal-opportunity", "equalized-odds", "single"],
 }
 """Control -> the values that it is set to in turn."""
+# `performance.now()` counts from the navigation, so the time of the first `data-ready` is the loading time.
 _READY_AT = """new MutationObserver(() => { window.readyAt ??= performance.now(); })
   .observe(document, { attributes: true, subtree: true, attributeFilter: ["data-ready"] })"""
 _CHANGE_CONTROL = """([name, values]) => values.map(value => {

@@ -15,7 +15,7 @@ from baserate import infer, measure
 from bench._benchmark import Outcome, Pair, median_seconds
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # calzone warns when imported
+    warnings.simplefilter("ignore")  # calzone warns on import in some environments
     from calzone.metrics import CalibrationMetrics
 
 _TIMED_SAMPLES = 20
@@ -103,6 +103,7 @@ def integrated_index(n: int) -> Pair:
         return measure.ici(br.tally(truth, p))
 
     def peer() -> float:
+        # it=0: robustness iterations would treat the rarer outcome as outliers.
         return float(np.mean(np.abs(lowess(labels, p, frac=0.5, delta=0.001, it=0, return_sorted=False) - p)))
 
     return Pair(ours, peer, lambda a, b: max(abs(a - b) - 1e-9, 0.0))

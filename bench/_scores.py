@@ -21,6 +21,7 @@ class PassthroughClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     """A classifier whose probabilities are its only feature, so that a benchmark times what uses them."""
 
     def __init__(self) -> None:
+        # For scikit-learn, attributes with a trailing underscore mark a fitted estimator.
         self.classes_ = np.array([0, 1])
         self.n_features_in_ = 1
 
@@ -108,6 +109,7 @@ def monotone_chain(x: list[float], y: list[float]) -> list[tuple[float, float]]:
     for right, top in zip(x, y, strict=True):
         while len(hull) > 1:
             (left, foot), (middle, high) = hull[-2:]
+            # A strict inequality drops points on an edge, as `Curve.hull` does.
             if (high - foot) * (right - left) > (top - foot) * (middle - left):
                 break
             hull.pop()

@@ -16,7 +16,9 @@ from bench._benchmark import Outcome, Pair, median_seconds
 from bench._scores import positive_scores
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # both warn when imported
+    warnings.simplefilter(
+        "ignore"
+    )  # QuaPy contains invalid escape sequences, which Python reports when it compiles them
     from mlquantify import likelihood
     from quapy.method import aggregative
 

@@ -37,7 +37,7 @@ def heavy_tails(rng: np.random.Generator, n: int, *, freedom: float = 3.0) -> tu
     """Two classes with t distributions, and the log-odds of normal ones."""
     truth = rng.random(n) < 0.3
     score = rng.standard_t(freedom, n) + 1.5 * truth
-    # Probabilities are 0 below about −745 and 1 above about 36.7, where a log loss may be infinite.
+    # Log-odds below about −745 or above about 36.7 give probabilities of exactly 0 or 1, and infinite losses.
     return np.clip(logit(0.3) + 1.5 * (score - 0.75), -700, 36), truth
 
 
@@ -69,6 +69,7 @@ def quadratic(rng: np.random.Generator, n: int) -> tuple[Floats, Bools]:
 @cache
 def true_values(draw: Draw, names: tuple[str, ...]) -> Mapping[str, float]:
     """Compute the values in a very large sample, without the code under audit."""
+    # Functions hash by identity: scenarios of the same distribution share one, and this sample.
     x, y = draw(np.random.default_rng(20), _LARGE)
     return {name: _fit_line(x, y)[name] if name in LINE_MEASURES else _mean_loss(x, y, name) for name in names}
 
@@ -80,6 +81,7 @@ def _fit_line(x: Floats, y: Bools) -> Mapping[str, float]:
     for _ in range(50):
         p = expit(beta @ design)
         step = np.linalg.solve((design * (p * (1 - p))) @ design.T, design @ (y - p))
+        # Full Newton steps may overshoot into the flat part of the likelihood, and diverge.
         beta = beta + step * min(1.0, 2 / np.abs(step).max())
         if np.abs(step).max() < 1e-10:
             break
@@ -153,16 +155,14 @@ def _t_interval(value: float, error: float, freedom: float) -> tuple[float, floa
     return value - half, value + half
 
 
-def audit_infinite_loss(draw: Draw, rows: int, *, infinite: bool, rng: np.random.Generator) -> Mapping[str, Outcome]:
+def audit_infinite_loss(draw: Draw, rows: int, rng: np.random.Generator, *, infinite: bool) -> Mapping[str, Outcome]:
     """Check that the log loss has an interval exactly where its expectation is finite."""
     x, y = draw(rng, rows)
     number = infer.estimate("log_loss", Tally.of_rows(y, expit(x)))
     refused = isnan(number.low)
-    return {
-        "interval of an infinite log loss" if infinite else "false refusal": Rejection(
-            refused != infinite, 0.01 + 0.055 * infinite
-        )
-    }
+    if infinite:
+        return {"interval of an infinite log loss": Rejection(not refused)}
+    return {"false refusal": Rejection(refused, 0.01)}
 
 
 def ordinal(rng: np.random.Generator, n: int) -> tuple[Floats, Bools]:
@@ -177,7 +177,7 @@ def rare_ordinal(rng: np.random.Generator, n: int) -> tuple[Floats, Bools]:
     return logit(p), rng.random(n) < p
 
 
-def audit_tests(draw: Draw, rows: int, *, weighted: bool = False, rng: np.random.Generator) -> Mapping[str, Outcome]:
+def audit_tests(draw: Draw, rows: int, rng: np.random.Generator, *, weighted: bool = False) -> Mapping[str, Outcome]:
     """Compute all tests of calibration for calibrated probabilities, and after refitting the line."""
     x, y = draw(rng, rows)
     weight = np.exp(0.7 * rng.standard_normal(rows)) if weighted else None
@@ -200,12 +200,6 @@ def calibrated(rng: np.random.Generator, n: int) -> tuple[Floats, Bools]:
     """Calibrated log-odds of one normal distribution."""
     x = -1 + 1.2 * rng.standard_normal(n)
     return x, rng.random(n) < expit(x)
-
-
-def _with_rng(
-    replicate: Callable[..., Mapping[str, Outcome]], draw: Draw, rows: int, rng: np.random.Generator, **options: bool
-) -> Mapping[str, Outcome]:
-    return replicate(draw, rows, rng=rng, **options)
 
 
 def _scenario(name: str, draw: Draw, rows: int, names: tuple[str, ...]) -> Scenario:
@@ -232,19 +226,19 @@ SCENARIOS = (
     *(
         Scenario(
             f"Cauchy scores, {rows} rows",
-            partial(_with_rng, audit_infinite_loss, partial(heavy_tails, freedom=1.0), rows, infinite=True),
+            partial(audit_infinite_loss, partial(heavy_tails, freedom=1.0), rows, infinite=True),
         )
         for rows in (300, 1000)
     ),
     *(
         Scenario(
             f"log loss of normal scores, {rows} rows",
-            partial(_with_rng, audit_infinite_loss, normal, rows, infinite=False),
+            partial(audit_infinite_loss, normal, rows, infinite=False),
         )
         for rows in (200, 1000)
     ),
-    Scenario("five-point score, 300 rows", partial(_with_rng, audit_tests, ordinal, 300), 0.6),
-    Scenario("five small probabilities, 300 rows", partial(_with_rng, audit_tests, rare_ordinal, 300), 0.4),
-    Scenario("calibrated, 300 rows", partial(_with_rng, audit_tests, calibrated, 300), 0.4),
-    Scenario("calibrated, weighted, 300 rows", partial(_with_rng, audit_tests, calibrated, 300, weighted=True), 0.4),
+    Scenario("five-point score, 300 rows", partial(audit_tests, ordinal, 300), 0.6),
+    Scenario("five small probabilities, 300 rows", partial(audit_tests, rare_ordinal, 300), 0.4),
+    Scenario("calibrated, 300 rows", partial(audit_tests, calibrated, 300), 0.4),
+    Scenario("calibrated, weighted, 300 rows", partial(audit_tests, calibrated, 300, weighted=True), 0.4),
 )

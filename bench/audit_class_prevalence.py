@@ -87,7 +87,7 @@ def _label_shift_truth(features: FeatureModel, shares: tuple[float, ...]) -> Con
     rng = np.random.default_rng(1)
     truth, x = features.draw(rng, _LARGE, np.full(features.classes, 1 / features.classes))
     table = MulticlassRows(truth, features.scores(x), tuple(range(features.classes))).confusion()
-    positive = np.maximum(shares, 1e-9)  # an absent class still needs a weight
+    positive = np.maximum(shares, 1e-9)  # `reweigh` requires shares above 0
     return shift.reweigh(table, to=list(positive / positive.sum()))
 
 

@@ -83,6 +83,7 @@ def true_values(draw: Draw, prevalence: float) -> dict[str, float]:
     sample = _tally(*draw(rng, round(_LARGE * prevalence), round(_LARGE * (1 - prevalence))))
     curve = Curve(sample)
     values = {name: float(measure.MEASURES[measure_name](curve)) for name, measure_name in _MEASURES.items()}
+    # Where there is a closed form, the sampling error of the large sample is avoided.
     if isinstance(draw, partial) and draw.func is binormal:
         values["AUC"] = float(draw.args[0])
     if isinstance(draw, partial) and draw.func is low_positives:

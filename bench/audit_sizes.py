@@ -23,6 +23,7 @@ _RATIOS = {0.6: 1.1, 0.7: 1.3, 0.8: 1.5, 0.9: 1.8}
 
 def normal(rng: np.random.Generator, truth: Bools, auc: float, ratio: float = 1.0) -> Floats:
     """Normal scores with this AUC; `ratio` is the standard deviation of positives over that of negatives."""
+    # The AUC of two normal classes is Φ(mean / √(1 + ratio²)).
     mean = float(ndtri(auc)) * sqrt(1 + ratio**2)
     return rng.normal(size=len(truth)) * np.where(truth, ratio, 1.0) + mean * truth
 
@@ -33,7 +34,7 @@ def exponential(rng: np.random.Generator, truth: Bools, auc: float) -> Floats:
 
 
 def draw_labels(rng: np.random.Generator, rows: int, prevalence: float) -> Bools:
-    """Draw labels, with at least two of each class."""
+    """Draw labels with at least two of each class, without which an AUC has no interval."""
     while True:
         truth = rng.random(rows) < prevalence
         if min(truth.sum(), rows - truth.sum()) > 1:

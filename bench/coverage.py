@@ -158,7 +158,7 @@ def _parse_arguments(argv: Sequence[str] | None) -> Namespace:
     options.names = options.names or list(NAMES)
     unknown = [name for name in options.names if name not in NAMES]
     if unknown:
-        parser.error(f"The study has no measure {unknown[0]!r}; expected one of {', '.join(NAMES)}.")
+        parser.error(f"the study has no measure {unknown[0]!r}. Known are: {', '.join(NAMES)}.")
     return options
 
 
@@ -223,6 +223,7 @@ def _true_value(setting: Setting, name: str) -> float:
         return share / 2 + (1 - share) * theory.auc
     if name not in ("ks", "partial_auc"):
         return _mean_loss(setting, name)
+    # Descending thresholds, since `np.interp` requires ascending FPRs.
     thresholds = np.linspace(12 + setting.shift, -8 - 6 * setting.spread, 200_001)
     tpr, fpr = theory.tpr(thresholds), theory.fpr(thresholds)
     if name == "ks":

@@ -151,6 +151,7 @@ def _refit_line(sample: Tally) -> Tally:
 def _true_binned_error(sample: Tally, probability: Floats) -> float:
     """Compute the true value of `rmsce_debiased`, which depends on the bins of the sample."""
     mass = sample.rows.sum(axis=0).astype(np.float64)[::-1]
+    # Without empty bins: for those, `reduceat` returns an element in place of 0.
     first = np.unique(bin_starts(sample.score[::-1], mass, by="mass"))
     gap = mass * (probability - sample.score)[::-1]
     sums, gaps = np.add.reduceat(mass, first), np.add.reduceat(gap, first)
@@ -162,7 +163,7 @@ def _true_values(setting: Setting) -> dict[str, float]:
     a, b = setting.line
 
     def mean(function: Callable[[float], float]) -> float:
-        # Integrated over quantiles: the density itself may be infinite at 0 and 1.
+        # Integrated over quantiles: the density may be infinite at 0 and 1, which have no log-odds either.
         return float(quad(lambda u: function(min(max(distribution.ppf(u), 1e-15), 1 - 1e-15)), 0, 1, limit=500)[0])
 
     def event_probability(p: float) -> float:

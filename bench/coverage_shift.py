@@ -107,6 +107,7 @@ def find_quapy_hit(rows: int, share: float, seed: int) -> bool:
         calibrator = br.calibrate.logistic(br.tally(truth, p))
         p, q = calibrator(p), calibrator(q)
         model = EMQ(_PassthroughClassifier(), fit_classifier=False)
+        # Its parallel workers ignore `random_state`: the column of QuaPy varies between runs.
         bootstrap = AggregativeBootstrap(model, n_test_samples=_N_BOOTSTRAP, confidence_level=_LEVEL, random_state=seed)
         bootstrap.fit(np.column_stack([1 - p, p]), truth.astype(int))
         _, region = bootstrap.predict_conf(np.column_stack([1 - q, q]))

@@ -49,7 +49,7 @@ def test_low_coverage_is_reported(monkeypatch: pytest.MonkeyPatch, capsys: pytes
 def test_unknown_measure_raises(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         coverage.main(["recall"])
-    assert "no measure 'recall'; expected one of sensitivity" in capsys.readouterr().err
+    assert "no measure 'recall'. Known are: sensitivity" in capsys.readouterr().err
 
 
 def test_page_contains_every_measure() -> None:
