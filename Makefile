@@ -50,7 +50,7 @@ docs: $(VENV)/.ready-docs pages ## Build the documentation into docs/_build/html
 pages: $(VENV)/.ready ## Write the pages that are generated from the code
 	$(PY) docs/generate.py
 
-screenshot: $(VENV)/.ready-test ## Photograph the page of the demo for the README (needs Chromium)
+screenshot: $(VENV)/.ready-test ## Take screenshots of the page of the demo for the README (needs Chromium)
 	$(PY) -m docs.screenshot
 
 format: $(VENV)/.ready-check ## Format the code

@@ -1,5 +1,5 @@
-"""Benchmarks, each beside its rival: `python -m bench` runs them all, `python -m bench --list` says what they are.
+"""Benchmarks of baserate and its peers: `python -m bench` runs all of them, `python -m bench --list` lists them.
 
-Both sides run in one process and in turns, so that a busy machine slows both, and each row first sees that the two
-agree. What counts is the ratio; nothing fails because of a timing.
+Both sides run alternately in one process, so that a busy machine slows both. Each benchmark first checks that both
+sides agree. The result is the ratio of the two times; no timing makes a run fail.
 """

@@ -20,7 +20,7 @@ COVERAGE = 0.93
 TYPE_I = 0.065
 """Type-I error that tests at a nominal level of 5% may have."""
 WIDTH = 1.3
-"""Times the width of the narrowest method that covers that an interval may have."""
+"""Greatest width of an interval, as a multiple of the narrowest method that covers."""
 
 
 class Bounds(NamedTuple):
@@ -32,7 +32,7 @@ class Bounds(NamedTuple):
 
 
 class Rejection(NamedTuple):
-    """Whether a true null hypothesis was rejected, or a requirement that is not met was reported as met."""
+    """Whether a true null hypothesis was rejected, or an unmet requirement was reported as met."""
 
     rejected: bool
     limit: float = TYPE_I
@@ -46,7 +46,7 @@ class Power(NamedTuple):
 
 
 class Correction(NamedTuple):
-    """A bias that was estimated, and the bias of this sample; `limit` bounds the share of the bias that remains."""
+    """An estimated bias and the actual bias of the sample; `limit` bounds the share of the bias that remains."""
 
     estimated: float
     actual: float
@@ -54,7 +54,7 @@ class Correction(NamedTuple):
 
 
 class HalfWidth(NamedTuple):
-    """Half of the width of an interval in a study of the planned size; its mean should be what was planned."""
+    """Half of the width of an interval in a study of the planned size; its mean should be the planned one."""
 
     reached: float
     planned: float
@@ -71,10 +71,12 @@ Replicate = Callable[[np.random.Generator], Mapping[str, Outcome]]
 
 
 class Scenario(NamedTuple):
-    """How data are drawn, and what is computed from each data set.
+    """A distribution of data, and the quantities that are computed from each data set.
 
-    Quantities are the keys of what `replicate` returns: "AUC" is what the product does by default, "AUC: Wilson" is
-    another method for the same quantity, whose width the default is compared with.
+    Quantities are the keys of the result of `replicate`: "AUC" is our default method, "AUC: Wilson" is another method
+    for the same quantity, whose width the default is compared with.
+
+    The name is the seed of the scenario: a renamed scenario has other random numbers.
     """
 
     name: str
@@ -93,7 +95,7 @@ class Summary(NamedTuple):
     """Coverage, error rate, power, share of the bias removed, or ratio of widths."""
     error: float
     """Monte-Carlo standard error of the value."""
-    wanted: float
+    target: float
     width: float
     """Median width of intervals, NaN for other outcomes."""
     replicates: int
@@ -101,76 +103,81 @@ class Summary(NamedTuple):
     reasons: tuple[str, ...]
 
     @property
-    def reaches(self) -> bool:
-        """Whether the value is what is wanted."""
-        return self._within(0.0)
+    def meets_target(self) -> bool:
+        """Whether the value meets the target."""
+        return self._meets(0.0)
 
     @property
     def passes(self) -> bool:
-        """Whether the value is what is wanted, or misses it by no more than two Monte-Carlo errors."""
-        return self._within(2 * self.error)
+        """Whether the value meets the target, or misses it by at most two Monte-Carlo errors."""
+        return self._meets(2 * self.error)
 
-    def _within(self, tolerance: float) -> bool:
+    def _meets(self, tolerance: float) -> bool:
         if not self.replicates:
             return True  # refused everywhere, with a reason
         if self.kind in ("error rate", "planned width"):
-            return self.value <= self.wanted + tolerance
+            return self.value <= self.target + tolerance
         value = self.value
         if self.kind == "bias removed":  # a correction that is too large leaves a bias, too
             value = min(value, 2 - value)
-        return value >= self.wanted - tolerance
+        return value >= self.target - tolerance
 
 
 def summarize(scenario: str, quantity: str, outcomes: Sequence[Outcome]) -> Summary:
     """Summarize the outcomes of one quantity, all of one type but for refusals."""
     refusals = [each.reason for each in outcomes if isinstance(each, Refusal)]
-    rest = [each for each in outcomes if not isinstance(each, Refusal)]
-    kind, value, error, wanted, width = _KINDS[type(rest[0])](rest) if rest else ("coverage", nan, nan, COVERAGE, nan)
+    values = [each for each in outcomes if not isinstance(each, Refusal)]
+    kind, value, error, target, width = (
+        _KINDS[type(values[0])](values) if values else ("coverage", nan, nan, COVERAGE, nan)
+    )
     reasons = tuple(sorted(set(refusals)))[:3]
-    return Summary(scenario, quantity, kind, value, error, wanted, width, len(rest), len(refusals), reasons)
+    return Summary(scenario, quantity, kind, value, error, target, width, len(values), len(refusals), reasons)
 
 
-_Computed = tuple[str, float, float, float, float]
+_Statistics = tuple[str, float, float, float, float]
+"""Kind, value, its Monte-Carlo error, target and median width: fields of `Summary`."""
 
 
-def _coverage(outcomes: Sequence[Bounds]) -> _Computed:
+def _summarize_coverage(outcomes: Sequence[Bounds]) -> _Statistics:
     low, high, truth = np.array(outcomes, dtype=np.float64).T
     share = float(np.mean((low <= truth) & (truth <= high)))
     return "coverage", share, _binomial_error(share, len(outcomes)), COVERAGE, float(np.median(high - low))
 
 
-def _rejections(outcomes: Sequence[Rejection]) -> _Computed:
+def _summarize_rejections(outcomes: Sequence[Rejection]) -> _Statistics:
     share = float(np.mean([each.rejected for each in outcomes]))
     return "error rate", share, _binomial_error(share, len(outcomes)), outcomes[0].limit, nan
 
 
-def _power(outcomes: Sequence[Power]) -> _Computed:
+def _summarize_power(outcomes: Sequence[Power]) -> _Statistics:
     share = float(np.mean([each.reached for each in outcomes]))
     return "power", share, _binomial_error(share, len(outcomes)), outcomes[0].planned, nan
 
 
-def _removed(outcomes: Sequence[Correction]) -> _Computed:
+def _summarize_corrections(outcomes: Sequence[Correction]) -> _Statistics:
     estimated, actual = np.array([(each.estimated, each.actual) for each in outcomes]).T
+    # A ratio of means, since the bias of a single sample may be 0 or negative; its error by linearization.
     share = float(estimated.mean() / actual.mean())
     residual = estimated - share * actual
     error = float(residual.std(ddof=1) / sqrt(len(outcomes)) / abs(actual.mean()))
     return "bias removed", share, error, 1 - outcomes[0].limit, nan
 
 
-def _widths(outcomes: Sequence[HalfWidth]) -> _Computed:
+def _summarize_widths(outcomes: Sequence[HalfWidth]) -> _Statistics:
     reached = np.array([each.reached for each in outcomes])
     ratio = float(reached.mean() / outcomes[0].planned)
     return "planned width", ratio, float(reached.std() / sqrt(len(reached)) / outcomes[0].planned), 1.05, nan
 
 
 def _binomial_error(share: float, n: int) -> float:
+    # The floor keeps the error positive where every replicate agrees.
     return sqrt(max(share * (1 - share), 0.25 / n) / n)
 
 
-_KINDS: Mapping[type, Callable[..., _Computed]] = {
-    Bounds: _coverage,
-    Rejection: _rejections,
-    Power: _power,
-    Correction: _removed,
-    HalfWidth: _widths,
+_KINDS: Mapping[type, Callable[..., _Statistics]] = {
+    Bounds: _summarize_coverage,
+    Rejection: _summarize_rejections,
+    Power: _summarize_power,
+    Correction: _summarize_corrections,
+    HalfWidth: _summarize_widths,
 }

@@ -1,4 +1,4 @@
-"""Rows about fitting maps, from columns, beside scikit-learn and betacal."""
+"""Benchmarks of fitting calibrators, from columns, beside scikit-learn and betacal."""
 
 import warnings
 
@@ -9,69 +9,70 @@ from sklearn.linear_model import LogisticRegression
 
 import baserate as br
 from baserate import calibrate
-from bench._row import Duel
+from bench._benchmark import Pair
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # of its own imports
+    warnings.simplefilter("ignore")  # betacal warns on import in some environments
     from betacal import BetaCalibration
 
 Floats = npt.NDArray[np.float64]
 _NEAR = 1e-3
-"""The rivals stop before the maximum."""
+"""The optimizers of the peers stop before the maximum of the likelihood."""
 
 
-def _columns(n: int) -> tuple[npt.NDArray[np.bool_], Floats]:
-    """Probabilities that are too extreme, and for another prevalence."""
+def _draw_columns(n: int) -> tuple[npt.NDArray[np.bool_], Floats]:
+    """Draw labels, and probabilities that are too extreme and for another prevalence."""
     rng = np.random.default_rng(0)
     p = rng.beta(0.7, 0.9, n)
     return rng.random(n) < 1 / (1 + ((1 - p) / p) ** 0.8 * 1.5), p
 
 
-def isotonic(n: int) -> Duel:
-    """Isotonic regression."""
-    truth, p = _columns(n)
+def isotonic(n: int) -> Pair:
+    """Fit isotonic regression."""
+    truth, p = _draw_columns(n)
     labels = truth.astype(np.float64)
 
     def ours() -> Floats:
         return calibrate.isotonic(br.tally(truth, p))(p[:1000])
 
-    def rival() -> Floats:
-        found: Floats = IsotonicRegression(out_of_bounds="clip").fit(p, labels).predict(p[:1000])
-        return found
+    def peer() -> Floats:
+        fitted: Floats = IsotonicRegression(out_of_bounds="clip").fit(p, labels).predict(p[:1000])
+        return fitted
 
-    return Duel(ours, rival, _furthest)
+    return Pair(ours, peer, _max_difference)
 
 
-def logistic(n: int) -> Duel:
-    """Logistic regression on log-odds, without penalty."""
-    truth, p = _columns(n)
+def logistic(n: int) -> Pair:
+    """Fit logistic regression on log-odds, without penalty."""
+    truth, p = _draw_columns(n)
 
     def ours() -> Floats:
         return calibrate.logistic(br.tally(truth, p))(p[:1000])
 
-    def rival() -> Floats:
+    def peer() -> Floats:
         x = np.log(p / (1 - p))[:, None]
-        found: Floats = LogisticRegression(C=np.inf).fit(x, truth).predict_proba(x[:1000])[:, 1]
-        return found
+        # Without a penalty (C is its inverse): the default shrinks the slope, and ours has none.
+        fitted: Floats = LogisticRegression(C=np.inf).fit(x, truth).predict_proba(x[:1000])[:, 1]
+        return fitted
 
-    return Duel(ours, rival, lambda a, b: max(_furthest(a, b) - _NEAR, 0.0))
+    return Pair(ours, peer, lambda a, b: max(_max_difference(a, b) - _NEAR, 0.0))
 
 
-def beta(n: int) -> Duel:
-    """Beta calibration."""
-    truth, p = _columns(n)
+def beta(n: int) -> Pair:
+    """Fit beta calibration."""
+    truth, p = _draw_columns(n)
 
     def ours() -> Floats:
         return calibrate.beta(br.tally(truth, p))(p[:1000])
 
-    def rival() -> Floats:
+    def peer() -> Floats:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of an option that scikit-learn renamed
-            found: Floats = BetaCalibration(parameters="abm").fit(p[:, None], truth).predict(p[:1000])
-        return found
+            warnings.simplefilter("ignore")  # betacal uses an option that scikit-learn renamed
+            fitted: Floats = BetaCalibration(parameters="abm").fit(p[:, None], truth).predict(p[:1000])
+        return fitted
 
-    return Duel(ours, rival, lambda a, b: max(_furthest(a, b) - _NEAR, 0.0))
+    return Pair(ours, peer, lambda a, b: max(_max_difference(a, b) - _NEAR, 0.0))
 
 
-def _furthest(a: Floats, b: Floats) -> float:
+def _max_difference(a: Floats, b: Floats) -> float:
     return float(np.abs(a - b).max())

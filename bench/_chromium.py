@@ -1,4 +1,4 @@
-"""The browser that pages are measured, tested and photographed in: a Chromium of this machine, driven by Playwright."""
+"""Chromium, driven by Playwright, for benchmarks, tests and screenshots of pages."""
 
 from __future__ import annotations
 
@@ -7,32 +7,33 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from bench._row import AbsentError
+from bench._benchmark import MissingToolError
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome")
+_PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 _RUNNING: list[Browser] = []
-ABSENT = f"there is no Chromium on this machine ({', '.join(_NAMES)}); on Debian: apt-get install chromium"
+MISSING = f"Chromium is not installed ({', '.join(_PROGRAMS)}). On Debian: apt-get install chromium"
 
 
-def where() -> str | None:
-    """Path of the first Chromium that a shell would find."""
-    return next(filter(None, map(shutil.which, _NAMES)), None)
+def find_chromium() -> str | None:
+    """Return the path of the first Chromium on the PATH."""
+    return next(filter(None, map(shutil.which, _PROGRAMS)), None)
 
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Start it without a window, and end it; or take the one that runs, since a process can drive one alone."""
+    """Start a headless browser and close it afterwards; nested uses share the browser."""
+    # Playwright starts an event loop, and refuses a second one in the same thread.
     if _RUNNING:
         yield _RUNNING[0]
         return
     from playwright.sync_api import sync_playwright
 
-    path = where()
+    path = find_chromium()
     if path is None:
-        raise AbsentError(ABSENT)
+        raise MissingToolError(MISSING)
     with sync_playwright() as driver:
         _RUNNING.append(driver.chromium.launch(executable_path=path))
         try:

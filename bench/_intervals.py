@@ -1,4 +1,4 @@
-"""Rows about intervals and comparisons. Loops that would take hours are timed for a few turns and extrapolated."""
+"""Benchmarks of intervals and model comparisons. Loops of hours are timed for a few samples and extrapolated."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from sklearn import metrics
 
 import baserate as br
 from baserate import infer
-from bench._row import Duel, Outcome, medians
+from bench._benchmark import Outcome, Pair, median_seconds
 from bench._scores import positive_scores
 
-_TURNS = 20
-"""Turns of a loop that are timed."""
-_RESAMPLES = 1000
-_DRAWS = 2000
-_MIDDLE = 0.5
+_TIMED_SAMPLES = 20
+"""Bootstrap samples of the peer that are timed."""
+_N_BOOTSTRAP = 1000
+_PEER_SAMPLES = 2000
+"""Bootstrap samples of the peer; ours simulates 10,000 tables."""
+_THRESHOLD = 0.5
 
-Rows = npt.NDArray[np.int64]
-"""Which rows were drawn."""
+RowIndices = npt.NDArray[np.int64]
+"""Indices of the rows in a bootstrap sample."""
 
 _SKLEARN: dict[str, Callable[..., float]] = {
     "accuracy": metrics.accuracy_score,
@@ -44,85 +45,94 @@ _SKLEARN: dict[str, Callable[..., float]] = {
 }
 
 
-def cells(n: int, repeats: int) -> Outcome:
-    """Intervals of twelve measures at a threshold, beside a bootstrap loop over scikit-learn's functions."""
+def threshold_measures(n: int, repeats: int) -> Outcome:
+    """Estimate twelve measures at a threshold, beside a bootstrap loop over scikit-learn's functions."""
     columns = positive_scores(n)
-    truth, flagged = columns["truth"], (columns["score"] >= _MIDDLE).astype(np.int64)
+    truth, flagged = columns["truth"], (columns["score"] >= _THRESHOLD).astype(np.int64)
 
     def ours() -> list[br.Estimate]:
-        counts = br.curve(br.tally(truth, columns["score"])).at(_MIDDLE)
+        counts = br.curve(br.tally(truth, columns["score"])).at(_THRESHOLD)
         return [infer.estimate(name, counts, method="draws") for name in _SKLEARN]
 
-    def turn(chosen: Rows) -> list[float]:
-        return [function(truth[chosen], flagged[chosen]) for function in _SKLEARN.values()]
+    def measure_sample(rows: RowIndices) -> list[float]:
+        return [function(truth[rows], flagged[rows]) for function in _SKLEARN.values()]
 
-    for found, value in zip(ours(), turn(np.arange(n)), strict=True):
-        _check(found.value, value)
-    (seconds,) = medians([ours], repeats)
-    return Outcome(seconds, _looped(turn, n, _DRAWS), note=f"the loop's first {_TURNS} of {_DRAWS} turns")
+    for estimate, value in zip(ours(), measure_sample(np.arange(n)), strict=True):
+        _check_agreement(estimate.value, value)
+    (seconds,) = median_seconds([ours], repeats)
+    return Outcome(
+        seconds,
+        _extrapolate_loop(measure_sample, n, _PEER_SAMPLES),
+        note=f"{_TIMED_SAMPLES} of {_PEER_SAMPLES} samples of the peer are timed",
+    )
 
 
-def areas(n: int, repeats: int) -> Outcome:
-    """A bootstrap of the AUC, beside a loop over scikit-learn's."""
+def bootstrap_auc(n: int, repeats: int) -> Outcome:
+    """Bootstrap the AUC, beside a loop over scikit-learn's."""
     columns = positive_scores(n)
     truth, score = columns["truth"], columns["score"]
 
     def ours() -> br.Estimate:
         return infer.estimate("auc", br.tally(truth, score), method="bootstrap")
 
-    def turn(chosen: Rows) -> float:
-        return float(metrics.roc_auc_score(truth[chosen], score[chosen]))
+    def measure_sample(rows: RowIndices) -> float:
+        return float(metrics.roc_auc_score(truth[rows], score[rows]))
 
-    _check(ours().value, turn(np.arange(n)))
-    (seconds,) = medians([ours], repeats)
-    return Outcome(seconds, _looped(turn, n, _RESAMPLES), note=f"the loop's first {_TURNS} of {_RESAMPLES} turns")
+    _check_agreement(ours().value, measure_sample(np.arange(n)))
+    (seconds,) = median_seconds([ours], repeats)
+    return Outcome(
+        seconds,
+        _extrapolate_loop(measure_sample, n, _N_BOOTSTRAP),
+        note=f"{_TIMED_SAMPLES} of {_N_BOOTSTRAP} samples of the peer are timed",
+    )
 
 
-def delong(n: int) -> Duel:
-    """DeLong's interval from columns."""
+def delong_interval(n: int) -> Pair:
+    """Compute DeLong's interval from columns."""
     columns = positive_scores(n)
     truth, score = columns["truth"], columns["score"]
 
     def ours() -> tuple[float, float]:
-        found = infer.estimate("auc", br.tally(truth, score), method="delong")
-        return found.low, found.high
+        estimate = infer.estimate("auc", br.tally(truth, score), method="delong")
+        return estimate.low, estimate.high
 
-    def rival() -> tuple[float, float]:
+    def peer() -> tuple[float, float]:
         _, (low, high) = confidenceinterval.roc_auc_score(truth, score)
         return low, high
 
-    # Its ranks are of single precision.
-    return Duel(ours, rival, lambda a, b: max(float(np.abs(np.subtract(a, b)).max()) - 1e-5, 0.0))
+    # The peer stores ranks in single precision, hence a tolerance of 1e-5.
+    return Pair(ours, peer, lambda a, b: max(float(np.abs(np.subtract(a, b)).max()) - 1e-5, 0.0))
 
 
-def paired(n: int) -> Duel:
-    """All pairs of five models by DeLong's test."""
+def delong_test(n: int) -> Pair:
+    """Compare all pairs of five models by DeLong's test."""
     rng = np.random.default_rng(0)
     truth = rng.random(n) < 0.3
     common = rng.normal(size=n) + truth
-    scores = {f"m{at}": common + rng.normal(size=n) * (0.5 + 0.1 * at) for at in range(5)}
+    scores = {f"m{index}": common + rng.normal(size=n) * (0.5 + 0.1 * index) for index in range(5)}
     rows = br.Rows(truth=truth, score=scores)
     labels = truth.astype(np.int64)
 
     def ours() -> list[float]:
         return [abs(each.statistic) for each in infer.compare(rows)]
 
-    def rival() -> list[float]:
+    def peer() -> list[float]:
         pairs = combinations(scores.values(), 2)
         return [abs(float(Delong_test(labels, first, second)[0])) for first, second in pairs]
 
-    return Duel(ours, rival, lambda a, b: max(float(np.abs(np.subtract(a, b)).max()) - 1e-6, 0.0))
+    # The sign of the statistic depends on the order of the two models, so absolute values are compared.
+    return Pair(ours, peer, lambda a, b: max(float(np.abs(np.subtract(a, b)).max()) - 1e-6, 0.0))
 
 
-def _looped(turn: Callable[[Rows], object], n: int, turns: int) -> float:
-    """Seconds that so many turns of a bootstrap loop would take: rows drawn, then measured."""
+def _extrapolate_loop(measure_sample: Callable[[RowIndices], object], n: int, samples: int) -> float:
+    """Return the seconds of a bootstrap loop, from those of its first samples."""
     rng = np.random.default_rng(0)
     start = perf_counter()
-    for _ in range(_TURNS):
-        turn(rng.integers(0, n, n))
-    return (perf_counter() - start) / _TURNS * turns
+    for _ in range(_TIMED_SAMPLES):
+        measure_sample(rng.integers(0, n, n))
+    return (perf_counter() - start) / _TIMED_SAMPLES * samples
 
 
-def _check(ours: float, rival: float) -> None:
-    if not abs(ours - rival) <= 1e-9:
-        raise ArithmeticError(f"ours is {ours} and the rival's {rival}; they must agree to be compared.")
+def _check_agreement(ours: float, peer: float) -> None:
+    if not abs(ours - peer) <= 1e-9:
+        raise ArithmeticError(f"The result of baserate is {ours}, and that of the peer {peer}; expected agreement.")

@@ -1,14 +1,14 @@
-"""Row about a policy applied to a large Parquet file, beside a bare copy of it."""
+"""Benchmark of applying a policy to a large Parquet file, beside a plain copy of the file."""
 
 from functools import partial
 from pathlib import Path
 
 from baserate import Cut, Policy, RandomizedCut
-from bench._apply import beside_a_copy, both_ends
-from bench._row import Outcome
+from bench._apply import read_both_ends, time_beside_copy
+from bench._benchmark import Outcome
 
-_ROWS = 2000
-"""At each end, that are asked of the policy one by one."""
+_CHECKED = 2000
+"""Rows at each end of the file that are decided again one by one."""
 _OURS = """
 import json, resource, sys
 from baserate import Policy, apply
@@ -25,17 +25,17 @@ POLICY = Policy(
     attributes=("site",),
     columns={"score": "risk", "id": "id"},
 )
-"""Of all 20 sites, so that every row is decided; at one of them, lots decide of scores between 0.1 and 0.9."""
+"""Thresholds of all 20 sites, so that no row is refused; one site decides scores between 0.1 and 0.9 at random."""
 
 
-def filed(n: int, repeats: int) -> Outcome:
-    """Decide about every row of a Parquet file beside a bare copy of it."""
-    return beside_a_copy(_OURS, POLICY, partial(_check, POLICY), n, repeats)
+def decide_file(n: int, repeats: int) -> Outcome:
+    """Decide about every row of a Parquet file, beside a plain copy of the file."""
+    return time_beside_copy(_OURS, POLICY, partial(_check_file, POLICY), n, repeats)
 
 
-def _check(policy: Policy, rows: int, n: int, target: Path) -> None:
-    for found in both_ends(rows, n, target):
-        columns = (found[name][:_ROWS].tolist() for name in ("risk", "site", "id", "action"))
-        for risk, site, id_, action in zip(*columns, strict=True):
+def _check_file(policy: Policy, rows: int, n: int, target: Path) -> None:
+    for columns in read_both_ends(rows, n, target):
+        values = (columns[name][:_CHECKED].tolist() for name in ("risk", "site", "id", "action"))
+        for risk, site, id_, action in zip(*values, strict=True):
             if policy.action(risk, [site], id=id_) != action:
-                raise ArithmeticError("what was written is not what the policy says of the rows.")
+                raise ArithmeticError("The file differs from the decisions of the policy.")

@@ -1,4 +1,4 @@
-"""Rows about reports: everything with its interval, beside four numbers without."""
+"""Benchmark of reports: all measures with intervals, beside four results of scikit-learn without."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from sklearn.metrics import average_precision_score, brier_score_loss, roc_auc_s
 
 import baserate
 from baserate import Report
-from bench._row import Duel
+from bench._benchmark import Pair
 from bench._scores import positive_scores
 
 
-def evaluate(n: int) -> Duel:
-    """A report of arrays, beside AUC, average precision, Brier score and a calibration curve."""
+def evaluate_arrays(n: int) -> Pair:
+    """Evaluate arrays, beside AUC, average precision, Brier score and a calibration curve."""
     columns = positive_scores(n)
     truth, score = columns["truth"], columns["score"]
 
-    def rival() -> tuple[float, float, float, Any]:
+    def peer() -> tuple[float, float, float, Any]:
         return (
             roc_auc_score(truth, score),
             average_precision_score(truth, score),
@@ -26,9 +26,9 @@ def evaluate(n: int) -> Duel:
             calibration_curve(truth, score, n_bins=10),
         )
 
-    def gap(ours: Report, theirs: tuple[float, float, float, Any]) -> float:
-        here = ours.here
-        pairs = zip((here.auc, here.average_precision, here.brier), theirs[:3], strict=True)
-        return max(abs(own.value - other) for own, other in pairs)
+    def gap(report: Report, values: tuple[float, float, float, Any]) -> float:
+        sample = report.here
+        pairs = zip((sample.auc, sample.average_precision, sample.brier), values[:3], strict=True)
+        return max(abs(estimate.value - value) for estimate, value in pairs)
 
-    return Duel(lambda: baserate.evaluate(truth, score), rival, gap)
+    return Pair(lambda: baserate.evaluate(truth, score), peer, gap)

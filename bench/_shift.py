@@ -1,4 +1,4 @@
-"""Rows about another prevalence, known or unknown."""
+"""Benchmarks of adjusting to another prevalence and of estimating it, beside QuaPy and mlquantify."""
 
 from __future__ import annotations
 
@@ -12,117 +12,125 @@ import baserate as br
 from baserate import Target, shift
 from baserate._counts import Counts
 from baserate.measure import MEASURES, describe
-from bench._row import Duel, Outcome, medians
+from bench._benchmark import Outcome, Pair, median_seconds
 from bench._scores import positive_scores
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # of its own imports
+    warnings.simplefilter(
+        "ignore"
+    )  # QuaPy contains invalid escape sequences, which Python reports when it compiles them
     from mlquantify import likelihood
     from quapy.method import aggregative
 
 _PREVALENCES = 1000
-_NEAR = 2e-3
-"""The rivals stop when they move slowly, before the maximum."""
-_APART = 0.02
-"""Two estimates of a tenth differ by less: four standard errors."""
-_AT = 0.3
+_INACCURACY = 2e-3
+"""The peers stop when a step is small, which is before the maximum."""
+_FOUR_ERRORS = 0.02
+"""Four standard errors of the difference of two estimates of a tenth."""
+_PREVALENCE = 0.3
+"""Prevalence for which the posteriors are calibrated; that of the target is 0.1."""
 _MEASURES = ("accuracy", "precision", "sensitivity", "specificity", "f1", "auc")
 
 
-def against_prevalence(n: int, repeats: int) -> Outcome:
-    """Every measure of a 2×2 table at a thousand prevalences, beside making the tally that it is cut from."""
+def tabulate_prevalences(n: int, repeats: int) -> Outcome:
+    """Compute all measures of decisions at a thousand prevalences, beside the tally that the decisions come from."""
     columns = positive_scores(n)
     names = [name for name, measure in MEASURES.items() if describe(measure).of is Counts]
-    at = np.linspace(0.001, 0.999, _PREVALENCES)
+    prevalences = np.linspace(0.001, 0.999, _PREVALENCES)
     counts = br.curve(br.tally(columns["truth"], columns["score"])).at(0.5)
 
     def ours() -> object:
-        return shift.prevalence_table(counts, *names, prevalences=at)
+        return shift.prevalence_table(counts, *names, prevalences=prevalences)
 
-    def rival() -> object:
+    def peer() -> object:
         return br.tally(columns["truth"], columns["score"])
 
-    ours()
-    seconds, whole = medians([ours, rival], repeats)
-    return Outcome(seconds, whole, note=f"{len(names)} measures at {_PREVALENCES} prevalences")
+    ours()  # warm-up
+    seconds, peer_seconds = median_seconds([ours, peer], repeats)
+    return Outcome(seconds, peer_seconds, note=f"{len(names)} measures at {_PREVALENCES} prevalences")
 
 
-def _posteriors(n: int) -> npt.NDArray[np.float64]:
-    """Right at a prevalence of 0.3, of rows of which a tenth is positive."""
+def _draw_posteriors(n: int) -> npt.NDArray[np.float64]:
+    """Draw posteriors that are calibrated at a prevalence of 0.3, of rows with a prevalence of 0.1."""
     rng = np.random.default_rng(0)
-    score = rng.normal(1.5 * (rng.random(n) < 0.1), 1.0)
-    return np.asarray(1 / (1 + np.exp(1.125 - 1.5 * score - np.log(_AT / (1 - _AT)))))
+    return _posterior(rng.normal(1.5 * (rng.random(n) < 0.1), 1.0))
 
 
-def mlls(n: int, *, rival: str) -> Duel:
-    """Share of a class by maximum likelihood, ours with its interval, from posteriors in memory."""
-    p = _posteriors(n)
-    both, prior = np.column_stack([1 - p, p]), np.array([1 - _AT, _AT])
+def _posterior(score: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the posterior of a score that is N(0, 1) in negatives and N(1.5, 1) in positives."""
+    return np.asarray(1 / (1 + np.exp(1.125 - 1.5 * score - np.log(_PREVALENCE / (1 - _PREVALENCE)))))
+
+
+def estimate_by_likelihood(n: int, *, peer: str) -> Pair:
+    """Estimate the prevalence by maximum likelihood from posteriors; ours includes the interval."""
+    p = _draw_posteriors(n)
+    posteriors, prior = np.column_stack([1 - p, p]), np.array([1 - _PREVALENCE, _PREVALENCE])
     rng = np.random.default_rng(1)
-    truth = rng.random(2000) < _AT
+    truth = rng.random(2000) < _PREVALENCE
     validation = br.tally(truth, 1 / (1 + np.exp(-rng.normal(1.5 * truth, 1.0))))
+    # mlquantify takes the prior from labels: 3 of 10 are positive.
     labels = np.repeat([0, 1], [7, 3])
 
     def ours() -> float:
-        return shift.estimate_prevalence(Target(p), validation, method="mlls", recalibrate=False, at=_AT).value
+        return shift.estimate_prevalence(Target(p), validation, method="mlls", recalibrate=False, at=_PREVALENCE).value
 
     def quapy() -> float:
-        return float(aggregative.EMQ.EM(prior, both)[0][1])
+        return float(aggregative.EMQ.EM(prior, posteriors)[0][1])
 
     def mlquantify() -> float:
-        found: dict[Any, float] = likelihood.EMQ().aggregate(both, np.tile(prior, (10, 1)), labels)
-        return float(found[1])
+        shares: dict[Any, float] = likelihood.EMQ().aggregate(posteriors, np.tile(prior, (10, 1)), labels)
+        return float(shares[1])
 
-    return Duel(ours, quapy if rival == "quapy" else mlquantify, lambda a, b: max(abs(a - b) - _NEAR, 0.0))
+    return Pair(ours, quapy if peer == "quapy" else mlquantify, lambda a, b: max(abs(a - b) - _INACCURACY, 0.0))
 
 
-def histograms(n: int) -> Duel:
-    """Share of a class by the default method, with its interval and tests of label shift, beside QuaPy's EMQ."""
-    p = _posteriors(n)
-    both, prior = np.column_stack([1 - p, p]), np.array([1 - _AT, _AT])
+def estimate_by_histogram(n: int) -> Pair:
+    """Estimate the prevalence by the default method, with interval and tests of label shift, beside QuaPy's EMQ."""
+    p = _draw_posteriors(n)
+    posteriors, prior = np.column_stack([1 - p, p]), np.array([1 - _PREVALENCE, _PREVALENCE])
     rng = np.random.default_rng(1)
-    truth = rng.random(20_000) < _AT
-    validation = br.tally(truth, 1 / (1 + np.exp(1.125 - 1.5 * rng.normal(1.5 * truth, 1.0) - np.log(_AT / (1 - _AT)))))
+    truth = rng.random(20_000) < _PREVALENCE
+    validation = br.tally(truth, _posterior(rng.normal(1.5 * truth, 1.0)))
 
     def ours() -> float:
         return shift.estimate_prevalence(Target(p), validation).value
 
     def quapy() -> float:
-        return float(aggregative.EMQ.EM(prior, both)[0][1])
+        return float(aggregative.EMQ.EM(prior, posteriors)[0][1])
 
-    # Both are estimates of a tenth, by other means: ours also has the error of the validation set.
-    return Duel(ours, quapy, lambda a, b: max(abs(a - b) - _APART, 0.0))
+    # Two different estimators of the same prevalence: ours also has the sampling error of the validation set.
+    return Pair(ours, quapy, lambda a, b: max(abs(a - b) - _FOUR_ERRORS, 0.0))
 
 
-def recalibrated(n: int, repeats: int) -> Outcome:
-    """Six measures of a target, recalibrated on 2000 validation rows, beside making a tally of rows with truth."""
+def estimate_with_validation(n: int, repeats: int) -> Outcome:
+    """Estimate six measures of unlabelled rows, recalibrated on 2000 rows, beside a tally of labelled rows."""
     columns = positive_scores(n)
     target, rng = Target(columns["score"]), np.random.default_rng(2)
-    chosen = rng.integers(0, n, 2000)
-    validation = br.tally(columns["truth"][chosen], columns["score"][chosen])
+    rows = rng.integers(0, n, 2000)
+    validation = br.tally(columns["truth"][rows], columns["score"][rows])
 
     def ours() -> object:
         return shift.estimate_performance(target, validation, assume="covariate shift", measures=_MEASURES)
 
-    def rival() -> object:
+    def peer() -> object:
         return br.tally(columns["truth"], columns["score"])
 
-    ours()
-    seconds, whole = medians([ours, rival], repeats)
-    return Outcome(seconds, whole, note=f"{len(_MEASURES)} measures")
+    ours()  # warm-up
+    seconds, peer_seconds = median_seconds([ours, peer], repeats)
+    return Outcome(seconds, peer_seconds, note=f"{len(_MEASURES)} measures")
 
 
-def without_labels(n: int, repeats: int) -> Outcome:
-    """Six measures of a target without truth, with intervals, beside making a tally of rows with truth."""
+def estimate_without_labels(n: int, repeats: int) -> Outcome:
+    """Estimate six measures of unlabelled rows, with intervals, beside a tally of labelled rows."""
     columns = positive_scores(n)
     target = Target(columns["score"])
 
     def ours() -> object:
         return shift.estimate_performance(target, assume="covariate shift", measures=_MEASURES)
 
-    def rival() -> object:
+    def peer() -> object:
         return br.tally(columns["truth"], columns["score"])
 
-    ours()
-    seconds, whole = medians([ours, rival], repeats)
-    return Outcome(seconds, whole, note=f"{len(_MEASURES)} measures")
+    ours()  # warm-up
+    seconds, peer_seconds = median_seconds([ours, peer], repeats)
+    return Outcome(seconds, peer_seconds, note=f"{len(_MEASURES)} measures")

@@ -13,61 +13,72 @@ from baserate import Curve, Rows, Tally, infer
 from baserate.measure import MEASURES, Measure, describe
 from bench._audit import Bounds, Floats, Outcome, Refusal, Scenario
 
-AT = 0.3
-OF_DECISIONS = ("sensitivity", "precision", "npv", "f1", "mcc", "diagnostic_odds_ratio", "positive_likelihood_ratio")
-OF_SCORES = (
+_THRESHOLD = 0.3
+THRESHOLD_MEASURES = (
+    "sensitivity",
+    "precision",
+    "npv",
+    "f1",
+    "mcc",
+    "diagnostic_odds_ratio",
+    "positive_likelihood_ratio",
+)
+SCORE_MEASURES = (
     *("auc", "average_precision", "ks", "brier", "log_loss"),
     *("observed_expected", "calibration_slope", "calibration_in_the_large"),
 )
-NAMES = (*OF_DECISIONS, *OF_SCORES)
+NAMES = (*THRESHOLD_MEASURES, *SCORE_MEASURES)
 Bools = np.typing.NDArray[np.bool_]
 
 _LARGE = 30_000
+"""Clusters of the sample that true values come from."""
 
 
-def drawn(
-    rng: np.random.Generator, clusters: int, *, unequal: float, informative: bool
+def draw_clusters(
+    rng: np.random.Generator, clusters: int, *, log_size_sd: float, informative: bool
 ) -> tuple[Bools, Floats, np.typing.NDArray[np.intp]]:
-    """Outcomes, probabilities and clusters; sizes are lognormal, and may go with the outcomes of a cluster."""
-    size = rng.standard_normal(clusters)
-    sizes = np.maximum(2, np.round(np.exp(log(15) + unequal * size))).astype(int)
-    own, shared = rng.standard_normal((2, clusters))
+    """Draw outcomes, probabilities and clusters of lognormal sizes; `informative` sizes depend on the outcomes."""
+    log_size = rng.standard_normal(clusters)
+    sizes = np.maximum(2, np.round(np.exp(log(15) + log_size_sd * log_size))).astype(int)
+    outcome_effect, score_effect = rng.standard_normal((2, clusters))
     if informative:
-        own = 0.6 * size + 0.8 * own
+        outcome_effect = 0.6 * log_size + 0.8 * outcome_effect  # correlation 0.6, variance still 1
     cluster = np.repeat(np.arange(clusters), sizes)
-    x = -1 + 0.6 * shared[cluster] + rng.standard_normal(len(cluster))
-    return rng.random(len(cluster)) < expit(x + 0.7 * own[cluster]), expit(x), cluster
+    x = -1 + 0.6 * score_effect[cluster] + rng.standard_normal(len(cluster))
+    return rng.random(len(cluster)) < expit(x + 0.7 * outcome_effect[cluster]), expit(x), cluster
 
 
-def _measured(measure: Measure, t: Tally) -> float:
+def _compute_measure(measure: Measure, t: Tally) -> float:
     if describe(measure).of is Tally:
         return float(measure(t))
-    return float(measure(Curve(t).at(AT) if describe(measure).share or measure in _TABLES else Curve(t)))
+    return float(measure(Curve(t).at(_THRESHOLD) if measure in _DECISION_FUNCTIONS else Curve(t)))
 
 
-_TABLES = tuple(MEASURES[name] for name in OF_DECISIONS)
+_DECISION_FUNCTIONS = tuple(MEASURES[name] for name in THRESHOLD_MEASURES)
 
 
 @cache
-def truths(unequal: float, *, informative: bool) -> Mapping[str, float]:
-    """Values in a sample of very many clusters."""
-    truth, p, _ = drawn(np.random.default_rng(31), _LARGE, unequal=unequal, informative=informative)
+def true_values(log_size_sd: float, *, informative: bool) -> Mapping[str, float]:
+    """Compute the values in a sample of very many clusters."""
+    truth, p, _ = draw_clusters(np.random.default_rng(31), _LARGE, log_size_sd=log_size_sd, informative=informative)
     t = Tally.of_rows(truth, p)
-    return {name: _measured(MEASURES[name], t) for name in NAMES}
+    return {name: _compute_measure(MEASURES[name], t) for name in NAMES}
 
 
-def replicate(clusters: int, unequal: float, rng: np.random.Generator, *, informative: bool) -> Mapping[str, Outcome]:
+def replicate(
+    clusters: int, log_size_sd: float, rng: np.random.Generator, *, informative: bool
+) -> Mapping[str, Outcome]:
     """Draw clusters, and estimate each measure."""
-    wanted = truths(unequal, informative=informative)
-    truth, p, cluster = drawn(rng, clusters, unequal=unequal, informative=informative)
+    truths = true_values(log_size_sd, informative=informative)
+    truth, p, cluster = draw_clusters(rng, clusters, log_size_sd=log_size_sd, informative=informative)
     rows = Rows(truth, {"p": p}, cluster=cluster)
-    found: dict[str, Outcome] = {}
+    outcomes: dict[str, Outcome] = {}
     for name in NAMES:
-        threshold = AT if name in OF_DECISIONS else None
+        threshold = _THRESHOLD if name in THRESHOLD_MEASURES else None
         number = infer.estimate(name, rows, threshold=threshold)
-        bounds = Bounds(number.low, number.high, wanted[name])
-        found[name.replace("_", " ")] = Refusal(number.why or "") if isnan(number.low) else bounds
-    return found
+        bounds = Bounds(number.low, number.high, truths[name])
+        outcomes[name.replace("_", " ")] = Refusal(number.why or "") if isnan(number.low) else bounds
+    return outcomes
 
 
 SCENARIOS = (

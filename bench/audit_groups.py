@@ -12,23 +12,23 @@ from baserate import Rows, equalize
 from bench._audit import Outcome, Rejection, Scenario
 
 _MEASURES = ("flag_rate", "sensitivity", "precision", "accuracy", "f1")
-_DRAWS = 999
+_N_PERMUTATIONS = 999
 
 
 class Setting(NamedTuple):
-    """Groups of the same distribution: their sizes, and how much the weights of each vary."""
+    """Groups of the same distribution: their sizes, and the variation of their weights."""
 
     sizes: tuple[int, ...]
     weights: tuple[float, ...] | None = None
     """Standard deviations of the logarithm of weights."""
     scale: tuple[float, ...] | None = None
-    """Weight of a usual row of each group."""
+    """Median weight of each group."""
     informative: float = 0.0
-    """How much the logarithm of the weight is greater for flagged rows."""
+    """Increase of the logarithm of the weight for flagged rows."""
     prevalence: tuple[float, ...] | None = None
 
 
-def _rows(setting: Setting, rng: np.random.Generator) -> Rows:
+def _draw_rows(setting: Setting, rng: np.random.Generator) -> Rows:
     group = np.repeat(np.arange(len(setting.sizes)), setting.sizes)
     share = 0.4 if setting.prevalence is None else np.array(setting.prevalence)[group]
     truth = rng.random(len(group)) < share
@@ -38,22 +38,22 @@ def _rows(setting: Setting, rng: np.random.Generator) -> Rows:
         weight = np.exp(np.array(setting.weights)[group] * rng.normal(size=len(group)))
         weight *= np.exp(setting.informative * (score >= 0.5))
         weight *= 1.0 if setting.scale is None else np.array(setting.scale)[group]
-    groups = tuple((f"group {at}",) for at in range(len(setting.sizes)))
+    groups = tuple((f"group {index}",) for index in range(len(setting.sizes)))
     return Rows(truth, {"m": score}, group=group.astype(np.uint8), groups=groups, attributes=("g",), weight=weight)
 
 
 def _replicate(setting: Setting, measures: tuple[str, ...], rng: np.random.Generator) -> Mapping[str, Outcome]:
-    tallies = _rows(setting, rng).tallies()
+    tallies = _draw_rows(setting, rng).tallies()
     outcomes: dict[str, Outcome] = {}
-    for row in equalize.group_gaps(tallies, measures=measures, n_permutations=_DRAWS).rows():
+    for row in equalize.group_gaps(tallies, measures=measures, n_permutations=_N_PERMUTATIONS).rows():
         if row["kind"] == "max_difference" and row["measure"] in measures and row["p"] is not None:
             outcomes[f"largest gap of {row['measure']}"] = Rejection(row["p"] < 0.05)
     adjusted: dict[str, list[float]] = {}
     for row in equalize.group_differences(tallies, measures=measures).rows():
         if row["p_adjusted"] is not None:
             adjusted.setdefault(row["measure"], []).append(row["p_adjusted"])
-    for name, several in adjusted.items():
-        outcomes[f"any difference of {name}, Holm-adjusted"] = Rejection(min(several) < 0.05)
+    for name, p_values in adjusted.items():
+        outcomes[f"any difference of {name}, Holm-adjusted"] = Rejection(min(p_values) < 0.05)
     return outcomes
 
 
@@ -68,8 +68,10 @@ _SETTINGS = {
     "two groups, survey weights": Setting((120, 120), (1.0, 1.0)),
 }
 _RATES = ("sensitivity", "fpr")
-_APART = Setting((200,) * 4, (0.8,) * 4, prevalence=(0.2, 0.3, 0.5, 0.6))
+_UNEQUAL_PREVALENCES = Setting((200,) * 4, (0.8,) * 4, prevalence=(0.2, 0.3, 0.5, 0.6))
 SCENARIOS = (
     *(Scenario(name, partial(_replicate, each, _MEASURES), 0.5) for name, each in _SETTINGS.items()),
-    Scenario("equal rates at other prevalences, survey weights", partial(_replicate, _APART, _RATES), 0.5),
+    Scenario(
+        "equal rates at other prevalences, survey weights", partial(_replicate, _UNEQUAL_PREVALENCES, _RATES), 0.5
+    ),
 )

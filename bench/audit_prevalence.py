@@ -1,4 +1,4 @@
-"""Scenarios of prevalence estimates, measures at them, measures without labels, and the label-shift warning."""
+"""Scenarios of the coverage audit: prevalences, measures at them and without labels, and the label-shift test."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from bench._audit import Bounds, Outcome, Refusal, Rejection, Scenario
 Floats = npt.NDArray[np.float64]
 Draw = Callable[[np.random.Generator, npt.NDArray[np.bool_]], Floats]
 
-_CUT = 0.5
+_THRESHOLD = 0.5
 _GRID = 400_001
-"""Points of the quadrature that true values come from."""
+"""Points of the numerical integrals that give the true values."""
 
 
 class Classes(NamedTuple):
@@ -28,10 +28,10 @@ class Classes(NamedTuple):
     positive: Any
     negative: Any
     digits: int | None = None
-    """To which scores are rounded, so that there are ties."""
+    """Digits of rounded scores, for ties."""
 
     def draw(self, rng: np.random.Generator, n: int, share: float) -> tuple[npt.NDArray[np.bool_], Floats]:
-        """Truth and scores."""
+        """Draw labels and scores."""
         truth = rng.random(n) < share
         x = np.where(truth, self.positive.rvs(n, random_state=rng), self.negative.rvs(n, random_state=rng))
         score = np.asarray(expit(x))
@@ -49,8 +49,8 @@ STRONG = Classes(stats.norm(1.5, 1), stats.norm(-1.5, 1))
 
 
 @cache
-def at_share(classes: Classes, share: float) -> dict[str, float]:
-    """True measures of decisions at ½ and of the score, where so many are positive; by sums over a grid."""
+def true_values_at_share(classes: Classes, share: float) -> dict[str, float]:
+    """Compute the true measures of scores and of decisions at ½ for this share of positives, on a grid of log-odds."""
     x = np.linspace(-40, 40, _GRID)
     step = x[1] - x[0]
     score = expit(x)
@@ -58,14 +58,14 @@ def at_share(classes: Classes, share: float) -> dict[str, float]:
         score = score.round(classes.digits)
     first, second = (each.pdf(x) * step for each in (classes.positive, classes.negative))
     first, second = share * first / first.sum(), (1 - share) * second / second.sum()
-    return measures_of(score, first, second)
+    return integrate_measures(score, first, second)
 
 
-def measures_of(score: Floats, first: Floats, second: Floats) -> dict[str, float]:
-    """Measures of masses of both classes at rising scores; without ties, but for the AUC, which is not taken then."""
-    flagged = score >= _CUT
+def integrate_measures(score: Floats, first: Floats, second: Floats) -> dict[str, float]:
+    """Compute measures from the masses of both classes at ascending scores."""
+    flagged = score >= _THRESHOLD
     tp, fp, fn, tn = first[flagged].sum(), second[flagged].sum(), first[~flagged].sum(), second[~flagged].sum()
-    below = np.cumsum(second) - second / 2
+    below = np.cumsum(second) - second / 2  # an AUC without ties: of rounded scores it is not used
     return {
         "precision": tp / (tp + fp),
         "npv": tn / (tn + fn),
@@ -86,66 +86,70 @@ class Sizes(NamedTuple):
     share: float
 
 
-def _outcomes(rows: Sequence[Mapping[str, Any]], truth: Mapping[str, float], what: str) -> dict[str, Outcome]:
-    """Bounds of all measures whose true value is known, of scores as they are."""
+def _outcomes(rows: Sequence[Mapping[str, Any]], truth: Mapping[str, float], label: str) -> dict[str, Outcome]:
+    """Return the intervals of all measures with a true value, of uncalibrated scores."""
     return {
-        f"{row['measure']} {what}": Bounds(row["low"], row["high"], truth[row["measure"]])
+        f"{row['measure']} {label}": Bounds(row["low"], row["high"], truth[row["measure"]])
         for row in rows
         if row["measure"] in truth and row.get("scores") in (None, "as given") and row["low"] is not None
     }
 
 
-def estimated(
+def audit_label_shift(
     rng: np.random.Generator, *, classes: Classes, sizes: Sizes, others: tuple[str, ...] = ()
 ) -> dict[str, Outcome]:
-    """The prevalence, measures at it, and measures without labels under label shift."""
+    """Estimate the prevalence, measures at it, and measures without labels under label shift."""
     validation = tally(*classes.draw(rng, sizes.validation, sizes.at))
     target = Target(classes.draw(rng, sizes.target, sizes.share)[1])
-    made = shift.estimate_prevalence(target, validation)
-    found: dict[str, Outcome] = {"prevalence": Bounds(made.estimate.low, made.estimate.high, sizes.share)}
+    prevalence = shift.estimate_prevalence(target, validation)
+    outcomes: dict[str, Outcome] = {
+        "prevalence": Bounds(prevalence.estimate.low, prevalence.estimate.high, sizes.share)
+    }
     for method in others:
-        other = shift.estimate_prevalence(target, validation, method=method).estimate
-        found[f"prevalence: {method}"] = Bounds(other.low, other.high, sizes.share)
-    truth = at_share(classes, sizes.share)
+        estimate = shift.estimate_prevalence(target, validation, method=method).estimate
+        outcomes[f"prevalence: {method}"] = Bounds(estimate.low, estimate.high, sizes.share)
+    truth = true_values_at_share(classes, sizes.share)
     names = ("precision", "npv", "f1")
-    found |= _outcomes(shift.adjusted_summary(made, measures=names, threshold=_CUT).rows(), truth, "at the estimate")
-    free = shift.estimate_performance(
+    outcomes |= _outcomes(
+        shift.adjusted_summary(prevalence, measures=names, threshold=_THRESHOLD).rows(), truth, "at the estimate"
+    )
+    results = shift.estimate_performance(
         target, validation, assume="label shift", measures=("precision", "accuracy", "brier")
     )
-    return found | _outcomes(free.rows(), truth, "without labels")
+    return outcomes | _outcomes(results.rows(), truth, "without labels")
 
 
-def weighted(rng: np.random.Generator) -> dict[str, Outcome]:
-    """The prevalence where rows of both sets have weights that vary threefold, and do not depend on anything."""
+def audit_weighted_rows(rng: np.random.Generator) -> dict[str, Outcome]:
+    """Estimate the prevalence where rows of both sets have random weights between 0.5 and 1.5."""
     truth, score = UNEQUAL.draw(rng, 1000, 0.4)
     validation = tally(truth, score, weight=rng.uniform(0.5, 1.5, 1000))
     target = Target.of_rows(UNEQUAL.draw(rng, 2000, 0.15)[1], weight=rng.uniform(0.5, 1.5, 2000))
-    found = shift.estimate_prevalence(target, validation).estimate
-    return {"prevalence": Bounds(found.low, found.high, 0.15)}
+    estimate = shift.estimate_prevalence(target, validation).estimate
+    return {"prevalence": Bounds(estimate.low, estimate.high, 0.15)}
 
 
-def partly_labelled(rng: np.random.Generator) -> dict[str, Outcome]:
-    """The prevalence where the truth is known of 200 of 2000 rows of the target."""
+def audit_partly_labelled(rng: np.random.Generator) -> dict[str, Outcome]:
+    """Estimate the prevalence where 200 of 2000 target rows are labelled."""
     validation = tally(*UNEQUAL.draw(rng, 500, 0.4))
-    known = tally(*UNEQUAL.draw(rng, 200, 0.1))
-    target = Target(UNEQUAL.draw(rng, 1800, 0.1)[1], labelled=known)
-    found = shift.estimate_prevalence(target, validation).estimate
-    return {"prevalence": Bounds(found.low, found.high, 0.1)}
+    labelled = tally(*UNEQUAL.draw(rng, 200, 0.1))
+    target = Target(UNEQUAL.draw(rng, 1800, 0.1)[1], labelled=labelled)
+    estimate = shift.estimate_prevalence(target, validation).estimate
+    return {"prevalence": Bounds(estimate.low, estimate.high, 0.1)}
 
 
-def warned(rng: np.random.Generator, *, classes: Classes, sizes: Sizes) -> dict[str, Outcome]:
-    """Whether label shift is called doubtful, although it is label shift."""
+def audit_warning(rng: np.random.Generator, *, classes: Classes, sizes: Sizes) -> dict[str, Outcome]:
+    """Test for label shift where the assumption holds."""
     validation = tally(*classes.draw(rng, sizes.validation, sizes.at))
     target = Target(classes.draw(rng, sizes.target, sizes.share)[1])
     return {"label-shift warning": Rejection(shift.label_shift_test(target, validation).rejected)}
 
 
-Curve = Literal["calibrated", "quadratic", "convex", "threshold", "wave", "rare", "steep"]
+CurveName = Literal["calibrated", "quadratic", "convex", "threshold", "wave", "rare", "steep"]
 
 
-def chance(curve: Curve, score: Floats) -> Floats:
-    """Chance of the positive class at each score."""
-    found: dict[str, Callable[[], Floats]] = {
+def event_probability(curve: CurveName, score: Floats) -> Floats:
+    """Compute the probability of the positive class at each score."""
+    curves: dict[str, Callable[[], Floats]] = {
         "calibrated": lambda: score,
         "quadratic": lambda: 0.05 + 2.5 * (score - 0.4) ** 2,
         "convex": lambda: score**2,
@@ -154,11 +158,11 @@ def chance(curve: Curve, score: Floats) -> Floats:
         "rare": lambda: 0.15 * score**1.5,
         "steep": lambda: np.asarray(expit(12 * (score - 0.55))),
     }
-    return np.asarray(found[curve](), dtype=np.float64)
+    return np.asarray(curves[curve](), dtype=np.float64)
 
 
 class Scores(NamedTuple):
-    """Rows and beta distributions of scores in validation and target."""
+    """Number of rows, and parameters of the beta distribution of scores, in validation and target."""
 
     validation: int
     before: tuple[float, float]
@@ -167,70 +171,82 @@ class Scores(NamedTuple):
 
 
 @cache
-def at_scores(curve: Curve, after: tuple[float, float]) -> dict[str, float]:
-    """True measures where scores have a beta distribution; by sums over its quantiles."""
+def true_values_at_scores(curve: CurveName, after: tuple[float, float]) -> dict[str, float]:
+    """Compute the true measures for scores with a beta distribution, from sums over its quantiles."""
     score = stats.beta(*after).ppf((np.arange(_GRID) + 0.5) / _GRID)
-    p = chance(curve, score)
-    return measures_of(score, p / _GRID, (1 - p) / _GRID)
+    p = event_probability(curve, score)
+    return integrate_measures(score, p / _GRID, (1 - p) / _GRID)
 
 
-def covariate(rng: np.random.Generator, *, curve: Curve, scores: Scores, logistic: bool = False) -> dict[str, Outcome]:
-    """Measures without labels under covariate shift."""
+def audit_covariate_shift(
+    rng: np.random.Generator, *, curve: CurveName, scores: Scores, logistic: bool = False
+) -> dict[str, Outcome]:
+    """Estimate measures without labels under covariate shift."""
     before, target = rng.beta(*scores.before, scores.validation), Target(rng.beta(*scores.after, scores.target))
-    validation = tally(rng.random(scores.validation) < chance(curve, before), before)
+    validation = tally(rng.random(scores.validation) < event_probability(curve, before), before)
     names = ("sensitivity", "accuracy", "auc", "brier")
-    truth = {name: at_scores(curve, scores.after)[name] for name in names}
-    made = partial(shift.estimate_performance, target, validation, assume="covariate shift", measures=names)
+    truth = {name: true_values_at_scores(curve, scores.after)[name] for name in names}
+    estimate = partial(shift.estimate_performance, target, validation, assume="covariate shift", measures=names)
     try:
-        found = _outcomes(made().rows(), truth, "without labels")
+        outcomes = _outcomes(estimate().rows(), truth, "without labels")
     except FitError:
         return {f"{name} without labels": Refusal("the target leaves the scores of validation") for name in names}
     if logistic:
-        found |= _outcomes(made(recalibrate="logistic").rows(), truth, "without labels: logistic")
-    return found
+        outcomes |= _outcomes(estimate(recalibrate="logistic").rows(), truth, "without labels: logistic")
+    return outcomes
 
 
-def _estimate(name: str, classes: Classes, sizes: Sizes, others: tuple[str, ...] = ()) -> Scenario:
-    return Scenario(name, partial(estimated, classes=classes, sizes=sizes, others=others), share=0.5)
+def _label_shift_scenario(name: str, classes: Classes, sizes: Sizes, others: tuple[str, ...] = ()) -> Scenario:
+    return Scenario(name, partial(audit_label_shift, classes=classes, sizes=sizes, others=others), share=0.5)
 
 
-def _covariate(name: str, curve: Curve, scores: Scores, *, logistic: bool = False) -> Scenario:
-    return Scenario(name, partial(covariate, curve=curve, scores=scores, logistic=logistic))
+def _covariate_scenario(name: str, curve: CurveName, scores: Scores, *, logistic: bool = False) -> Scenario:
+    return Scenario(name, partial(audit_covariate_shift, curve=curve, scores=scores, logistic=logistic))
 
 
 SCENARIOS = (
-    _estimate("unequal variances, 2000/5000 rows", UNEQUAL, Sizes(2000, 0.4, 5000, 0.1), ("pacc", "mlls")),
-    _estimate("unequal variances, 300/1000 rows", UNEQUAL, Sizes(300, 0.4, 1000, 0.1), ("pacc", "mlls")),
-    _estimate("two normal classes, 1000/1000 rows", NORMAL, Sizes(1000, 0.3, 1000, 0.3), ("pacc", "mlls")),
-    _estimate("two normal classes, 300/1000 rows", NORMAL, Sizes(300, 0.4, 1000, 0.1), ("pacc", "mlls")),
-    _estimate("positives vary little, 1000/2000 rows", NARROW, Sizes(1000, 0.4, 2000, 0.1)),
-    _estimate("scores of one digit, 500/1000 rows", TIES, Sizes(500, 0.4, 1000, 0.15)),
-    _estimate("heavy tails, 500/1000 rows", HEAVY, Sizes(500, 0.4, 1000, 0.2)),
-    _estimate("skewed classes, from 5 to 20 %", SKEWED, Sizes(2000, 0.05, 3000, 0.2)),
-    _estimate("strong scores, from 50 to 2 %", STRONG, Sizes(500, 0.5, 2000, 0.02)),
-    _estimate("unequal variances, from 30 to 90 %", UNEQUAL, Sizes(500, 0.3, 1000, 0.9)),
-    Scenario("unequal variances, weighted rows", weighted),
-    Scenario("unequal variances, 200 target rows with labels", partly_labelled),
-    Scenario("label shift, unequal variances", partial(warned, classes=UNEQUAL, sizes=Sizes(1000, 0.4, 2000, 0.1))),
-    Scenario("label shift, two normal classes", partial(warned, classes=NORMAL, sizes=Sizes(300, 0.4, 1000, 0.15))),
-    _covariate(
+    _label_shift_scenario("unequal variances, 2000/5000 rows", UNEQUAL, Sizes(2000, 0.4, 5000, 0.1), ("pacc", "mlls")),
+    _label_shift_scenario("unequal variances, 300/1000 rows", UNEQUAL, Sizes(300, 0.4, 1000, 0.1), ("pacc", "mlls")),
+    _label_shift_scenario("two normal classes, 1000/1000 rows", NORMAL, Sizes(1000, 0.3, 1000, 0.3), ("pacc", "mlls")),
+    _label_shift_scenario("two normal classes, 300/1000 rows", NORMAL, Sizes(300, 0.4, 1000, 0.1), ("pacc", "mlls")),
+    _label_shift_scenario("positives vary little, 1000/2000 rows", NARROW, Sizes(1000, 0.4, 2000, 0.1)),
+    _label_shift_scenario("scores of one digit, 500/1000 rows", TIES, Sizes(500, 0.4, 1000, 0.15)),
+    _label_shift_scenario("heavy tails, 500/1000 rows", HEAVY, Sizes(500, 0.4, 1000, 0.2)),
+    _label_shift_scenario("skewed classes, from 5 to 20 %", SKEWED, Sizes(2000, 0.05, 3000, 0.2)),
+    _label_shift_scenario("strong scores, from 50 to 2 %", STRONG, Sizes(500, 0.5, 2000, 0.02)),
+    _label_shift_scenario("unequal variances, from 30 to 90 %", UNEQUAL, Sizes(500, 0.3, 1000, 0.9)),
+    Scenario("unequal variances, weighted rows", audit_weighted_rows),
+    Scenario("unequal variances, 200 target rows with labels", audit_partly_labelled),
+    Scenario(
+        "label shift, unequal variances", partial(audit_warning, classes=UNEQUAL, sizes=Sizes(1000, 0.4, 2000, 0.1))
+    ),
+    Scenario(
+        "label shift, two normal classes", partial(audit_warning, classes=NORMAL, sizes=Sizes(300, 0.4, 1000, 0.15))
+    ),
+    _covariate_scenario(
         "covariate shift, quadratic curve, 2000/5000 rows",
         "quadratic",
         Scores(2000, (1, 1), 5000, (2, 4)),
         logistic=True,
     ),
-    _covariate(
+    _covariate_scenario(
         "covariate shift, threshold curve, 2000/5000 rows",
         "threshold",
         Scores(2000, (1, 1), 5000, (2, 4)),
         logistic=True,
     ),
-    _covariate("covariate shift, convex curve, 2000/5000 rows", "convex", Scores(2000, (1, 1), 5000, (2, 4))),
-    _covariate("covariate shift, wave, 2000/5000 rows", "wave", Scores(2000, (1, 1), 5000, (2, 4))),
-    _covariate("covariate shift, quadratic curve, 300/1000 rows", "quadratic", Scores(300, (1, 1), 1000, (2, 4))),
-    _covariate("covariate shift, threshold curve, 300/1000 rows", "threshold", Scores(300, (1, 1), 1000, (2, 4))),
-    _covariate("covariate shift, calibrated", "calibrated", Scores(1000, (1.2, 1.6), 1000, (1.6, 1.2)), logistic=True),
-    _covariate("covariate shift, rare positives", "rare", Scores(3000, (0.6, 2), 3000, (1, 2))),
-    _covariate("covariate shift, steep curve", "steep", Scores(500, (1, 1), 1000, (0.6, 0.6))),
-    _covariate("covariate shift beyond validation", "quadratic", Scores(300, (2, 8), 1000, (8, 2))),
+    _covariate_scenario("covariate shift, convex curve, 2000/5000 rows", "convex", Scores(2000, (1, 1), 5000, (2, 4))),
+    _covariate_scenario("covariate shift, wave, 2000/5000 rows", "wave", Scores(2000, (1, 1), 5000, (2, 4))),
+    _covariate_scenario(
+        "covariate shift, quadratic curve, 300/1000 rows", "quadratic", Scores(300, (1, 1), 1000, (2, 4))
+    ),
+    _covariate_scenario(
+        "covariate shift, threshold curve, 300/1000 rows", "threshold", Scores(300, (1, 1), 1000, (2, 4))
+    ),
+    _covariate_scenario(
+        "covariate shift, calibrated", "calibrated", Scores(1000, (1.2, 1.6), 1000, (1.6, 1.2)), logistic=True
+    ),
+    _covariate_scenario("covariate shift, rare positives", "rare", Scores(3000, (0.6, 2), 3000, (1, 2))),
+    _covariate_scenario("covariate shift, steep curve", "steep", Scores(500, (1, 1), 1000, (0.6, 0.6))),
+    _covariate_scenario("covariate shift beyond validation", "quadratic", Scores(300, (2, 8), 1000, (8, 2))),
 )

@@ -1,4 +1,7 @@
-"""Audit of AUC, average precision and KS: mixtures with rows that a sample may miss, unequal spreads, ties."""
+"""Scenarios of the coverage audit: AUC, average precision and KS of mixtures, unequal variances and ties.
+
+A sample may contain no row of the small part of a mixture: its interval must still contain the true value.
+"""
 
 from __future__ import annotations
 
@@ -16,26 +19,28 @@ from bench._audit import Bounds, Floats, Outcome, Scenario
 
 _MEASURES = {"AUC": "auc", "average precision": "average_precision", "KS": "ks"}
 _LARGE = 2_000_000
-"""Rows of the sample that true values come from where there is no closed form."""
-_LEVELS = np.array([-1.0, 0.0, 1.0, 2.0])
+"""Rows of the sample that true values without a closed form come from."""
+_BIN_EDGES = np.array([-1.0, 0.0, 1.0, 2.0])
 _LEVEL = 0.95
 
 Draw = Callable[[np.random.Generator, int, int], tuple[Floats, Floats]]
-"""Scores of so many positives and negatives."""
+"""Function that draws scores of positives and negatives, from their numbers."""
 
 
 def binormal(area: float, sd: float, rng: np.random.Generator, positives: int, negatives: int) -> tuple[Floats, Floats]:
-    """Normal classes with this AUC; positives have another standard deviation."""
+    """Normal classes with this AUC, and a standard deviation of the positives."""
     return rng.normal(sqrt(1 + sd**2) * ndtri(area), sd, positives), rng.normal(size=negatives)
 
 
-def ordinal(area: float, rng: np.random.Generator, positives: int, negatives: int) -> tuple[Floats, Floats]:
+def five_levels(area: float, rng: np.random.Generator, positives: int, negatives: int) -> tuple[Floats, Floats]:
     """Five levels of a normal score."""
-    first, second = (np.digitize(each, _LEVELS) for each in binormal(area, 1.0, rng, positives, negatives))
-    return first.astype(np.float64), second.astype(np.float64)
+    positive_scores, negative_scores = (
+        np.digitize(each, _BIN_EDGES) for each in binormal(area, 1.0, rng, positives, negatives)
+    )
+    return positive_scores.astype(np.float64), negative_scores.astype(np.float64)
 
 
-def student(freedom: float, shift: float, rng: np.random.Generator, positives: int, n: int) -> tuple[Floats, Floats]:
+def student_t(freedom: float, shift: float, rng: np.random.Generator, positives: int, n: int) -> tuple[Floats, Floats]:
     """Heavy tails in both classes."""
     return shift + rng.standard_t(freedom, positives), rng.standard_t(freedom, n)
 
@@ -60,29 +65,30 @@ def compute_bounds(draw: Draw, positives: int, negatives: int, rng: np.random.Ge
     """Draw a sample; return intervals of all measures, and those of other methods."""
     sample = _tally(*draw(rng, positives, negatives))
     truth = true_values(draw, positives / (positives + negatives))
-    found = {}
-    for name, which in _MEASURES.items():
-        estimate = infer.estimate(which, sample)
-        found[name] = Bounds(estimate.low, estimate.high, truth[name])
-    found["AUC: Wilson of the smaller class"] = Bounds(*_wilson(sample), truth["AUC"])
-    found["AUC: DeLong on log-odds"] = Bounds(*_delong(sample), truth["AUC"])
-    found["average precision: log-odds"] = Bounds(*_log_odds(sample), truth["average precision"])
-    return found
+    bounds = {}
+    for name, measure_name in _MEASURES.items():
+        estimate = infer.estimate(measure_name, sample)
+        bounds[name] = Bounds(estimate.low, estimate.high, truth[name])
+    bounds["AUC: Wilson of the smaller class"] = Bounds(*_wilson_interval(sample), truth["AUC"])
+    bounds["AUC: DeLong on log-odds"] = Bounds(*_logit_delong_interval(sample), truth["AUC"])
+    bounds["average precision: log-odds"] = Bounds(*_log_odds_interval(sample), truth["average precision"])
+    return bounds
 
 
 @cache
 def true_values(draw: Draw, prevalence: float) -> dict[str, float]:
-    """Values of one very large sample; the AUC of normal classes is in closed form."""
+    """Compute the values in one very large sample; AUCs of normal classes and mixtures have a closed form."""
     rng = np.random.default_rng(20_281)
     sample = _tally(*draw(rng, round(_LARGE * prevalence), round(_LARGE * (1 - prevalence))))
     curve = Curve(sample)
-    found = {name: float(measure.MEASURES[which](curve)) for name, which in _MEASURES.items()}
+    values = {name: float(measure.MEASURES[measure_name](curve)) for name, measure_name in _MEASURES.items()}
+    # Where there is a closed form, the sampling error of the large sample is avoided.
     if isinstance(draw, partial) and draw.func is binormal:
-        found["AUC"] = float(draw.args[0])
+        values["AUC"] = float(draw.args[0])
     if isinstance(draw, partial) and draw.func is low_positives:
         share, place = draw.args
-        found["AUC"] = float((1 - share) * ndtr(5 / sqrt(2)) + share * ndtr(place / sqrt(2)))
-    return found
+        values["AUC"] = float((1 - share) * ndtr(5 / sqrt(2)) + share * ndtr(place / sqrt(2)))
+    return values
 
 
 def _tally(positives: Floats, negatives: Floats) -> Tally:
@@ -90,14 +96,14 @@ def _tally(positives: Floats, negatives: Floats) -> Tally:
     return tally(truth, np.concatenate([positives, negatives]))
 
 
-def _wilson(sample: Tally) -> tuple[float, float]:
-    """Bounds of a share of as many rows as the smaller class has: valid for any distribution [Birnbaum and Klose]."""
+def _wilson_interval(sample: Tally) -> tuple[float, float]:
+    """Compute Wilson's interval for the size of the smaller class, a bound of the variance [Birnbaum and Klose]."""
     area = _auc_intervals.estimate_auc(sample)
     rows = min(area.positives, area.negatives)
     return wilson(area.value * rows, (1 - area.value) * rows, _LEVEL)
 
 
-def _delong(sample: Tally) -> tuple[float, float]:
+def _logit_delong_interval(sample: Tally) -> tuple[float, float]:
     area = _auc_intervals.estimate_auc(sample)
     low, high = _auc_intervals.logit_delong_interval(
         area._replace(variance=area.variance * t_widening(area.freedom, _LEVEL) ** 2), _LEVEL
@@ -105,13 +111,14 @@ def _delong(sample: Tally) -> tuple[float, float]:
     return (area.value, area.value) if np.isnan(low) else (low, high)
 
 
-def _log_odds(sample: Tally) -> tuple[float, float]:
-    """Bounds of average precision by its influence function on log-odds with t quantiles."""
-    found = _variances.influence_variance(measure.average_precision, sample)
-    if not 0 < found.value < 1:
-        return found.value, found.value
-    error = sqrt(found.variance) * t_widening(found.freedom, _LEVEL) / (found.value * (1 - found.value))
-    middle, half = logit(found.value), normal_quantile(_LEVEL) * error
+def _log_odds_interval(sample: Tally) -> tuple[float, float]:
+    """Compute the interval of average precision from its influence function on log-odds, with t quantiles."""
+    estimate = _variances.influence_variance(measure.average_precision, sample)
+    if not 0 < estimate.value < 1:
+        return estimate.value, estimate.value
+    # `t_widening` is the ratio of the quantiles of t and normal distributions.
+    error = sqrt(estimate.variance) * t_widening(estimate.freedom, _LEVEL) / (estimate.value * (1 - estimate.value))
+    middle, half = logit(estimate.value), normal_quantile(_LEVEL) * error
     return float(expit(middle - half)), float(expit(middle + half))
 
 
@@ -129,9 +136,9 @@ SCENARIOS = (
     _scenario("near-perfect, AUC 0.998", partial(binormal, 0.998, 1.0), 50, 450),
     _scenario("inverted, AUC 0.3", partial(binormal, 0.3, 1.0), 100, 300),
     _scenario("chance", partial(binormal, 0.5, 1.0), 100, 300),
-    _scenario("five levels, AUC 0.8 before rounding", partial(ordinal, 0.8), 50, 150),
-    _scenario("five levels, AUC 0.99 before rounding", partial(ordinal, 0.99), 20, 180),
-    _scenario("t with 2 degrees of freedom", partial(student, 2.0, 1.5), 50, 450),
+    _scenario("five levels, AUC 0.8 before rounding", partial(five_levels, 0.8), 50, 150),
+    _scenario("five levels, AUC 0.99 before rounding", partial(five_levels, 0.99), 20, 180),
+    _scenario("t with 2 degrees of freedom", partial(student_t, 2.0, 1.5), 50, 450),
     _scenario("2% of positives score like negatives", partial(low_positives, 0.02, 0.0), 100, 900),
     _scenario("10% of positives score like negatives", partial(low_positives, 0.1, 0.0), 20, 180),
     _scenario("2% of positives score below most negatives", partial(low_positives, 0.02, -1.0), 100, 900),

@@ -18,22 +18,23 @@ Bools = npt.NDArray[np.bool_]
 Scores = Callable[[np.random.Generator, Bools, float], Floats]
 
 _RATIOS = {0.6: 1.1, 0.7: 1.3, 0.8: 1.5, 0.9: 1.8}
-"""By AUC, the spread ratio of normal scores that vary as much as exponential ones."""
+"""AUC -> spread ratio of normal scores whose AUC varies as much as that of exponential scores."""
 
 
 def normal(rng: np.random.Generator, truth: Bools, auc: float, ratio: float = 1.0) -> Floats:
-    """Negatives N(0, 1); positives with so many times their standard deviation."""
+    """Normal scores with this AUC; `ratio` is the standard deviation of positives over that of negatives."""
+    # The AUC of two normal classes is Φ(mean / √(1 + ratio²)).
     mean = float(ndtri(auc)) * sqrt(1 + ratio**2)
     return rng.normal(size=len(truth)) * np.where(truth, ratio, 1.0) + mean * truth
 
 
 def exponential(rng: np.random.Generator, truth: Bools, auc: float) -> Floats:
-    """Exponential scores, whose means have the odds of the AUC as their ratio."""
+    """Exponential scores; the ratio of their means is the odds of the AUC."""
     return rng.exponential(size=len(truth)) * np.where(truth, auc / (1 - auc), 1.0)
 
 
-def draw(rng: np.random.Generator, rows: int, prevalence: float) -> Bools:
-    """Draw labels, with at least two of each class."""
+def draw_labels(rng: np.random.Generator, rows: int, prevalence: float) -> Bools:
+    """Draw labels with at least two of each class, without which an AUC has no interval."""
     while True:
         truth = rng.random(rows) < prevalence
         if min(truth.sum(), rows - truth.sum()) > 1:
@@ -41,72 +42,74 @@ def draw(rng: np.random.Generator, rows: int, prevalence: float) -> Bools:
 
 
 @cache
-def rows_to_show(auc: float, null: float, prevalence: float, power: float, ratio: float) -> int:
-    """Planned size, computed once."""
+def size_of_auc_test(auc: float, null: float, prevalence: float, power: float, ratio: float) -> int:
+    """Plan the size, once for all replicates."""
     return infer.sample_size_for_auc_test(auc, null=null, prevalence=prevalence, power=power, spread_ratio=ratio).rows
 
 
-def show_auc(  # noqa: PLR0913, PLR0917  (a plan has as many numbers)
+def audit_auc_test(  # noqa: PLR0913, PLR0917  (the numbers of a plan)
     rng: np.random.Generator, scores: Scores, auc: float, prevalence: float, power: float, ratio: float, null: float
 ) -> Mapping[str, Outcome]:
-    """Draw a study of the planned size; see whether the interval of the AUC lies above the null."""
-    truth = draw(rng, rows_to_show(auc, null, prevalence, power, ratio), prevalence)
-    found = infer.estimate("auc", br.tally(truth, scores(rng, truth, auc)))
-    return {f"AUC {auc} above {null}": Power(found.low > null, power)}
+    """Draw a study of the planned size; check whether the interval of the AUC lies above the null."""
+    truth = draw_labels(rng, size_of_auc_test(auc, null, prevalence, power, ratio), prevalence)
+    estimate = infer.estimate("auc", br.tally(truth, scores(rng, truth, auc)))
+    return {f"AUC {auc} above {null}": Power(estimate.low > null, power)}
 
 
 @cache
-def rows_to_know(auc: float, half: float, prevalence: float, ratio: float) -> int:
-    """Planned size, computed once."""
+def size_of_auc_interval(auc: float, half: float, prevalence: float, ratio: float) -> int:
+    """Plan the size, once for all replicates."""
     return infer.sample_size_for_auc(auc, half, prevalence=prevalence, spread_ratio=ratio).rows
 
 
-def know_auc(
+def audit_auc_interval(
     rng: np.random.Generator, scores: Scores, auc: float, half: float, prevalence: float, ratio: float
 ) -> Mapping[str, Outcome]:
     """Draw a study of the planned size, and measure the interval of its AUC."""
-    truth = draw(rng, rows_to_know(auc, half, prevalence, ratio), prevalence)
-    found = infer.estimate("auc", br.tally(truth, scores(rng, truth, auc)))
-    return {f"half-width of AUC {auc}": HalfWidth((found.high - found.low) / 2, half)}
+    truth = draw_labels(rng, size_of_auc_interval(auc, half, prevalence, ratio), prevalence)
+    estimate = infer.estimate("auc", br.tally(truth, scores(rng, truth, auc)))
+    return {f"half-width of AUC {auc}": HalfWidth((estimate.high - estimate.low) / 2, half)}
 
 
 @cache
-def rows_of_share(expect: float, goal: float, prevalence: float, power: float) -> int:
-    """Planned size, computed once."""
+def size_of_proportion_test(expect: float, goal: float, prevalence: float, power: float) -> int:
+    """Plan the size, once for all replicates."""
     return infer.sample_size_for_proportion_test(
         "sensitivity", expect, goal=goal, power=power, prevalence=prevalence
     ).rows
 
 
-def show_share(
+def audit_proportion_test(
     rng: np.random.Generator, expect: float, goal: float, prevalence: float, power: float
 ) -> Mapping[str, Outcome]:
-    """Draw a study of the planned size; see whether the interval of sensitivity lies beyond the goal."""
-    positives = rng.binomial(rows_of_share(expect, goal, prevalence, power), prevalence)
+    """Draw a study of the planned size; check whether the interval of sensitivity lies beyond the goal."""
+    positives = rng.binomial(size_of_proportion_test(expect, goal, prevalence, power), prevalence)
     hits = rng.binomial(positives, expect)
-    found = infer.estimate("sensitivity", Counts(tp=float(hits), fn=float(positives - hits), fp=1.0, tn=9.0))
-    return {f"sensitivity {expect} beyond {goal}": Power(found.low > goal or found.high < goal, power)}
+    estimate = infer.estimate("sensitivity", Counts(tp=float(hits), fn=float(positives - hits), fp=1.0, tn=9.0))
+    return {f"sensitivity {expect} beyond {goal}": Power(estimate.low > goal or estimate.high < goal, power)}
 
 
 @cache
-def rows_for_share(expect: float, half: float, prevalence: float) -> int:
-    """Planned size, computed once."""
+def size_of_proportion_interval(expect: float, half: float, prevalence: float) -> int:
+    """Plan the size, once for all replicates."""
     return infer.sample_size_for_proportion("sensitivity", expect, half, prevalence=prevalence).rows
 
 
-def know_share(rng: np.random.Generator, expect: float, half: float, prevalence: float) -> Mapping[str, Outcome]:
+def audit_proportion_interval(
+    rng: np.random.Generator, expect: float, half: float, prevalence: float
+) -> Mapping[str, Outcome]:
     """Draw a study of the planned size, and measure the interval of its sensitivity."""
-    positives = rng.binomial(rows_for_share(expect, half, prevalence), prevalence)
+    positives = rng.binomial(size_of_proportion_interval(expect, half, prevalence), prevalence)
     hits = rng.binomial(positives, expect)
-    found = infer.estimate("sensitivity", Counts(tp=float(hits), fn=float(positives - hits), fp=1.0, tn=9.0))
-    return {f"half-width of sensitivity {expect}": HalfWidth((found.high - found.low) / 2, half)}
+    estimate = infer.estimate("sensitivity", Counts(tp=float(hits), fn=float(positives - hits), fp=1.0, tn=9.0))
+    return {f"half-width of sensitivity {expect}": HalfWidth((estimate.high - estimate.low) / 2, half)}
 
 
 SCENARIOS = (
     *(
         Scenario(
             f"power {power} for AUC {auc} above {null}, normal scores, prevalence {prevalence}",
-            partial(show_auc, scores=normal, auc=auc, prevalence=prevalence, power=power, ratio=1.0, null=null),
+            partial(audit_auc_test, scores=normal, auc=auc, prevalence=prevalence, power=power, ratio=1.0, null=null),
         )
         for auc, null, prevalence, power in (
             *((0.6, 0.5, 0.5, 0.9), (0.7, 0.5, 0.1, 0.8), (0.7, 0.5, 0.3, 0.9), (0.8, 0.5, 0.1, 0.9)),
@@ -117,7 +120,13 @@ SCENARIOS = (
         Scenario(
             f"power {power} for AUC {auc}, exponential scores, prevalence {prevalence}, spread ratio {_RATIOS[auc]}",
             partial(
-                show_auc, scores=exponential, auc=auc, prevalence=prevalence, power=power, ratio=_RATIOS[auc], null=0.5
+                audit_auc_test,
+                scores=exponential,
+                auc=auc,
+                prevalence=prevalence,
+                power=power,
+                ratio=_RATIOS[auc],
+                null=0.5,
             ),
         )
         for auc, prevalence, power in ((0.7, 0.1, 0.8), (0.7, 0.5, 0.9), (0.8, 0.1, 0.9), (0.8, 0.3, 0.8))
@@ -126,7 +135,7 @@ SCENARIOS = (
         Scenario(
             f"power 0.9, spread ratio {ratio}, prevalence 0.1",
             partial(
-                show_auc,
+                audit_auc_test,
                 scores=partial(normal, ratio=ratio),
                 auc=0.75,
                 prevalence=0.1,
@@ -141,7 +150,12 @@ SCENARIOS = (
         Scenario(
             f"width for AUC {auc}, spread ratio {ratio}, prevalence {prevalence}, ± {half}",
             partial(
-                know_auc, scores=partial(normal, ratio=ratio), auc=auc, half=half, prevalence=prevalence, ratio=ratio
+                audit_auc_interval,
+                scores=partial(normal, ratio=ratio),
+                auc=auc,
+                half=half,
+                prevalence=prevalence,
+                ratio=ratio,
             ),
         )
         for auc, half, prevalence, ratio in (
@@ -152,7 +166,7 @@ SCENARIOS = (
     *(
         Scenario(
             f"power {power} for sensitivity {expect} beyond {goal}, prevalence {prevalence}",
-            partial(show_share, expect=expect, goal=goal, prevalence=prevalence, power=power),
+            partial(audit_proportion_test, expect=expect, goal=goal, prevalence=prevalence, power=power),
         )
         for expect, goal, prevalence, power in (
             *((0.9, 0.8, 0.1, 0.8), (0.95, 0.9, 0.3, 0.9), (0.99, 0.9, 0.5, 0.8), (0.6, 0.5, 0.2, 0.9)),
@@ -161,7 +175,7 @@ SCENARIOS = (
     *(
         Scenario(
             f"width for sensitivity {expect}, prevalence {prevalence}, ± {half}",
-            partial(know_share, expect=expect, half=half, prevalence=prevalence),
+            partial(audit_proportion_interval, expect=expect, half=half, prevalence=prevalence),
         )
         for expect, half, prevalence in ((0.9, 0.05, 0.1), (0.97, 0.03, 0.3), (0.5, 0.03, 0.5))
     ),

@@ -1,12 +1,12 @@
-"""How often intervals cover the truth: a seeded study of all defaults, in minutes, as a table in Markdown.
+"""Simulation study of the coverage of all default intervals, as a table in Markdown.
 
-    python -m bench.coverage                 every measure, everywhere
+    python -m bench.coverage                 all measures in all settings
     python -m bench.coverage auc f1 --runs 4000
-    python -m bench.coverage --docs          the table in docs/intervals.md, too
+    python -m bench.coverage --docs          also write the table into docs/intervals.md
 
-Samples come from two normal classes whose AUC is known, at several prevalences and sizes, with equal and with unequal
-spreads. A place whose coverage looks low is run again, four times as long and with other random numbers, if need be
-sixteen times, and the last number counts: the lowest of hundreds of honest coverages is low by chance.
+Samples come from two normal classes with known AUC, at several prevalences and sizes, with equal and with unequal
+variances. A setting with a low coverage is studied again with other random numbers and four times as many samples, and
+once more with sixteen times as many; the last coverage counts. The lowest of hundreds of coverages is low by chance.
 """
 
 from __future__ import annotations
@@ -30,25 +30,26 @@ from baserate._files import write_text
 from baserate.measure import MEASURES, Measure, partial_auc
 
 LEVEL = 0.95
-KEPT = 0.93
-"""Coverage that every default must keep where both classes have ten rows or more."""
-_PASSES = ((1, 1.0), (4, 0.945), (16, KEPT))
-"""Times as many runs, for what the last such study found below."""
+MIN_COVERAGE = 0.93
+"""Coverage that every default must reach where both classes have ten rows or more."""
+_ROUNDS = ((1, 1.0), (4, 0.945), (16, MIN_COVERAGE))
+"""Multiple of the samples, and the coverage below which a setting of the previous round is studied again."""
 PREVALENCES = (0.01, 0.1, 0.5)
 SIZES = (100, 1000, 10_000)
 AREAS = (0.6, 0.8, 0.95, 0.99)
 SPREADS = (1.0, 2.0, 0.5)
-"""Standard deviation of positives, when that of negatives is 1."""
-OF_TABLES = (
+"""Standard deviations of positives; that of negatives is 1."""
+THRESHOLD_MEASURES = (
     *("sensitivity", "specificity", "precision", "npv", "accuracy", "flag_rate"),
     *("balanced_accuracy", "f1", "mcc", "kappa", "youden", "markedness", "diagnostic_odds_ratio", "lift"),
     *("positive_likelihood_ratio", "expected_cost"),
 )
-OF_SCORES = ("auc", "cap_area", "average_precision", "ks", "brier", "brier_skill", "log_loss", "log_loss_skill")
-SLOW = ("pr_auc", "partial_auc")
-"""Resampled, so a tenth of the runs must do, and small samples."""
+SCORE_MEASURES = ("auc", "cap_area", "average_precision", "ks", "brier", "brier_skill", "log_loss", "log_loss_skill")
+SLOW_MEASURES = ("pr_auc", "partial_auc")
+"""Measures with bootstrap intervals, studied with a tenth of the samples and in small samples only."""
 _SMALL = 1000
-NAMES = (*OF_TABLES, *OF_SCORES, *SLOW)
+"""Greatest number of rows for slow measures."""
+NAMES = (*THRESHOLD_MEASURES, *SCORE_MEASURES, *SLOW_MEASURES)
 
 Floats = npt.NDArray[np.float64]
 
@@ -56,8 +57,8 @@ _PAGE = Path(__file__).parents[1] / "docs" / "intervals.md"
 _MARK, _END = "<!-- coverage -->", "<!-- /coverage -->"
 
 
-class Place(NamedTuple):
-    """Where measures are studied."""
+class Setting(NamedTuple):
+    """Population and sample size of one setting of the study."""
 
     prevalence: float
     rows: int
@@ -65,166 +66,178 @@ class Place(NamedTuple):
     spread: float
 
     @property
-    def rare(self) -> float:
-        """Rows of the smaller class, on average."""
+    def minority_rows(self) -> float:
+        """Expected rows of the smaller class."""
         return self.rows * min(self.prevalence, 1 - self.prevalence)
 
     @property
     def shift(self) -> float:
-        """Distance of the means of the classes."""
+        """Difference of the means of the classes."""
         return float(sqrt(1 + self.spread**2) * ndtri(self.area))
 
     @property
     def theory(self) -> Population:
-        """The same in closed form."""
+        """The population, with measures in closed form."""
         return population.binormal(means=(0, self.shift), sds=(1, self.spread), prevalence=self.prevalence)
 
-    def probability(self, score: Floats) -> Floats:
-        """Log-odds that are right where spreads are equal, and otherwise as wrong as models are."""
+    def log_odds(self, score: Floats) -> Floats:
+        """Compute log-odds that are calibrated where the variances are equal, and miscalibrated otherwise."""
         return np.asarray(logit(self.prevalence) + self.shift * (score - self.shift / 2) / self.spread)
 
 
-class Covered(NamedTuple):
-    """How often the interval covered, how often the truth was below it, its mean width, and of how many runs."""
+class Coverage(NamedTuple):
+    """Share of intervals with the true value, share above the true value, median width, and number of intervals."""
 
     share: float
-    below: float
+    too_high: float
     width: float
     runs: int
 
 
 class Task(NamedTuple):
-    """Measures that are studied at one place with the same samples."""
+    """Measures that are studied in one setting with the same samples."""
 
-    place: Place
+    setting: Setting
     names: tuple[str, ...]
 
 
-Studied = dict[tuple[str, Place], Covered]
+Coverages = dict[tuple[str, Setting], Coverage]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Study what is asked for, and print a table; 1 if a promise was broken."""
-    asked = _asked(argv)
-    places = [Place(*each) for each in product(PREVALENCES, SIZES, AREAS, SPREADS)]
-    kinds = [tuple(name for name in asked.names if name in kind) for kind in (OF_TABLES, OF_SCORES, SLOW)]
-    found: Studied = {}
+    """Study the measures, and print a table; return 1 if a coverage is too low."""
+    options = _parse_arguments(argv)
+    settings = [Setting(*each) for each in product(PREVALENCES, SIZES, AREAS, SPREADS)]
+    kinds = [
+        tuple(name for name in options.names if name in kind)
+        for kind in (THRESHOLD_MEASURES, SCORE_MEASURES, SLOW_MEASURES)
+    ]
+    coverages: Coverages = {}
     with ProcessPoolExecutor() as pool:
-        tasks = [Task(place, names) for place in places for names in kinds if names]
-        tasks = [task for task in tasks if task.place.rows <= _SMALL or not set(task.names) & set(SLOW)]
-        for seed, (times, below) in enumerate(_PASSES, start=1):
-            low = {key for key, covered in found.items() if covered.share < below and key[1].rare >= 10}
-            if found:
-                print(f"{len(low)} of {len(found)} numbers are below {below}, and studied again", file=sys.stderr)
-                tasks = [Task(place, tuple(name for name in names if (name, place) in low)) for place, names in tasks]
-            todo = [task for task in tasks if task.names]
-            for done, part in enumerate(pool.map(partial(_studied, runs=times * asked.runs, seed=seed), todo), start=1):
-                found |= part
-                _show(done, len(todo))
-    table = "\n".join(_table(found))
+        tasks = [Task(setting, names) for setting in settings for names in kinds if names]
+        tasks = [task for task in tasks if task.setting.rows <= _SMALL or not set(task.names) & set(SLOW_MEASURES)]
+        for seed, (times, below) in enumerate(_ROUNDS, start=1):
+            low = {key for key, coverage in coverages.items() if coverage.share < below and key[1].minority_rows >= 10}
+            if coverages:
+                print(f"{len(low)} of {len(coverages)} coverages are below {below} and studied again", file=sys.stderr)
+                tasks = [
+                    Task(setting, tuple(name for name in names if (name, setting) in low)) for setting, names in tasks
+                ]
+            remaining = [task for task in tasks if task.names]
+            study = partial(_study_setting, runs=times * options.runs, seed=seed)
+            for done, part in enumerate(pool.map(study, remaining), start=1):
+                coverages |= part
+                _print_progress(done, len(remaining))
+    table = "\n".join(_format_table(coverages))
     print(table)
-    if asked.docs:
+    if options.docs:
         before, mark, rest = _PAGE.read_text(encoding="utf-8").partition(_MARK)
         write_text(_PAGE, f"{before}{mark}\n{table}\n{rest[rest.index(_END) :]}")
-    broken = {key: covered for key, covered in found.items() if covered.share < KEPT and key[1].rare >= 10}
-    for (name, place), covered in broken.items():
-        print(f"{covered.share:.3f} of {name} at {place}, {covered.below:.3f} below", file=sys.stderr)
-    return int(bool(broken))
+    failures = {
+        key: coverage
+        for key, coverage in coverages.items()
+        if coverage.share < MIN_COVERAGE and key[1].minority_rows >= 10
+    }
+    for (name, setting), coverage in failures.items():
+        print(f"{name} in {setting}: coverage {coverage.share:.3f}, {coverage.too_high:.3f} too high", file=sys.stderr)
+    return int(bool(failures))
 
 
-def _show(done: int, tasks: int) -> None:
-    """Tell those who wait how far it is."""
+def _print_progress(done: int, tasks: int) -> None:
+    """Print the number of finished tasks on a terminal."""
     if sys.stderr.isatty():
         print(f"{done} of {tasks}", end="\r", file=sys.stderr, flush=True)
 
 
-def _asked(argv: Sequence[str] | None) -> Namespace:
-    parser = ArgumentParser(prog="python -m bench.coverage", description="How often intervals cover the truth.")
-    parser.add_argument("names", nargs="*", metavar="MEASURE", help="measures to study; all if none is named")
-    parser.add_argument("--runs", type=int, default=1000, help="samples at each place (1000)")
+def _parse_arguments(argv: Sequence[str] | None) -> Namespace:
+    parser = ArgumentParser(prog="python -m bench.coverage", description="Coverage of the default intervals.")
+    parser.add_argument("names", nargs="*", metavar="MEASURE", help="measures to study [default: all]")
+    parser.add_argument("--runs", type=int, default=1000, help="samples in each setting [default: 1000]")
     parser.add_argument("--docs", action="store_true", help="write the table into the documentation")
-    asked = parser.parse_args(argv)
-    asked.names = asked.names or list(NAMES)
-    unknown = [name for name in asked.names if name not in NAMES]
+    options = parser.parse_args(argv)
+    options.names = options.names or list(NAMES)
+    unknown = [name for name in options.names if name not in NAMES]
     if unknown:
-        parser.error(f"{unknown[0]!r} is not studied. Known are: {', '.join(NAMES)}.")
-    return asked
+        parser.error(f"the study has no measure {unknown[0]!r}. Known are: {', '.join(NAMES)}.")
+    return options
 
 
-def _studied(task: Task, *, runs: int, seed: int) -> Studied:
-    """Draw samples, and count how often the default intervals cover the truth."""
-    place, names = task
-    rng = np.random.default_rng([seed, NAMES.index(names[0]), *(int(1000 * part) for part in place)])
-    runs = max(runs // 10, 20) if set(names) & set(SLOW) else runs
-    measures = {name: _measure(name) for name in names}
-    samples = (_tables if names[0] in OF_TABLES else _tallies)(place, rng, runs)
+def _study_setting(task: Task, *, runs: int, seed: int) -> Coverages:
+    """Draw samples, and compute the coverage of the default intervals."""
+    setting, names = task
+    # The seed depends on the task alone, not on the order in which processes take the tasks.
+    rng = np.random.default_rng([seed, NAMES.index(names[0]), *(int(1000 * part) for part in setting)])
+    runs = max(runs // 10, 20) if set(names) & set(SLOW_MEASURES) else runs
+    measures = {name: _find_measure(name) for name in names}
+    samples = (_draw_counts if names[0] in THRESHOLD_MEASURES else _draw_tallies)(setting, rng, runs)
     bounds: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
     for sample in samples:
         for name, measure in measures.items():
-            found = infer.estimate(measure, sample, level=LEVEL)
-            if not np.isnan(found.low):  # an undefined number makes no claim
-                bounds[name].append((found.low, found.high))
-    return {(name, place): _covered(bounds[name], _truth(place, name)) for name in names}
+            estimate = infer.estimate(measure, sample, level=LEVEL)
+            if not np.isnan(estimate.low):  # no interval: not counted, neither as a hit nor as a miss
+                bounds[name].append((estimate.low, estimate.high))
+    return {(name, setting): _compute_coverage(bounds[name], _true_value(setting, name)) for name in names}
 
 
-def _covered(bounds: list[tuple[float, float]], truth: float) -> Covered:
+def _compute_coverage(bounds: list[tuple[float, float]], truth: float) -> Coverage:
     low, high = np.array(bounds).T if bounds else np.full((2, 1), np.nan)
-    covered = (low <= truth) & (truth <= high)
-    return Covered(float(covered.mean()), float((truth < low).mean()), float(np.median(high - low)), len(bounds))
+    hits = (low <= truth) & (truth <= high)
+    return Coverage(float(hits.mean()), float((truth < low).mean()), float(np.median(high - low)), len(bounds))
 
 
-def _measure(name: str) -> Measure:
+def _find_measure(name: str) -> Measure:
     return partial(partial_auc, fpr=(0, 0.2)) if name == "partial_auc" else MEASURES[name]
 
 
-def _cut(place: Place) -> Counts[float]:
-    """Table of everybody where about as many negatives are flagged as there are positives."""
-    return place.theory.at(float(ndtri(1 - place.prevalence)) if place.prevalence < 0.5 else place.shift / 2)
+def _population_counts(setting: Setting) -> Counts[float]:
+    """Compute the counts of the population where the FPR is the prevalence; at 50 %, midway between the classes."""
+    return setting.theory.at(float(ndtri(1 - setting.prevalence)) if setting.prevalence < 0.5 else setting.shift / 2)
 
 
-def _tables(place: Place, rng: np.random.Generator, runs: int) -> Iterator[Counts[float]]:
-    """2×2 tables of samples."""
-    cells = _cut(place)
-    for each in rng.multinomial(place.rows, [cells.tp, cells.fp, cells.fn, cells.tn], size=runs):
+def _draw_counts(setting: Setting, rng: np.random.Generator, runs: int) -> Iterator[Counts[float]]:
+    """Draw the counts of samples."""
+    cells = _population_counts(setting)
+    for each in rng.multinomial(setting.rows, [cells.tp, cells.fp, cells.fn, cells.tn], size=runs):
         yield Counts(*map(float, each))
 
 
-def _tallies(place: Place, rng: np.random.Generator, runs: int) -> Iterator[Tally]:
-    """Tallies of probabilities of samples in which there are both classes."""
+def _draw_tallies(setting: Setting, rng: np.random.Generator, runs: int) -> Iterator[Tally]:
+    """Draw tallies of probabilities, with rows of both classes."""
     for _ in range(runs):
-        truth = np.zeros(place.rows, dtype=np.bool_)
-        while not 0 < truth.sum() < place.rows:
-            truth = rng.random(place.rows) < place.prevalence
-        score = rng.standard_normal(place.rows)
-        score[truth] = place.shift + place.spread * score[truth]
-        yield Tally.of_rows(truth, np.asarray(expit(place.probability(score))))
+        truth = np.zeros(setting.rows, dtype=np.bool_)
+        while not 0 < truth.sum() < setting.rows:
+            truth = rng.random(setting.rows) < setting.prevalence
+        score = rng.standard_normal(setting.rows)
+        score[truth] = setting.shift + setting.spread * score[truth]
+        yield Tally.of_rows(truth, np.asarray(expit(setting.log_odds(score))))
 
 
-def _truth(place: Place, name: str) -> float:
-    """What the measure would be for everybody."""
-    theory, share = place.theory, place.prevalence
-    if name in OF_TABLES:
-        return float(MEASURES[name](_cut(place)))
+def _true_value(setting: Setting, name: str) -> float:
+    """Compute the measure in the population."""
+    theory, share = setting.theory, setting.prevalence
+    if name in THRESHOLD_MEASURES:
+        return float(MEASURES[name](_population_counts(setting)))
     if name in ("auc", "average_precision", "pr_auc"):
         return float(theory.auc if name == "auc" else theory.average_precision)
     if name == "cap_area":
         return share / 2 + (1 - share) * theory.auc
     if name not in ("ks", "partial_auc"):
-        return _mean_loss(place, name)
-    at = np.linspace(12 + place.shift, -8 - 6 * place.spread, 200_001)
-    tpr, fpr = theory.tpr(at), theory.fpr(at)
+        return _mean_loss(setting, name)
+    # Descending thresholds, since `np.interp` requires ascending FPRs.
+    thresholds = np.linspace(12 + setting.shift, -8 - 6 * setting.spread, 200_001)
+    tpr, fpr = theory.tpr(thresholds), theory.fpr(thresholds)
     if name == "ks":
         return float(np.max(np.abs(tpr - fpr)))
     rate = np.linspace(0, 0.2, 20_001)
     return float(np.trapezoid(np.interp(rate, fpr, tpr), rate))
 
 
-def _mean_loss(place: Place, name: str) -> float:
-    """Brier score or log-loss, or the skill of it, by quadrature."""
-    share = place.prevalence
+def _mean_loss(setting: Setting, name: str) -> float:
+    """Compute the Brier score, the log loss or their skill scores by Gauss–Hermite quadrature."""
+    share = setting.prevalence
     node, weight = np.polynomial.hermite_e.hermegauss(180)
-    weight = weight / weight.sum()
-    true, false = place.probability(place.shift + place.spread * node), place.probability(node)
+    weight = weight / weight.sum()  # weights for the normal density
+    true, false = setting.log_odds(setting.shift + setting.spread * node), setting.log_odds(node)
     if name.startswith("brier"):
         loss = share * np.sum(weight * expit(-true) ** 2) + (1 - share) * np.sum(weight * expit(false) ** 2)
         constant = share * (1 - share)
@@ -234,15 +247,19 @@ def _mean_loss(place: Place, name: str) -> float:
     return float(1 - loss / constant if name.endswith("skill") else loss)
 
 
-def _table(found: Studied) -> Iterator[str]:
-    """A row for each measure, a column for each size of the smaller class: lowest and mean coverage, in per cent."""
-    sizes = sorted({place.rare for _, place in found})
+def _format_table(coverages: Coverages) -> Iterator[str]:
+    """Yield a line per measure, a column per size of the smaller class: lowest and mean coverage, in per cent."""
+    sizes = sorted({setting.minority_rows for _, setting in coverages})
     yield "| rows of the smaller class | " + " | ".join(f"{size:g}" for size in sizes) + " |"
     yield "|---|" + "---|" * len(sizes)
-    for name in dict.fromkeys(name for name, _ in found):
+    for name in dict.fromkeys(name for name, _ in coverages):
         cells = []
         for size in sizes:
-            shares = [each.share for (which, place), each in found.items() if (which, place.rare) == (name, size)]
+            shares = [
+                each.share
+                for (measure, setting), each in coverages.items()
+                if (measure, setting.minority_rows) == (name, size)
+            ]
             cells.append(f"{100 * min(shares):.1f} / {100 * float(np.mean(shares)):.1f}" if shares else "–")
         yield f"| {name.replace('_', ' ')} | " + " | ".join(cells) + " |"
 

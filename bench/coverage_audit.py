@@ -1,11 +1,11 @@
-"""Coverage audit: every interval and test in scenarios that are hard for it, as a table in Markdown.
+"""Coverage audit: all intervals and tests on difficult data, as a table in Markdown.
 
     python -m bench.coverage_audit                      all scenarios, 1000 replicates, all cores
     python -m bench.coverage_audit prevalence AUC       scenarios whose subject or name contains a word
     python -m bench.coverage_audit weights --docs        tables of these subjects on the page of the audit
 
-Lists everything that covers less than 93%, rejects more than 6.5%, or is wider than 1.3 times the narrowest method that
-covers in all scenarios of its subject. Exit status 1 if anything is listed.
+The report lists intervals that cover less than 93%, tests that reject more than 6.5%, and intervals that are wider than
+1.3 times the narrowest method that covers in all scenarios of its subject. The exit code is 1 if it lists any.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from baserate._files import write_text
 from bench._audit import WIDTH, Outcome, Scenario, Summary, summarize
 
 SUBJECTS = {path.stem.removeprefix("audit_"): path.stem for path in sorted(Path(__file__).parent.glob("audit_*.py"))}
-"""Names of the files with scenarios, by subject."""
+"""Subject -> module with its scenarios."""
 _CHUNK = 25
-"""Replicates that one task draws."""
+"""Replicates of one task."""
 _PAGE = Path(__file__).parents[1] / "docs" / "coverage_audit.md"
 _MARK, _END = "<!-- audit -->", "<!-- /audit -->"
 
@@ -46,7 +46,7 @@ class Task(NamedTuple):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the scenarios, print the table, and list what does not keep its promise."""
+    """Run the scenarios, and print a table and a list of missed targets for each subject."""
     parser = ArgumentParser(prog="python -m bench.coverage_audit", description="Coverage of all intervals and tests.")
     parser.add_argument("words", nargs="*", metavar="WORD", help="run only scenarios that contain one of these words")
     parser.add_argument("--replicates", type=int, default=1000, help="data sets per scenario [default: 1000]")
@@ -56,27 +56,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     scenarios = {
         key: scenario for key, scenario in all_scenarios().items() if _matches(" ".join(key).lower(), options.words)
     }
-    tasks = [task for key, scenario in scenarios.items() for task in _chunks(key, scenario, options.replicates)]
-    summaries = list(run(tasks, jobs=options.jobs))
-    texts = sections(summaries)
+    tasks = [task for key, scenario in scenarios.items() for task in _make_tasks(key, scenario, options.replicates)]
+    summaries = list(run_tasks(tasks, jobs=options.jobs))
+    texts = format_sections(summaries)
     print("\n".join(texts.values()))
     if options.docs:
-        whole = {subject for subject, _ in scenarios} - {key[0] for key in all_scenarios() if key not in scenarios}
-        _write_page({subject: text for subject, text in texts.items() if subject in whole})
-    return int(any(remarks(summaries).values()))
+        # A subject of which only some scenarios ran would lose the others on the page.
+        complete = {subject for subject, _ in scenarios} - {key[0] for key in all_scenarios() if key not in scenarios}
+        _write_page({subject: text for subject, text in texts.items() if subject in complete})
+    return int(any(find_misses(summaries).values()))
 
 
 def _write_page(texts: Mapping[str, str]) -> None:
-    """Replace the sections of these subjects on the page of the audit; others stay, and those that ran in part."""
+    """Replace the sections of these subjects on the page of the audit."""
     before, mark, rest = _PAGE.read_text(encoding="utf-8").partition(_MARK)
     old = rest[: rest.index(_END)].split("\n### ")[1:]
     titles = {text.partition("\n")[0]: f"### {text.rstrip()}\n" for text in old}
-    titles |= {_title(subject): text for subject, text in texts.items()}
+    titles |= {_format_title(subject): text for subject, text in texts.items()}
     body = "\n".join(text for _, text in sorted(titles.items()))
     write_text(_PAGE, f"{before}{mark}\n\n{body}\n{rest[rest.index(_END) :]}")
 
 
-def _title(subject: str) -> str:
+def _format_title(subject: str) -> str:
     return subject.replace("_", " ").capitalize()
 
 
@@ -86,103 +87,111 @@ def all_scenarios() -> dict[Key, Scenario]:
     return {(subject, each.name): each for subject, module in modules.items() for each in module.SCENARIOS}
 
 
-def run(tasks: Sequence[Task], *, jobs: int | None = None) -> Iterator[tuple[str, Summary]]:
+def run_tasks(tasks: Sequence[Task], *, jobs: int | None = None) -> Iterator[tuple[str, Summary]]:
     """Run tasks in parallel; yield the subject and summary of each quantity of each scenario."""
     outcomes: dict[Key, dict[int, dict[str, list[Outcome]]]] = {}
     with ProcessPoolExecutor(jobs) as pool:
-        waiting = {pool.submit(replicate, task): task for task in tasks}
-        for done, future in enumerate(as_completed(waiting), start=1):
-            task = waiting[future]
+        futures = {pool.submit(replicate, task): task for task in tasks}
+        for done, future in enumerate(as_completed(futures), start=1):
+            task = futures[future]
             outcomes.setdefault(task.key, {})[task.start] = future.result()
             if sys.stderr.isatty():
                 print(f"{done} of {len(tasks)}", end="\r", file=sys.stderr, flush=True)
     for key in dict.fromkeys(task.key for task in tasks):
         parts = [part for _, part in sorted(outcomes[key].items())]
         for quantity in dict.fromkeys(name for part in parts for name in part):
-            found = [outcome for part in parts for outcome in part.get(quantity, [])]
-            yield key[0], summarize(key[1], quantity, found)
+            values = [outcome for part in parts for outcome in part.get(quantity, [])]
+            yield key[0], summarize(key[1], quantity, values)
 
 
 def replicate(task: Task) -> dict[str, list[Outcome]]:
-    """Draw the data sets of one task; each has a seed of its own, so that results do not depend on the chunks."""
+    """Draw the data sets of one task; each has its own seed, so that results do not depend on the chunks."""
     scenario = all_scenarios()[task.key]
-    found: dict[str, list[Outcome]] = {}
+    outcomes: dict[str, list[Outcome]] = {}
     for at in range(task.start, task.stop):
+        # `hash` of a text differs between processes; a CRC does not.
         rng = np.random.default_rng([zlib.crc32(scenario.name.encode()), at])
         for quantity, outcome in scenario.replicate(rng).items():
-            found.setdefault(quantity, []).append(outcome)
-    return found
+            outcomes.setdefault(quantity, []).append(outcome)
+    return outcomes
 
 
-def remarks(summaries: Sequence[tuple[str, Summary]]) -> dict[tuple[str, str], str]:
-    """What does not keep its promise, by scenario and quantity, with the reason; empty texts for all others."""
-    found = {}
+def find_misses(summaries: Sequence[tuple[str, Summary]]) -> dict[tuple[str, str], str]:
+    """Return why each quantity of a scenario misses its target; empty texts for those that meet it."""
+    misses = {}
     reliable = _reliable_methods(summaries)
     for _, each in summaries:
         if ":" in each.quantity:
             continue
-        why = [] if each.passes else [f"{each.kind} {_percent(each.value)}"]
-        best = _narrowest(each, [other for about, other in summaries if (about, other.quantity) in reliable])
+        reasons = [] if each.passes else [f"{each.kind} {_format_percent(each.value)}"]
+        best = _find_narrowest(each, [other for about, other in summaries if (about, other.quantity) in reliable])
         if each.kind == "coverage" and best is not None and each.width > WIDTH * best.width:
-            why.append(f"{each.width / best.width:.1f}× as wide as {best.quantity.partition(': ')[2]}")
-        found[each.scenario, each.quantity] = "; ".join(why)
-    return found
+            reasons.append(f"{each.width / best.width:.1f}× as wide as {best.quantity.partition(': ')[2]}")
+        misses[each.scenario, each.quantity] = "; ".join(reasons)
+    return misses
 
 
 def _reliable_methods(summaries: Sequence[tuple[str, Summary]]) -> set[tuple[str, str]]:
-    """Other methods that cover in every scenario of their subject: one that fails elsewhere is no measure of width."""
+    """Find the other methods that cover in all scenarios of their subject, as references for widths."""
     others = [(subject, each) for subject, each in summaries if ":" in each.quantity]
     failing = {(subject, each.quantity) for subject, each in others if not each.passes}
     return {(subject, each.quantity) for subject, each in others} - failing
 
 
-def _narrowest(summary: Summary, others: Sequence[Summary]) -> Summary | None:
-    """The narrowest of other methods for the same quantity in the same scenario."""
+def _find_narrowest(summary: Summary, others: Sequence[Summary]) -> Summary | None:
+    """Find the narrowest other method for the same quantity in the same scenario."""
     name = f"{summary.quantity}: "
     same = [each for each in others if each.scenario == summary.scenario and each.quantity.startswith(name)]
     return min(same, key=lambda each: each.width, default=None)
 
 
-def sections(summaries: Sequence[tuple[str, Summary]]) -> dict[str, str]:
-    """A table of each subject with one row per scenario and quantity, and a list of what does not keep its promise."""
-    why = remarks(summaries)
+def format_sections(summaries: Sequence[tuple[str, Summary]]) -> dict[str, str]:
+    """Format the table of each subject with one row per scenario and quantity, and a list of missed targets."""
+    misses = find_misses(summaries)
     subjects = dict.fromkeys(subject for subject, _ in summaries)
-    return {subject: "\n".join(_section(subject, summaries, why)) for subject in subjects}
+    return {subject: "\n".join(_format_section(subject, summaries, misses)) for subject in subjects}
 
 
-def _section(subject: str, summaries: Sequence[tuple[str, Summary]], why: Mapping[Key, str]) -> Iterator[str]:
+def _format_section(subject: str, summaries: Sequence[tuple[str, Summary]], misses: Mapping[Key, str]) -> Iterator[str]:
     own = [each for about, each in summaries if about == subject]
-    yield f"### {_title(subject)}\n"
-    yield "| scenario | quantity | result | wanted | median width | replicates | remark |"
+    yield f"### {_format_title(subject)}\n"
+    yield "| scenario | quantity | result | target | median width | replicates | remark |"
     yield "|---|---|---|---|---|---|---|"
-    yield from (_row(each, why.get((each.scenario, each.quantity), "")) for each in own)
-    judged = [each for each in own if ":" not in each.quantity]
-    missed = [each for each in judged if why[each.scenario, each.quantity]]
-    near = [each for each in judged if each not in missed and not each.reaches]
-    yield f"\n**{len(missed)} of {len(judged)} do not reach what is wanted**, and {len(near)} perhaps not:\n"
-    yield from (f"- {each.scenario}, {each.quantity}: {why[each.scenario, each.quantity]}" for each in missed)
+    yield from (_format_row(each, misses.get((each.scenario, each.quantity), "")) for each in own)
+    defaults = [each for each in own if ":" not in each.quantity]
+    missed = [each for each in defaults if misses[each.scenario, each.quantity]]
+    near = [each for each in defaults if each not in missed and not each.meets_target]
+    yield f"\n**{len(missed)} of {len(defaults)} miss the target**; {len(near)} more may miss it:\n"
+    yield from (f"- {each.scenario}, {each.quantity}: {misses[each.scenario, each.quantity]}" for each in missed)
     yield from (
-        f"- {each.scenario}, {each.quantity}: {each.kind} {_percent(each.value)}, within two Monte-Carlo errors"
+        f"- {each.scenario}, {each.quantity}: {each.kind} {_format_percent(each.value)}, within two Monte-Carlo errors"
         for each in near
     )
 
 
-def _row(each: Summary, why: str) -> str:
+def _format_row(each: Summary, remark: str) -> str:
     sign = {"error rate": "≤", "planned width": "≤"}.get(each.kind, "≥")
-    result = "–" if isnan(each.value) else f"{each.kind} {_percent(each.value)} ± {_percent(each.error)}"
+    result = "–" if isnan(each.value) else f"{each.kind} {_format_percent(each.value)} ± {_format_percent(each.error)}"
     width = "" if isnan(each.width) else f"{each.width:.3g}"
     refused = f"refused in {each.refused}: {each.reasons[0]}" if each.refused else ""
-    cells = (each.scenario, each.quantity, result, f"{sign} {_percent(each.wanted)}", width, f"{each.replicates:,}")
-    return f"| {' | '.join(cells)} | {'; '.join(filter(None, (why, refused)))} |"
+    cells = (
+        each.scenario,
+        each.quantity,
+        result,
+        f"{sign} {_format_percent(each.target)}",
+        width,
+        f"{each.replicates:,}",
+    )
+    return f"| {' | '.join(cells)} | {'; '.join(filter(None, (remark, refused)))} |"
 
 
-def _percent(value: float) -> str:
+def _format_percent(value: float) -> str:
     return f"{100 * value:.1f}%"
 
 
-def _chunks(key: Key, scenario: Scenario, replicates: int) -> Iterator[Task]:
-    wanted = max(round(replicates * scenario.share), 1)
-    return (Task(key, start, min(start + _CHUNK, wanted)) for start in range(0, wanted, _CHUNK))
+def _make_tasks(key: Key, scenario: Scenario, replicates: int) -> Iterator[Task]:
+    total = max(round(replicates * scenario.share), 1)
+    return (Task(key, start, min(start + _CHUNK, total)) for start in range(0, total, _CHUNK))
 
 
 def _matches(text: str, words: Sequence[str]) -> bool:

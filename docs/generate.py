@@ -1,4 +1,4 @@
-"""Write the pages and lists that come from the code; with --check, only say whether they are fresh."""
+"""Write the pages of the documentation that are generated from the code; `--check` lists stale pages instead."""
 
 import doctest
 import json
@@ -30,7 +30,7 @@ CHAPTERS = {
     LabelSets: "Of sets of labels (`LabelSets`)",
 }
 REGISTRIES = {"": MEASURES, "multiclass.": multiclass.MEASURES}
-"""Subpackage of `baserate.measure` -> its measures."""
+"""Prefix of the subpackage of `baserate.measure` -> its measures."""
 PLAN_SCHEMA = "../src/baserate/schemas/plan-1.json"
 RESULTS_SCHEMA = "../src/baserate/schemas/results-1.json"
 ROW_KINDS = {
@@ -70,9 +70,10 @@ SEVERITIES = {
 }
 
 
-def references() -> dict[str, str]:
-    """Return the entries of references.bib as text, by key."""
+def read_references() -> dict[str, str]:
+    """Read the entries of references.bib as text, by key."""
     entries = {}
+    # A line is an entry, in the fixed layout of our file: no parser of BibTeX is needed.
     for entry in (DOCS / "references.bib").read_text(encoding="utf-8").splitlines():
         if match := re.match(r"@\w+\{(\w+), ", entry):
             fields = dict(re.findall(r"(\w+) = \{(.*?)\}(?:,|\})", entry))
@@ -84,8 +85,8 @@ def references() -> dict[str, str]:
     return entries
 
 
-def measures_page() -> str:
-    """Write one entry for each measure, by type of data."""
+def format_measures_page() -> str:
+    """Format the page of measures, by type of data."""
     lines = [
         "# Measures",
         "",
@@ -99,44 +100,44 @@ def measures_page() -> str:
         "sums (shares in measures of information), and n is the total.",
         "",
     ]
-    for noun, title in CHAPTERS.items():
+    for kind, title in CHAPTERS.items():
         lines += [f"## {title}", ""]
-        for home, function in list_measures():
-            if describe(function).of is noun:
-                lines += entry(describe(function), home)
+        for prefix, function in list_measures():
+            if describe(function).of is kind:
+                lines += measure_entry(describe(function), prefix)
     lines += ["## Curves as tables", "", "`measure.table(curve, name)` tabulates them at every threshold.", ""]
     lines += ["| name | along x | along y |", "|---|---|---|"]
     lines += [f"| `{name}` | {x} | {y} |" for name, (x, y) in TABLES.items()]
     cited = sorted({key for _, function in list_measures() for key in describe(function).references})
-    entries = references()
+    entries = read_references()
     return "\n".join([*lines, "", "## References", "", *(f"- **{key}**: {entries[key]}" for key in cited), ""])
 
 
 def list_measures() -> Iterator[tuple[str, Measure]]:
-    """Yield all measures, each with its subpackage."""
-    return ((home, function) for home, measures in REGISTRIES.items() for function in measures.values())
+    """Yield all measures, each with the prefix of its subpackage."""
+    return ((prefix, function) for prefix, measures in REGISTRIES.items() for function in measures.values())
 
 
-def entry(described: MeasureInfo, home: str) -> Iterator[str]:
-    """Write all fields of one measure."""
-    low, high = (f"{end:g}".replace("inf", "∞").replace("-", "−") for end in described.span)
-    best = {"high": "high is good", "low": "low is good", None: "neither end is better"}[described.best]
-    yield from (f"### {home}{described.name}", "", described.summary, "")
-    if described.formula:
+def measure_entry(info: MeasureInfo, prefix: str) -> Iterator[str]:
+    """Yield the lines of one measure."""
+    low, high = (f"{end:g}".replace("inf", "∞").replace("-", "−") for end in info.span)
+    best = {"high": "high is good", "low": "low is good", None: "neither end is better"}[info.best]
+    yield from (f"### {prefix}{info.name}", "", info.summary, "")
+    if info.formula:
         # Names such as TP are one symbol each, not a product of letters.
-        formula = re.sub(r"(?<![A-Za-z])([A-Z]{2,})", r"{\\mathrm{\1}}", described.formula)
+        formula = re.sub(r"(?<![A-Za-z])([A-Z]{2,})", r"{\\mathrm{\1}}", info.formula)
         yield from (f"$${formula}$$", "")
     yield f"- from {low} to {high}; {best}"
-    yield f"- undefined when {', or '.join(described.causes)}"
-    if described.aliases:
-        yield f"- also called {', '.join(described.aliases)}"
-    if described.references:
-        yield f"- see {', '.join(described.references)}"
+    yield f"- undefined when {', or '.join(info.causes)}"
+    if info.aliases:
+        yield f"- also called {', '.join(info.aliases)}"
+    if info.references:
+        yield f"- see {', '.join(info.references)}"
     yield ""
 
 
-def cli_page() -> str:
-    """Describe every command and its options."""
+def format_cli_page() -> str:
+    """Format the page of all commands with their options."""
     lines = [
         "# Command line",
         "",
@@ -162,6 +163,7 @@ def cli_page() -> str:
         "Files are written whole or not at all.",
         "",
     ]
+    # Resilient parsing makes contexts without the required arguments, and runs no callbacks.
     program = app.make_context("baserate", [], resilient_parsing=True)
     for job, commands in GROUPS.items():
         lines += [f"| {job} | |", "|---|---|"]
@@ -171,21 +173,21 @@ def cli_page() -> str:
     for name in VERBS:
         verb = app.get_command(program, name)
         assert verb is not None  # noqa: S101  (for the type checker)
-        lines += command_tree(verb, verb.make_context(name, [], parent=program, resilient_parsing=True), [])
-    return "\n".join([*lines, *result_columns()])
+        lines += command_entries(verb, verb.make_context(name, [], parent=program, resilient_parsing=True), [])
+    return "\n".join([*lines, *result_column_tables()])
 
 
-def result_columns() -> Iterator[str]:
-    """Tabulate the columns of each kind of row, from the schema of results."""
+def result_column_tables() -> Iterator[str]:
+    """Yield tables of the columns of each kind of row, from the schema of results."""
     schema = json.loads((DOCS / RESULTS_SCHEMA).read_text(encoding="utf-8"))
     definitions = schema["$defs"]
     yield from ("## Columns of results", "")
     for kind, commands in ROW_KINDS.items():
-        made_by = ", ".join(f"`{each}`" for each in commands)
-        yield from (f"### Rows of {made_by}", "", definitions[kind]["description"], "")
+        producers = ", ".join(f"`{each}`" for each in commands)
+        yield from (f"### Rows of {producers}", "", definitions[kind]["description"], "")
         yield from ("| column | type | meaning |", "|---|---|---|")
         for name, column in definitions[kind]["properties"].items():
-            yield f"| `{name}` | {column_type(column)} | {column['description']} |"
+            yield f"| `{name}` | {name_column_type(column)} | {column['description']} |"
         yield ""
     yield from ("### Fields of `data`", "", "Some commands add these fields.", "", "| field | meaning |", "|---|---|")
     for name in schema["properties"]["data"]["properties"]:
@@ -193,35 +195,37 @@ def result_columns() -> Iterator[str]:
     yield ""
 
 
-def column_type(column: Mapping[str, Any]) -> str:
+def name_column_type(column: Mapping[str, Any]) -> str:
     """Name the JSON type of a column, without null."""
     if "enum" in column:
         return ", ".join(f"`{each}`" for each in column["enum"] if each is not None)
     if "anyOf" in column:
-        return " or ".join(column_type(each) for each in column["anyOf"] if each != {"type": "null"})
+        return " or ".join(name_column_type(each) for each in column["anyOf"] if each != {"type": "null"})
     if "$ref" in column:
         return COLUMN_TYPES[column["$ref"].removeprefix("#/$defs/")]
     types = [column["type"]] if isinstance(column["type"], str) else column["type"]
     return " or ".join(each for each in types if each != "null")
 
 
-def command_tree(command: click.Command, context: click.Context, listed: list[click.Command]) -> Iterator[str]:
-    """Write the entry of a command and of those below it, once where several share them."""
+def command_entries(command: click.Command, context: click.Context, visited: list[click.Command]) -> Iterator[str]:
+    """Yield the lines of a command and of its subcommands; a subcommand that several groups share comes once."""
     yield from command_entry(command, context)
-    for name, below in command.commands.items() if isinstance(command, click.Group) else ():
-        if below not in listed:
-            listed.append(below)
-            yield from command_tree(below, below.make_context(name, [], parent=context, resilient_parsing=True), listed)
+    for name, subcommand in command.commands.items() if isinstance(command, click.Group) else ():
+        if subcommand not in visited:
+            visited.append(subcommand)
+            yield from command_entries(
+                subcommand, subcommand.make_context(name, [], parent=context, resilient_parsing=True), visited
+            )
 
 
 def command_entry(command: click.Command, context: click.Context) -> Iterator[str]:
-    """Usage, help, examples and options of one command."""
+    """Yield usage, help, examples and options of one command."""
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
     yield from (f"## {context.command_path}", "", "```text", usage, "```", "")
     yield from (cleandoc(command.help or ""), "")
     examples = getattr(command, "examples", ())
     if examples:
-        yield from ("```sh", *(line for what, typed in examples for line in (f"# {what}", typed)), "```", "")
+        yield from ("```sh", *(line for title, example in examples for line in (f"# {title}", example)), "```", "")
     yield from ("| option | meaning |", "|---|---|")
     for option in command.get_params(context):
         record = option.get_help_record(context)
@@ -235,8 +239,8 @@ def escape_bars(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def errors_page() -> str:
-    """Draw the tree of errors, then describe each."""
+def format_errors_page() -> str:
+    """Format the page of errors: their tree, then each of them."""
     summary, _, rest = cleandoc(errors.__doc__ or "").partition("::")
     tree, _, outro = dedent(rest).strip("\n").partition("\n\n")
     lines = [
@@ -249,18 +253,18 @@ def errors_page() -> str:
         *("```text", dedent(tree), "```", "", " ".join(outro.split()), ""),
         *("Any other exception is a defect of baserate: exit code 4, and `--debug` prints its traceback.", ""),
     ]
-    return "\n".join([*lines, *(line for kind in family(BaserateError) for line in error_entry(kind))])
+    return "\n".join([*lines, *(line for kind in list_errors(BaserateError) for line in error_entry(kind))])
 
 
-def family(kind: type[BaserateError]) -> Iterator[type[BaserateError]]:
-    """Yield an error and all errors below it."""
+def list_errors(kind: type[BaserateError]) -> Iterator[type[BaserateError]]:
+    """Yield an error class and its subclasses, depth first."""
     yield kind
     for child in kind.__subclasses__():
-        yield from family(child)
+        yield from list_errors(child)
 
 
 def error_entry(kind: type[BaserateError]) -> Iterator[str]:
-    """Write the meaning, exit code and place of one error."""
+    """Yield the meaning, exit code and place of one error."""
     code = "that of its branch" if kind is BaserateError else exit_code(kind)
     place = [each.__name__ for each in reversed(kind.__mro__) if issubclass(each, BaserateError)]
     meaning, _, example = cleandoc(kind.__doc__ or "").partition("\n\n")
@@ -270,8 +274,8 @@ def error_entry(kind: type[BaserateError]) -> Iterator[str]:
     yield from (f"- exit code: {code}", f"- place: {' → '.join(place)}", "")
 
 
-def findings_page() -> str:
-    """List the findings of reports."""
+def format_findings_page() -> str:
+    """Format the list of findings."""
     lines = [
         "# Findings",
         "",
@@ -294,8 +298,8 @@ def findings_page() -> str:
     return "\n".join(lines)
 
 
-def finding_page(code: str) -> str:
-    """Describe when a finding is reported, why it matters and what to do, with the example of its docstring."""
+def format_finding_page(code: str) -> str:
+    """Format the page of a finding: when it is reported, why it matters, what to do, and an example."""
     check = CHECKS[code]
     condition, _, example = cleandoc(check.find.__doc__ or "").partition(">>> ")
     lines = [
@@ -316,42 +320,42 @@ def finding_page(code: str) -> str:
 
 
 def suggested_commands(code: str, example: str) -> Iterator[str]:
-    """Show the command that the report of an example suggests, for rows in files and in Python."""
+    """Yield the command that the report of an example suggests, for rows in files and in Python."""
     names: dict[str, Any] = {}
     for each in doctest.DocTestParser().get_examples(example):
-        if not each.source.startswith("print("):
+        if not each.source.startswith("print("):  # only the report is needed
             exec(each.source, names)  # noqa: S102  (our own docstring)
     report = names["report"]
     files = tuple(f"{sample}.csv" for sample in report.models) if report.plan.apart else ("people.csv",)
     for variant in (replace(report, plan=replace(report.plan, files=files)), report):
-        # Checks are made again, since commands depend on where the rows are.
+        # The checks run again, since their commands depend on whether the rows come from files.
         command = next(each.command for each in _run.find_all(variant) if each.code == code)
         if command is None:
             return
-        listed = " and ".join(f"`{file}`" for file in files)
-        what = f"With the same rows in {listed}:" if command.language == "sh" else "In Python:"
-        yield from (what, "", f"```{command.language}", command.text, "```", "")
+        file_list = " and ".join(f"`{file}`" for file in files)
+        caption = f"With the same rows in {file_list}:" if command.language == "sh" else "In Python:"
+        yield from (caption, "", f"```{command.language}", command.text, "```", "")
 
 
-def plan_schema() -> str:
-    """Write the rules that a plan may name into its schema; the rest of the schema is edited by hand."""
-    known = ", ".join(json.dumps(name) for name in (None, *plan_rules()))
+def format_plan_schema() -> str:
+    """Update the rules in the schema of plans; the rest of the schema is edited by hand."""
+    rules = ", ".join(json.dumps(name) for name in (None, *plan_rules()))
     schema = (DOCS / PLAN_SCHEMA).read_text(encoding="utf-8")
-    return re.sub(r'(?m)^( *"rule": .*"enum": )\[.*?\]', lambda start: f"{start[1]}[{known}]", schema)
+    return re.sub(r'(?m)^( *"rule": .*"enum": )\[.*?\]', lambda match: f"{match[1]}[{rules}]", schema)
 
 
 PAGES: dict[str, Callable[[], str]] = {
-    PLAN_SCHEMA: plan_schema,
-    "measures.md": measures_page,
-    "cli.md": cli_page,
-    "errors.md": errors_page,
-    "findings/index.md": findings_page,
-    **{f"findings/{code}.md": partial(finding_page, code) for code in CHECKS},
+    PLAN_SCHEMA: format_plan_schema,
+    "measures.md": format_measures_page,
+    "cli.md": format_cli_page,
+    "errors.md": format_errors_page,
+    "findings/index.md": format_findings_page,
+    **{f"findings/{code}.md": partial(format_finding_page, code) for code in CHECKS},
 }
 
 
 def main(*, check: bool) -> int:
-    """Write the pages, or compare them with what would be written."""
+    """Write the pages, or list those that differ from the code; return 1 if a checked page is stale."""
     stale = []
     for name, page in PAGES.items():
         path, text = DOCS / name, page()

@@ -5,12 +5,12 @@ from collections import Counter
 import pytest
 from hypothesis import settings
 
-# Tests run in one process for each core; more threads in each would only compete.
+# pytest-xdist runs a process per core; further threads of numerical libraries would compete with them.
 for _library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 
-# The same examples everywhere, and no deadline on a shared machine. `make test` takes the quick profile and leaves out
-# what is marked slow; `make test-all` takes the full one.
+# Derandomized examples are the same on every machine; a deadline would fail on a busy one. `make test` uses the quick
+# profile without slow tests, `make test-all` the full one.
 settings.register_profile("full", derandomize=True, deadline=None, max_examples=100)
 settings.register_profile("quick", parent=settings.get_profile("full"), max_examples=15)
 settings.load_profile("quick")
@@ -18,7 +18,7 @@ settings.load_profile("quick")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as slow all cases of a test but the first ones, if it says how many are quick."""
+    """Mark all cases of a test as slow but the first n of its mark `quick(n)`."""
     cases = Counter[str]()
     for item in items:
         quick = item.get_closest_marker("quick")
@@ -30,7 +30,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Take the thousands of collected tests out of every later garbage collection."""
+    """Exclude the thousands of collected tests from later garbage collections, which are slow with them."""
     gc.collect()
     gc.freeze()
 

@@ -1,4 +1,4 @@
-"""The published schemas, which all that is written as JSON must fit."""
+"""Validation of JSON against the published schemas."""
 
 import json
 from functools import cache
@@ -17,12 +17,12 @@ def _validator(name: str) -> Draft202012Validator:
 
 
 def check_schema(form: object, name: str = "results") -> None:
-    """Raise a `ValidationError` if a form does not fit a published schema."""
+    """Raise a `ValidationError` if JSON data do not fit a published schema."""
     _validator(name).validate(form)
 
 
 def read_results(text: str) -> dict[str, Any]:
-    """Read tidy results that fit their schema."""
+    """Parse results, and check that they fit their schema."""
     form: dict[str, Any] = json.loads(text)
     check_schema(form)
     return form

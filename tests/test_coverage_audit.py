@@ -1,4 +1,4 @@
-"""The coverage audit summarizes outcomes, lists failures, and fills its page."""
+"""The coverage audit summarizes outcomes, lists missed targets, and writes its page."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,13 +22,13 @@ from tests.tiers import tiered
 
 PAGE = Path(__file__).parents[1] / "docs" / "coverage_audit.md"
 SCENARIOS = coverage_audit.all_scenarios()
-COSTLY = {"two normals, 150 rows": "calibrated, 300 rows"}
-"""Of one subject, another than the first scenario is quick."""
-FIRST = {subject: COSTLY.get(name, name) for subject, name in reversed(SCENARIOS)}
+FASTER = {"two normals, 150 rows": "calibrated, 300 rows"}
+"""First scenario of a subject -> a faster one that is tested in its place."""
+QUICK = {subject: FASTER.get(name, name) for subject, name in reversed(SCENARIOS)}
 
 
 def normal_mean(rng: np.random.Generator) -> Mapping[str, Outcome]:
-    """Mean of 50 normal values: an interval that covers, one that is far too wide, one that is too narrow."""
+    """Mean of 50 normal values: intervals that are exact, too wide and too narrow, a test, and a refusal."""
     mean = float(rng.normal(size=50).mean())
     half = 1.96 / np.sqrt(50)
     return {
@@ -46,7 +46,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(coverage_audit, "all_scenarios", lambda: {("toys", "toy"): scenario})
 
 
-def test_coverage_is_the_share_of_intervals_with_the_truth() -> None:
+def test_coverage_is_the_share_of_intervals_with_the_true_value() -> None:
     result = summarize("s", "q", [Bounds(0, 2, 1), Bounds(0, 4, 5), Bounds(1, 1, 1), Refusal("none")])
     assert (result.kind, result.width) == ("coverage", 2)
     assert result.value == pytest.approx(2 / 3)
@@ -54,14 +54,14 @@ def test_coverage_is_the_share_of_intervals_with_the_truth() -> None:
     assert not summarize("s", "q", [Bounds(0, 1, 2)] * 20).passes
     near = summarize("s", "q", [Bounds(0, 1, 2 if at < 10 else 1) for at in range(100)])
     assert near.passes
-    assert not near.reaches
-    text = coverage_audit.sections([("toys", near)])["toys"]
+    assert not near.meets_target
+    text = coverage_audit.format_sections([("toys", near)])["toys"]
     assert "- s, q: coverage 90.0%, within two Monte-Carlo errors" in text
 
 
-def test_rates_and_biases() -> None:
+def test_summaries_of_rates_biases_and_widths() -> None:
     rejections = summarize("s", "q", [Rejection(at < 6) for at in range(100)])
-    assert (rejections.kind, rejections.value, rejections.wanted) == ("error rate", 0.06, 0.065)
+    assert (rejections.kind, rejections.value, rejections.target) == ("error rate", 0.06, 0.065)
     assert not summarize("s", "q", [Rejection(at < 20) for at in range(100)]).passes
     assert not summarize("s", "q", [Power(at < 60, 0.8) for at in range(100)]).passes
     assert summarize("s", "q", [Correction(0.95, 1.0)] * 10).value == pytest.approx(0.95)
@@ -69,24 +69,24 @@ def test_rates_and_biases() -> None:
     assert not summarize("s", "q", [HalfWidth(0.039, 0.03)] * 10).passes
 
 
-def test_failures_are_listed(toy: None) -> None:
+def test_missed_targets_are_listed(toy: None) -> None:
     outcomes = coverage_audit.replicate(coverage_audit.Task(("toys", "toy"), 0, 200))
     summaries = [("toys", summarize("toy", name, each)) for name, each in outcomes.items()]
-    why = coverage_audit.remarks(summaries)
-    assert why["toy", "mean"] == "2.0× as wide as exact"
-    assert why["toy", "short"].startswith("coverage ")
-    assert not why["toy", "test"]
-    text = coverage_audit.sections(summaries)["toys"]
-    assert "**2 of 4 do not reach what is wanted**" in text
+    misses = coverage_audit.find_misses(summaries)
+    assert misses["toy", "mean"] == "2.0× as wide as exact"
+    assert misses["toy", "short"].startswith("coverage ")
+    assert not misses["toy", "test"]
+    text = coverage_audit.format_sections(summaries)["toys"]
+    assert "**2 of 4 miss the target**" in text
     assert "refused in 200: for no reason" in text
 
 
-def test_methods_that_fail_elsewhere_are_no_measure_of_width() -> None:
+def test_methods_that_fail_elsewhere_are_no_reference_for_width() -> None:
     wide, narrow = [Bounds(-2, 2, 0)] * 100, [Bounds(-1, 1, 0)] * 100
-    here = [("x", summarize("a", "m", wide)), ("x", summarize("a", "m: other", narrow))]
-    there = [("x", summarize("b", "m", wide)), ("x", summarize("b", "m: other", [Bounds(1, 2, 0)] * 100))]
-    assert coverage_audit.remarks(here)["a", "m"] == "2.0× as wide as other"
-    assert not coverage_audit.remarks([*here, *there])["a", "m"]
+    reliable = [("x", summarize("a", "m", wide)), ("x", summarize("a", "m: other", narrow))]
+    failing = [("x", summarize("b", "m", wide)), ("x", summarize("b", "m: other", [Bounds(1, 2, 0)] * 100))]
+    assert coverage_audit.find_misses(reliable)["a", "m"] == "2.0× as wide as other"
+    assert not coverage_audit.find_misses([*reliable, *failing])["a", "m"]
 
 
 def test_replicates_do_not_depend_on_chunks(toy: None) -> None:
@@ -97,13 +97,13 @@ def test_replicates_do_not_depend_on_chunks(toy: None) -> None:
 
 
 @pytest.mark.slow
-def test_page_is_filled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_page_is_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "audit.md"
     old = "### Groups\n\nold\n\n### Weights\n\nkept\n"
     page.write_text(f"before\n<!-- audit -->\n\n{old}\n<!-- /audit -->\nafter\n", encoding="utf-8")
     monkeypatch.setattr(coverage_audit, "_PAGE", page)
     coverage_audit.main(["two groups", "--replicates", "2", "--jobs", "1", "--docs"])
-    assert "old" in page.read_text(encoding="utf-8")  # a section is written only with all of its scenarios
+    assert "old" in page.read_text(encoding="utf-8")  # a subject that ran in part keeps its section
     coverage_audit.main(["groups", "--replicates", "2", "--jobs", "1", "--docs"])
     text = page.read_text(encoding="utf-8")
     assert text.startswith("before\n")
@@ -113,7 +113,7 @@ def test_page_is_filled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys:
     assert "| two groups, survey weights | " in text
 
 
-def test_the_page_has_every_scenario() -> None:
+def test_page_contains_every_scenario() -> None:
     page = PAGE.read_text(encoding="utf-8")
     missing = [name for _, name in SCENARIOS if f"| {name} |" not in page]
     assert not missing, "run python -m bench.coverage_audit --docs"
@@ -121,7 +121,7 @@ def test_the_page_has_every_scenario() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("key", tiered(SCENARIOS, lambda key: FIRST[key[0]] == key[1]), ids=" ".join)
+@pytest.mark.parametrize("key", tiered(SCENARIOS, lambda key: QUICK[key[0]] == key[1]), ids=" ".join)
 def test_every_scenario_runs(key: tuple[str, str]) -> None:
     result = coverage_audit.replicate(coverage_audit.Task(key, 0, 1))
     assert result

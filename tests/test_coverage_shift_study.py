@@ -1,4 +1,4 @@
-"""The study of coverage under shift runs, and shows which intervals are too short."""
+"""The study of coverage under label shift runs, and shows that the validation error matters."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from bench import coverage_shift
 
 @pytest.mark.slow
 def test_intervals_without_the_validation_error_are_too_short() -> None:
-    result = [coverage_shift.hits(200, 0.5, seed) for seed in range(60)]
+    result = [coverage_shift.find_hits(200, 0.5, seed) for seed in range(60)]
     ours, alone = (np.mean([each[name] for each in result]) for name in ("mlls", "target alone"))
     assert alone < 0.85
     assert ours > 0.88
@@ -16,19 +16,19 @@ def test_intervals_without_the_validation_error_are_too_short() -> None:
 
 @pytest.mark.slow
 def test_quapy_runs_on_the_same_sample() -> None:
-    assert isinstance(coverage_shift.quapy_hit(200, 0.1, 0), bool)
+    assert isinstance(coverage_shift.find_quapy_hit(200, 0.1, 0), bool)
 
 
-def test_the_truth_is_that_of_the_population() -> None:
+def test_true_values_agree_with_a_large_sample() -> None:
     truth = coverage_shift.true_values(0.3)
     rng = np.random.default_rng(0)
-    labels, p = coverage_shift.drawn(rng, 400_000, 0.3)
+    outcome, p = coverage_shift.draw_rows(rng, 400_000, 0.3)
     flagged = p >= 0.5
-    assert truth["precision"] == pytest.approx((labels & flagged).sum() / flagged.sum(), abs=0.005)
-    assert truth["accuracy"] == pytest.approx((labels == flagged).mean(), abs=0.005)
+    assert truth["precision"] == pytest.approx((outcome & flagged).sum() / flagged.sum(), abs=0.005)
+    assert truth["accuracy"] == pytest.approx((outcome == flagged).mean(), abs=0.005)
 
 
-def test_output_is_a_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_table_has_a_line_per_setting(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(coverage_shift, "VALIDATION", (200,))
     monkeypatch.setattr(coverage_shift, "PREVALENCES", (0.1, 0.5))
     assert coverage_shift.main(["--runs", "2", "--quapy", "0"]) == 0

@@ -1,4 +1,4 @@
-"""The screening example does what it says."""
+"""The screening example prints its numbers and writes its files."""
 
 from pathlib import Path
 
@@ -20,19 +20,19 @@ from examples.screening.__main__ import (
 )
 
 
-def test_the_people_are_as_described() -> None:
+def test_simulated_people_have_the_documented_distribution() -> None:
     people = simulate_screening()
     tallies = tallies_by_site(people)
     assert tallies["all"].digest == baserate.tally(people.sick, people.risk).digest
     prevalences = [tallies[site].prevalence for site in ("north", "coast", "hill")]
     assert prevalences == pytest.approx([0.04, 0.08, 0.15], abs=0.012)
-    # It ranks well, yet overestimates risk: the mean forecast is above what happens.
+    # The model ranks well, but overestimates risks: their mean is above the prevalence.
     assert measure.auc(baserate.curve(tallies["all"])) > 0.8
     assert people.risk.mean() > 1.2 * people.sick.mean()
     assert simulate_screening(rows=50).risk.tolist() == simulate_screening(rows=50).risk.tolist()
 
 
-def test_the_threshold_is_the_cheapest() -> None:
+def test_threshold_has_the_least_cost() -> None:
     tally = tallies_by_site(simulate_screening(rows=3000))["all"]
     curve = baserate.curve(tally)
     costs = baserate.Costs(fp=1, fn=20)
@@ -40,7 +40,7 @@ def test_the_threshold_is_the_cheapest() -> None:
     assert measure.expected_cost(curve.at(cheapest_threshold(tally)), costs=costs) == pytest.approx(least)
 
 
-def test_the_demo_prints_its_numbers_and_leaves_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_demo_prints_its_numbers_and_writes_its_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tallies = tallies_by_site(simulate_screening())
     main(tmp_path)
     printed = capsys.readouterr().out

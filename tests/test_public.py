@@ -1,4 +1,4 @@
-"""What the packages offer."""
+"""Public names of packages, their documentation, and imports that stay lazy."""
 
 import importlib
 import inspect
@@ -93,7 +93,7 @@ PUBLIC = {
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_the_public_names_are_these(name: str) -> None:
+def test_public_names(name: str) -> None:
     package = importlib.import_module(name)
     measures = set(vars(package).get("MEASURES", ())) if name.startswith("baserate.measure") else set()
     assert set(dir(package)) - measures == {*PUBLIC[name].split()} - measures
@@ -101,37 +101,37 @@ def test_the_public_names_are_these(name: str) -> None:
 
 
 def test_dir_lists_the_public_names_of_every_package() -> None:
-    """Also before any of them is loaded."""
+    """Test `dir` in a new process, before any of the names is loaded."""
     code = """
 import importlib, pkgutil, baserate
 packages = [each.name for each in pkgutil.walk_packages(baserate.__path__, "baserate.") if each.ispkg]
 public = ["baserate", *(name for name in packages if not any(part[0] == "_" for part in name.split(".")))]
 print(len(public), [name for name in public if dir(mod := importlib.import_module(name)) != sorted(mod.__all__)])
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
-    assert done.stdout.split(" ", 1)[1].strip() == "[]"
-    assert int(done.stdout.split()[0]) >= 15
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert process.stdout.split(" ", 1)[1].strip() == "[]"
+    assert int(process.stdout.split()[0]) >= 15
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_every_public_name_is_there(name: str) -> None:
+def test_every_public_name_can_be_loaded(name: str) -> None:
     package = importlib.import_module(name)
     assert all(getattr(package, each) is not None for each in dir(package))
 
 
-def test_an_unknown_name_is_an_attribute_error() -> None:
+def test_unknown_name_raises_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'tallly'"):
         _ = getattr(baserate, "tal" + "lly")
 
 
-def test_the_version_is_that_of_the_package() -> None:
+def test_version_matches_the_metadata() -> None:
     from importlib.metadata import version
 
     assert baserate.__version__ == version("baserate")
 
 
-def test_importing_loads_neither_numpy_nor_anything_slow() -> None:
-    def loaded(code: str) -> set[str]:
+def test_imports_are_lazy() -> None:
+    def load_modules(code: str) -> set[str]:
         output = subprocess.run(
             [sys.executable, "-c", f"import sys; {code}; print(*sys.modules)"],
             capture_output=True,
@@ -140,16 +140,16 @@ def test_importing_loads_neither_numpy_nor_anything_slow() -> None:
         )
         return set(output.stdout.split())
 
-    assert "numpy" not in loaded("import baserate")
-    used = loaded("import baserate; baserate.measure.auc(baserate.curve(baserate.tally([0, 1], [1, 2])))")
+    assert "numpy" not in load_modules("import baserate")
+    used = load_modules("import baserate; baserate.measure.auc(baserate.curve(baserate.tally([0, 1], [1, 2])))")
     assert not used & {"scipy", "scipy.stats", "sklearn", "pandas", "duckdb", "narwhals", "click"}
-    tabled = loaded("from baserate import read; read.tallies({'y': [0, 1], 'p': [1, 2]}, truth='y', score='p')")
+    tabled = load_modules("from baserate import read; read.tallies({'y': [0, 1], 'p': [1, 2]}, truth='y', score='p')")
     assert not tabled & {"scipy", "pandas", "duckdb", "narwhals"}
-    theory = loaded(
+    theory = load_modules(
         "from baserate import population as p; p.best_threshold(p.linear(), 'f1'); p.binormal().average_precision"
     )
     assert not theory & {"scipy.stats", "pandas", "duckdb", "narwhals"}
-    mapped = loaded(
+    mapped = load_modules(
         "from baserate._calibrator import shift_log_odds; from baserate import apply; m = shift_log_odds(1.0); "
         "apply.frame(m, {'p': [0.5]}, score='p'); apply.as_sql(m, score='p'); apply.as_python(m)"
     )
@@ -157,8 +157,8 @@ def test_importing_loads_neither_numpy_nor_anything_slow() -> None:
     assert "baserate._population" in theory - used - tabled
 
 
-def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Public functions except measures, which are documented on a page of their own."""
+def list_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Yield public functions except measures, which have their own page."""
     for package, names in PUBLIC.items():
         for name in names.split():
             value = getattr(importlib.import_module(package), name)
@@ -166,10 +166,10 @@ def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
                 yield f"{package}.{name}", value
 
 
-def test_every_public_function_describes_its_parameters_and_its_result() -> None:
-    functions = dict(public_functions())
+def test_public_functions_document_parameters_and_results() -> None:
+    functions = dict(list_functions())
     assert len(functions) > 150
-    lacking = {}
+    missing = {}
     for name, function in functions.items():
         text = inspect.getdoc(function) or ""
         parameters = text.partition("Parameters\n----------\n")[2]
@@ -181,5 +181,5 @@ def test_every_public_function_describes_its_parameters_and_its_result() -> None
             and not re.search(rf"^\S.*\b{each}\b|^{each}\b", parameters, re.MULTILINE)
         ]
         result = re.search(r"^(Returns\n-------|Yields\n------)\n\S.*\n {4}\S", text, re.MULTILINE)
-        lacking[name] = [*undescribed, *["result"] * (not result)]
-    assert {name: each for name, each in lacking.items() if each} == {}
+        missing[name] = [*undescribed, *["result"] * (not result)]
+    assert {name: each for name, each in missing.items() if each} == {}

@@ -1,4 +1,4 @@
-"""Cases of a test: those that every run takes, and those that only `make test-all` does."""
+"""Quick cases of a parametrized test, which every run takes, and slow ones for `make test-all`."""
 
 from collections.abc import Callable, Iterable
 from itertools import islice
@@ -10,22 +10,22 @@ Quick = int | Callable[[Any], bool]
 
 
 def tiered(cases: Iterable[Any], quick: Quick = 1) -> list[Any]:
-    """All cases of one argument; only the first few, or those that `quick` is true of, are not slow."""
+    """Return all cases of one argument; the first `quick` ones, or those for which `quick` is true, are not slow."""
     return [case if _is_quick(at, case, quick) else slow(case) for at, case in enumerate(cases)]
 
 
 def tiered_rows(cases: Iterable[tuple[Any, ...]], quick: Quick = 1) -> list[Any]:
-    """All cases of several arguments; only the first few, or those that `quick` is true of, are not slow."""
+    """Return all cases of several arguments; those that `quick` selects are not slow, as in `tiered`."""
     return [case if _is_quick(at, case, quick) else slow(*case) for at, case in enumerate(cases)]
 
 
 def some(cases: Iterable[Any], step: int) -> Callable[[Any], bool]:
-    """Whether a case is one of each `step`, beginning with the first."""
+    """Return a predicate that selects every `step`-th case, beginning with the first."""
     return list(islice(cases, 0, None, step)).__contains__
 
 
 def slow(*values: Any) -> Any:  # noqa: ANN401  (as pytest has it)
-    """A case that only `make test-all` takes."""
+    """Mark a case for `make test-all` only."""
     return pytest.param(*values, marks=pytest.mark.slow)
 
 

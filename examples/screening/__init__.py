@@ -1,4 +1,4 @@
-"""Judge a screening test on a generated population, and leave a report to open.
+"""Evaluate a screening test on a simulated population, and write a report.
 
 Run as ``python -m examples.screening [FOLDER]``; `make demo` does it.
 """

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 from baserate import Costs, Tallies, UnknownLabelError, equalize, read
 from baserate.equalize import Goal
-from bench._scores import AsScored
+from bench._scores import PassthroughClassifier
 
 CONSTRAINTS = {
     "equalized_odds": "equalized-odds",
@@ -43,7 +43,7 @@ def groups(mortgages: dict[str, Any]) -> Tallies:
 def run_fairlearn(rows: dict[str, Any], constraint: str, objective: str) -> tuple[Any, np.ndarray[Any, Any]]:
     """What fairlearn chooses, and the chance of each row to be flagged."""
     chosen = ThresholdOptimizer(
-        estimator=AsScored(),
+        estimator=PassthroughClassifier(),
         constraints=constraint,
         objective=objective,
         prefit=True,

@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from bench._chromium import ABSENT, chromium, where
+from bench._chromium import MISSING, chromium, find_chromium
 from tests.report.page.browser import PageOpener, change, state
 from tests.report.page.pages import ScreeningReport, hostile_report, screening_report
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    if where() is None:
+    if find_chromium() is None:
         if os.environ.get("BASERATE_BROWSER") == "required":
-            pytest.fail(ABSENT)
-        pytest.skip(ABSENT)
+            pytest.fail(MISSING)
+        pytest.skip(MISSING)
     with chromium() as started:
         yield started
 
