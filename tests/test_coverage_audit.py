@@ -83,10 +83,10 @@ def test_failures_are_listed(toy: None) -> None:
 
 def test_methods_that_fail_elsewhere_are_no_measure_of_width() -> None:
     wide, narrow = [Bounds(-2, 2, 0)] * 100, [Bounds(-1, 1, 0)] * 100
-    here = [("x", summarize("a", "m", wide)), ("x", summarize("a", "m: other", narrow))]
-    there = [("x", summarize("b", "m", wide)), ("x", summarize("b", "m: other", [Bounds(1, 2, 0)] * 100))]
-    assert coverage_audit.remarks(here)["a", "m"] == "2.0× as wide as other"
-    assert not coverage_audit.remarks([*here, *there])["a", "m"]
+    first = [("x", summarize("a", "m", wide)), ("x", summarize("a", "m: other", narrow))]
+    second = [("x", summarize("b", "m", wide)), ("x", summarize("b", "m: other", [Bounds(1, 2, 0)] * 100))]
+    assert coverage_audit.remarks(first)["a", "m"] == "2.0× as wide as other"
+    assert not coverage_audit.remarks([*first, *second])["a", "m"]
 
 
 def test_replicates_do_not_depend_on_chunks(toy: None) -> None:
