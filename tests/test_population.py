@@ -123,7 +123,7 @@ def test_prevalences_of_0_and_1() -> None:
     none, all_ = population.linear(prevalence=0), population.linear(prevalence=1)
     assert isnan(none.average_precision)
     assert all_.average_precision == pytest.approx(1, rel=1e-15)
-    assert none.auc == all_.auc == pytest.approx(5 / 6)  # the distributions are still there
+    assert none.auc == all_.auc == pytest.approx(5 / 6)  # the distributions do not depend on the prevalence
     assert isnan(population.exact_value(none, "auc"))
     assert none.at(0.5).positives == all_.at(0.5).negatives == 0
     assert (none.posterior(0.5), all_.posterior(0.5)) == (0, 1)

@@ -36,8 +36,8 @@ def kkt_violation(a: Floats, q: Floats, amount: Floats, fixed: Floats) -> float:
     """Violation of the Karush–Kuhn–Tucker conditions at q, per row."""
     total = amount.sum() + fixed.sum()
     slope = (a * (amount / (a @ q))[:, None]).sum(axis=0) - total
-    there = fixed > 0
-    slope[there] += fixed[there] / q[there]
+    positive = fixed > 0
+    slope[positive] += fixed[positive] / q[positive]
     return float(np.where(q > 0, abs(slope), slope).max() / total)
 
 

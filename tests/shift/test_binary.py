@@ -597,9 +597,9 @@ def test_under_label_shift_performance_is_that_of_validation_at_the_estimate() -
         target, validation, assume="label shift", measures=["precision", "accuracy", "brier"]
     )
     rows = {row["measure"]: row for row in result.rows()}
-    there = shift.reweigh(validation, to=shift.estimate_prevalence(target, validation).value)
-    assert rows["brier"]["value"] == pytest.approx(measure.brier(there))
-    assert rows["precision"]["value"] == pytest.approx(measure.precision(baserate.curve(there).at(0.5)))
+    deployment = shift.reweigh(validation, to=shift.estimate_prevalence(target, validation).value)
+    assert rows["brier"]["value"] == pytest.approx(measure.brier(deployment))
+    assert rows["precision"]["value"] == pytest.approx(measure.precision(baserate.curve(deployment).at(0.5)))
     assert sum(rows[cell]["value"] for cell in ("tp", "fp", "fn", "tn")) == pytest.approx(5000)
     actual = tally(*simulate_unequal(400_000, 0.1, 5))
     assert rows["brier"]["low"] < measure.brier(actual) < rows["brier"]["high"]
@@ -646,23 +646,23 @@ def test_under_covariate_shift_no_curve_is_assumed(curve: str) -> None:
 def test_the_curve_is_least_squares_in_each_bin_with_its_influence() -> None:
     rng = np.random.default_rng(43)
     score = rng.random(400)
-    validation, there = tally(rng.random(400) < score, score), np.sort(rng.random(300))[::-1]
-    result = fit_curve(validation, there, np.ones(300), [0.5])
+    validation, target_score = tally(rng.random(400) < score, score), np.sort(rng.random(300))[::-1]
+    result = fit_curve(validation, target_score, np.ones(300), [0.5])
     assert np.nextafter(0.5, 0) in result.edges
     at = np.searchsorted(result.edges, score)
     truth = validation.positive[np.searchsorted(-validation.score, -score)]
     for place in range(len(result.middle)):
         slope, level = np.polyfit(score[at == place] - result.middle[place], truth[at == place], 1)
         assert (level, slope) == pytest.approx((result.level[place], result.slope[place]))
-    assert result.evaluate_falling(there) == pytest.approx(result(there))
+    assert result.evaluate_falling(target_score) == pytest.approx(result(target_score))
     change = rng.normal(size=300)
     row = 17  # one row's outcome moves a sum of chances by the hat matrix; so do its residual and the influence
     turned = validation.positive.copy()
     turned[row] = 1 - turned[row]
-    other = fit_curve(tally(turned.astype(bool), validation.score), there, np.ones(300), [0.5])
-    influence = result.influence_on(there, change)
+    other = fit_curve(tally(turned.astype(bool), validation.score), target_score, np.ones(300), [0.5])
+    influence = result.influence_on(target_score, change)
     per_unit = (influence[0] - influence[1])[row] / np.sqrt(result.correction[result.places(validation.score[row])])
-    expected = float(change @ (other.evaluate_lines(there) - result.evaluate_lines(there)))
+    expected = float(change @ (other.evaluate_lines(target_score) - result.evaluate_lines(target_score)))
     assert per_unit * (turned[row] - validation.positive[row]) == pytest.approx(expected)
 
 

@@ -230,7 +230,7 @@ def _maximize_parabola(slope: Floats, curve: Floats, start: Floats) -> Floats:
                 break
             free[rise.argmax()] = True
         else:
-            # Only as far as the first bound: a share freed by mistake may still come back.
+            # Only as far as the first bound; a share that reaches it stays at 0 until its slope frees it.
             out = free & (best <= 0)
             reach = y[out] / np.maximum(y[out] - best[out], np.finfo(np.float64).tiny)
             y = np.where(free, y + reach.min() * (best - y), 0.0)

@@ -421,8 +421,8 @@ def best_threshold(
     Examples
     --------
     >>> from baserate import population
-    >>> best_threshold = population.best_threshold(population.linear(), "f1")
-    >>> round(best_threshold.threshold, 12), round(best_threshold.value, 12)  # (3 − √5)/2 and 3 − √5
+    >>> best = population.best_threshold(population.linear(), "f1")
+    >>> round(best.threshold, 12), round(best.value, 12)  # (3 − √5)/2 and 3 − √5
     (0.38196601125, 0.7639320225)
     """
     check_population(population)
@@ -438,7 +438,7 @@ def best_threshold(
     sign = 1.0 if direction == "high" else -1.0
     peak = find_maximum(population, lambda counts: sign * goal.value(counts))
     if peak is None:
-        infinite = " or infinite" * _infinite_somewhere(population, goal, sign)
+        infinite = " or infinite" * _has_infinite_value(population, goal, sign)
         raise OptionError(
             f"{goal.name} is undefined{infinite} at every threshold of this population",
             remedy="choose another prevalence or measure.",
@@ -449,10 +449,10 @@ def best_threshold(
             remedy="choose another measure.",
         )
     best_value = _make_best(population, goal.name, peak._replace(value=sign * peak.value + 0.0))  # −0.0 is 0
-    return replace(best_value, has_infinities=_infinite_somewhere(population, goal, sign))
+    return replace(best_value, has_infinities=_has_infinite_value(population, goal, sign))
 
 
-def _infinite_somewhere(population: Population, goal: _Objective, sign: float) -> bool:
+def _has_infinite_value(population: Population, goal: _Objective, sign: float) -> bool:
     """Return whether some threshold has an infinitely good value."""
     values = np.asarray(goal.value(population.at(scan_thresholds(population))), dtype=np.float64)
     return bool((sign * values == np.inf).any())

@@ -258,12 +258,12 @@ def thresholds(population: Population, points: int = POINTS) -> Floats:
     check_domain("points", points, _domains.POINTS)
     classes = (population.negative, population.positive)
     if all(map(is_discrete, classes)):
-        return np.concatenate([[inf], np.unique(np.concatenate([atoms(each) for each in classes]))[::-1]])
-    lows, highs = zip(*(_score_range(population, at) for at in (0, 1)), strict=True)
+        return np.concatenate([[inf], _discrete_scores(population)])
+    lows, highs = zip(*map(_score_range, classes), strict=True)
     top, bottom = max(highs), min(lows)
-    table = population.at(np.array([top, bottom]))
-    strictest = [inf] * bool(table.flagged[0] > 0)
-    laxest = [-inf] * bool(table.not_flagged[1] > 0)
+    ends = population.at(np.array([top, bottom]))
+    strictest = [inf] * bool(ends.flagged[0] > 0)
+    laxest = [-inf] * bool(ends.not_flagged[1] > 0)
     n_inner = max(points - len(strictest) - len(laxest), 0)
     # Multiply, then divide: tenths are then the nearest floats to 0.1, 0.2 and so on.
     steps = np.arange(n_inner - 1, -1, -1) if n_inner > 1 else np.full(n_inner, 0.5)
@@ -414,11 +414,15 @@ _EXACT = {
 
 def _exact_tally(population: Population) -> Tally:
     """Return discrete scores as a tally of probabilities."""
-    classes = (population.positive, population.negative)
-    score = np.unique(np.concatenate([atoms(each) for each in classes]))[::-1]
-    shares = (population.prevalence, 1 - population.prevalence)
-    cells = np.array([share * point_mass(each, score) for share, each in zip(shares, classes, strict=True)])
+    score = _discrete_scores(population)
+    classes = (population.prevalence, population.positive), (1 - population.prevalence, population.negative)
+    cells = np.array([share * point_mass(each, score) for share, each in classes])
     return Tally(score, cells, cells**2, (cells > 0).astype(np.uint8))
+
+
+def _discrete_scores(population: Population) -> Floats:
+    """Return the atoms of both classes, in falling order."""
+    return np.unique(np.concatenate([atoms(population.negative), atoms(population.positive)]))[::-1]
 
 
 def _best_rows(population: Population, measure: Measure) -> Iterator[dict[str, Any]]:
@@ -461,9 +465,8 @@ def _resolve_measures(what: str | Measure) -> list[Measure]:
     return [as_measure(what)] if callable(what) else [find_measure(name) for name in TABLES.get(what.lower(), (what,))]
 
 
-def _score_range(population: Population, which: int) -> tuple[float, float]:
+def _score_range(distribution: Distribution) -> tuple[float, float]:
     """Return the least and greatest score of a class; an unbounded class ends at a rounded 0.1% quantile."""
-    distribution = (population.negative, population.positive)[which]
     low, high = support(distribution)
     least, most = float(distribution.ppf(_TAIL)), float(distribution.isf(_TAIL))
     # A power of ten between a twentieth and half of the range: the ends are round numbers.

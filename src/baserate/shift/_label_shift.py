@@ -250,7 +250,7 @@ def _bin_edges(tally: Tally, score: Floats, mass: Cells, thresholds: Iterable[fl
 
 def _check_support(tally: Tally, score: Floats, mass: Cells) -> None:
     """Raise if too much of the target lies where validation has no scores."""
-    # The range of the outermost rows at an end is the unit: far is one unit outside, thin is less than one inside.
+    # The range of the outermost rows at an end is the unit: far is over one unit outside, thin up to one unit inside.
     rows = np.cumsum(tally.rows.sum(axis=0, dtype=np.int64))
     low, high = float(tally.score[-1]), float(tally.score[0])
     below = float(tally.score[np.searchsorted(rows, rows[-1] - min(_END_ROWS, rows[-1]), side="right")]) - low

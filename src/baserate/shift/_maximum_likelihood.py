@@ -84,7 +84,7 @@ class Posterior(NamedTuple):
         if not adjusted:
             own[0] += _prevalence_influence(validation)
         line = _logistic_line(self.calibrator) if self.calibrator is not None else None
-        # Log-odds of the target, recovered from the ratios: pooled neighbors have no scores.
+        # Log-odds of the target, recovered from the ratios: scores are not passed on.
         x = np.zeros(1) if line is None else (ratios + log(self.at) - log1p(-self.at) - line[0]) / line[1]
         # Certain rows have infinite log-odds and a derivative of 0, whose product is NaN and counts as 0.
         with np.errstate(invalid="ignore"):
