@@ -43,7 +43,7 @@ KINDS = ["distinct", "tied", "edges", "few"]
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("bins", [1, 2, 5, 10, 15, 33])
-def test_bins_of_equal_width_are_those_of_scikit_learn(kind: str, bins: int) -> None:
+def test_bins_of_equal_width_equal_those_of_scikit_learn(kind: str, bins: int) -> None:
     truth, p = rows(kind)
     share, mean = calibration_curve(truth, p, n_bins=bins)
     ours = infer.calibration_curve(tally(truth, p), options=infer.CurveOptions(bins=bins))
@@ -55,7 +55,7 @@ def test_bins_of_equal_width_are_those_of_scikit_learn(kind: str, bins: int) -> 
 
 
 @pytest.mark.parametrize("bins", [2, 5, 10])
-def test_bins_of_equal_mass_are_those_of_scikit_learn_where_rows_divide(bins: int) -> None:
+def test_bins_of_equal_mass_equal_those_of_scikit_learn_where_rows_divide(bins: int) -> None:
     truth, p = rows("distinct")
     share, mean = calibration_curve(truth, p, n_bins=bins, strategy="quantile")
     ours = infer.calibration_curve(tally(truth, p), options=infer.CurveOptions(bins=bins, by="mass"))
@@ -175,7 +175,7 @@ def test_lowess_equals_statsmodels(size: int, span: float) -> None:
         assert infer.calibration_curve(t, "lowess")["share"] == pytest.approx(shown, rel=1e-7, abs=1e-9)
 
 
-def test_a_curve_is_clipped_but_distances_are_those_of_the_reference() -> None:
+def test_curves_are_clipped_and_distances_are_not() -> None:
     rng = np.random.default_rng(3)
     p = np.sort(rng.random(400))
     truth = rng.random(400) < p**3

@@ -70,7 +70,7 @@ def test_platt_beside_scikit_learn(page: tuple[Any, Floats], peers: dict[str, An
         assert (result["slope"], result["intercept"]) == pytest.approx((-a, -b), rel=2e-8)
 
 
-def test_a_logistic_curve_is_that_of_the_page(page: tuple[Any, Floats]) -> None:
+def test_a_logistic_fit_equals_that_of_the_page(page: tuple[Any, Floats]) -> None:
     result = calibrate.logistic(tally(*page))
     slope = result.parameters[1]
     assert values(result) == pytest.approx({"intercept": -0.6897839569176842, "slope": 0.9400481147756811}, rel=1e-9)

@@ -25,7 +25,7 @@ def unfiltered_tallies(columns: Columns) -> Results:
 
 
 @pytest.mark.parametrize("race", ["all", *RACES])
-def test_published_rates_are_those_of_the_unfiltered_rows(
+def test_published_rates_equal_those_of_the_unfiltered_rows(
     race: str, unfiltered_tallies: Results, published: Callable[[str], Any]
 ) -> None:
     output = published("compas_reference.json")["published_propublica"][race]
@@ -77,7 +77,7 @@ def test_the_significant_disparity_is_between_the_large_groups(columns: Columns)
     assert (-pair["high"], -pair["low"]) == pytest.approx((0.1831, 0.2444), abs=0.002)
 
 
-def test_differences_are_those_of_pandas_and_statsmodels(columns: Columns) -> None:
+def test_differences_agree_with_pandas_and_statsmodels(columns: Columns) -> None:
     table = pd.DataFrame(people(columns, UNFILTERED, SIX))
     negatives = table[~table["again"]].assign(flagged=lambda rows: rows["decile"] >= 0.5)
     counted = negatives.groupby("race")["flagged"].agg(["sum", "count"])

@@ -75,7 +75,7 @@ def test_the_published_accuracies_and_costs(columns: Columns) -> None:
     assert result == {UNFILTERED: [0.643184, 0.646078, 0.445604], FILTERED: [0.649069, 0.650832, 0.43848]}
 
 
-def test_the_mixture_where_it_is_the_only_one(columns: Columns) -> None:
+def test_the_mixture_where_it_is_unique(columns: Columns) -> None:
     policy = equalize.optimal_policy(tallies(columns, FILTERED), Goal("equalized-odds"))
     wanted = {"African-American": {0.7: 0.8010, 0.6: 0.1990}, "Caucasian": {0.5: 0.7796, 0.4: 0.2204}}
     for (race,), result in policy.by_group.items():

@@ -99,7 +99,7 @@ def test_no_precision_is_reached_at_the_end_of_the_model_population() -> None:
     np.testing.assert_allclose(measure.precision(c), [0.95, 0.995, np.nan], rtol=0, atol=1e-12)
 
 
-def test_nothing_exceeds_the_highest_score() -> None:
+def test_no_row_is_flagged_above_the_highest_score() -> None:
     # Slip: the slide for t = .90, which flags scores > t, shows one true positive.
     c = SIX.at(np.nextafter(0.90, 1))
     assert (c.tp, c.fp, c.fn, c.tn) == (0, 0, 3, 3)
@@ -110,7 +110,7 @@ def test_nothing_exceeds_the_highest_score() -> None:
 
 
 @pytest.mark.parametrize("c", [Counts(tp=1, fp=2, fn=3, tn=6), Counts(tp=10, fp=40, fn=20, tn=80)])
-def test_mcc_equals_kappa_also_where_nothing_is_learnt(c: Counts[float]) -> None:
+def test_mcc_equals_kappa_for_uninformative_classifiers(c: Counts[float]) -> None:
     # Slip: they are said to coincide only if FP = FN.
     assert c.fp != c.fn
     assert measure.mcc(c) == measure.kappa(c) == 0
@@ -149,7 +149,7 @@ def test_at_equal_prevalence_two_infection_models_are_much_closer() -> None:
         assert 0.89 < two / one < 0.96
 
 
-def test_if_everybody_is_tested_first_the_test_costs_true_negatives_too() -> None:
+def test_testing_everybody_also_costs_true_negatives() -> None:
     # Slip: the test comes first for everyone, yet a true negative costs nothing.
     a = Counts(tp=150, fn=170, fp=50, tn=630)
     as_given, consistent = (Costs(tp=27_000, fn=37_000, fp=2_000, tn=tn) for tn in (0, 2_000))
@@ -202,7 +202,7 @@ def test_the_45_degree_tangent_need_not_be_nearest_to_the_corner() -> None:
     assert nearest_corner(c) == 0.5
 
 
-def test_selection_is_never_as_likely_overall_as_in_the_class_it_favours() -> None:
+def test_flag_rate_lies_below_the_rate_of_the_favored_class() -> None:
     # Slip: P(S=1 | −) < P(S=1 | +) = P(S=1). A mean of two different numbers equals neither.
     selected = Counts(tp=90, fn=10, fp=200, tn=800)
     among_positives, among_negatives = measure.sensitivity(selected), measure.fpr(selected)

@@ -184,7 +184,7 @@ def test_mcc_is_symmetric_in_the_classes_and_f1_is_not() -> None:
         assert abs(measure.f1(c.swap_classes()) - measure.f1(c)) > 0.05
 
 
-def test_imbalance_hides_in_the_false_positive_rate_and_shows_in_precision() -> None:
+def test_imbalance_affects_precision_and_not_the_false_positive_rate() -> None:
     lax, middle = SPAM["lax"], SPAM["middle"]
     assert measure.sensitivity(lax) == measure.sensitivity(middle) == near(0.9)
     assert measure.fpr(lax) - measure.fpr(middle) == pytest.approx(0.0019, abs=5e-5)
@@ -208,7 +208,7 @@ def all_tables() -> Counts[float]:
     return Counts(tp=tp[there], fp=fp[there], fn=fn[there], tn=tn[there])
 
 
-def test_mcc_and_kappa_agree_exactly_when_errors_balance_or_nothing_is_learnt() -> None:
+def test_mcc_and_kappa_agree_exactly_when_errors_balance_or_there_is_no_association() -> None:
     c = all_tables()
     mcc, kappa = np.asarray(measure.mcc(c)), np.asarray(measure.kappa(c))
     agree = np.abs(mcc - kappa) < 1e-12
@@ -303,7 +303,7 @@ def test_four_areas_under_one_pr_curve(six_cases: Curve) -> None:
     assert trapezoid_from(six_cases, 0) == pytest.approx(0.6833, abs=5e-5)
 
 
-def test_area_between_two_points_of_a_pr_curve_is_that_of_all_mixtures(six_cases: Curve) -> None:
+def test_area_between_two_points_of_a_pr_curve_is_the_area_of_all_mixtures(six_cases: Curve) -> None:
     # Davis & Goadrich (2006): mixing two thresholds moves along a line of true and false positives.
     area = 0.0
     for (tp, fp), (more_tp, more_fp) in [((0, 0), (1, 0)), ((1, 0), (2, 0)), ((2, 2), (3, 2))]:

@@ -194,7 +194,7 @@ def test_areas_of_a_dense_tally(odds: float, pr_auc: float) -> None:
     assert c.tally.prevalence == pytest.approx(odds / (1 + odds), rel=0, abs=1e-12)
 
 
-def test_pr_area_where_class_1_is_twice_as_frequent_as_given() -> None:
+def test_pr_area_where_class_1_is_twice_as_frequent_as_printed() -> None:
     assert measure.pr_auc(dense_tally(8000, odds=2)) == pytest.approx(0.9043697, rel=0, abs=5e-8)
 
 

@@ -59,7 +59,7 @@ def test_power_of_one_curve(facts: dict[str, Any]) -> None:
     )
 
 
-def test_the_root_of_two_as_printed_in_the_paper_is_what_gives_the_digits(facts: dict[str, Any]) -> None:
+def test_rounded_constants_of_the_paper_give_the_published_digits(facts: dict[str, Any]) -> None:
     # With √2 in place of 1.414 the power of 41 and 72 would be 0.9897465, not 0.9897453.
     square = 2 * ndtri(0.73) ** 2
     exact = 0.0099 * np.exp(-square / 2) * np.array([5 * square + 8, square + 8])

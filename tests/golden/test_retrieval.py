@@ -58,7 +58,7 @@ def test_a_random_ranking_has_the_precision_of_chance(share: float) -> None:
     assert population.retrieval("random", prevalence=share).average_precision == pytest.approx(share, rel=1e-13)
 
 
-def test_equal_aucs_hide_what_early_retrieval_shows() -> None:
+def test_equal_aucs_differ_in_early_retrieval() -> None:
     poor, good = (population.retrieval(level, prevalence=1 / 11) for level in ("ER-", "ER+"))
     assert poor.auc == pytest.approx(good.auc, rel=0, abs=1e-15)
     assert good.average_precision > poor.average_precision + 0.2

@@ -147,7 +147,7 @@ def test_weak_scores_converge() -> None:
     assert abs(share - result.value) > 0.05  # and EM has hardly moved when it stops
 
 
-def test_performance_without_labels_is_that_of_the_tiny_posteriors(shifts: dict[str, Any]) -> None:
+def test_performance_without_labels_equals_that_of_the_tiny_posteriors(shifts: dict[str, Any]) -> None:
     given = shifts["unit_vectors"]["cbpe_tiny"]
     same = ("accuracy", "precision", "specificity", "f1", "average_precision")
     names = {name: name for name in same} | {"sensitivity": "recall", "auc": "roc_auc"}
@@ -158,7 +158,7 @@ def test_performance_without_labels_is_that_of_the_tiny_posteriors(shifts: dict[
 
 
 @pytest.mark.parametrize(("name", "at"), [place for place in PLACES if place[0] in ("gauss", "adult_lr")])
-def test_performance_without_labels_is_that_of_adjusted_posteriors(
+def test_performance_without_labels_equals_that_of_adjusted_posteriors(
     shifts: dict[str, Any], sides: Sides, name: str, at: str
 ) -> None:
     """Nearer to what was realised than posteriors that nobody adjusted, wherever the prevalence has changed much."""

@@ -127,7 +127,7 @@ def test_the_highest_score_decides(sample: Sample) -> None:
     np.testing.assert_allclose(table.mass, wanted, rtol=1e-12)
 
 
-def test_an_absent_class_has_no_number_of_its_own_and_does_not_spoil_the_rest() -> None:
+def test_an_absent_class_has_no_value_and_does_not_affect_the_others() -> None:
     truth, score, _ = simulate(4)
     there = truth != 3
     rows = baserate.class_scores(truth[there], score[there])

@@ -57,12 +57,12 @@ def bounds(result: ConfidenceBand) -> Array:
         (20, 0.99, 0.35241),
     ],
 )
-def test_kolmogorovs_distance_is_that_of_millers_table(rows: int, level: float, distance: float) -> None:
+def test_kolmogorovs_distance_equals_millers_table(rows: int, level: float, distance: float) -> None:
     assert kolmogorov_distance(rows, level) == pytest.approx(distance, abs=2e-5)
 
 
 @given(st.integers(1, 3000), st.sampled_from([0.5, 0.8, 0.95, 0.99]))
-def test_kolmogorovs_distance_is_never_too_small_and_hardly_too_large(rows: int, level: float) -> None:
+def test_kolmogorovs_distance_is_conservative_and_nearly_exact(rows: int, level: float) -> None:
     exact = stats.kstwo.ppf(level, rows)
     assert exact - 1e-6 <= kolmogorov_distance(rows, level) <= exact * 1.01  # SciPy's own has six digits
 
@@ -90,7 +90,7 @@ def test_roc_band_at_a_point_by_hand() -> None:
     assert high == pytest.approx(share + np.hypot(most - share, 0.6 * (laxer - rate) / 0.75))
 
 
-def test_precision_band_where_everything_is_flagged_is_that_of_the_prevalence() -> None:
+def test_precision_band_where_everything_is_flagged_equals_that_of_the_prevalence() -> None:
     result = confidence_band(Tally.from_counts([0.9, 0.4], [[20, 10], [20, 50]]), "pr")
     assert bounds(result)[0][-1] == pytest.approx(wilson(30, 70, 0.95)[0])
 
@@ -261,7 +261,7 @@ def test_the_seed_alone_determines_samples() -> None:
     assert same(bounds(confidence_band(tally, "roc", seed=3)), bounds(confidence_band(tally, "roc", seed=4)))
 
 
-def test_points_are_those_of_the_curve() -> None:
+def test_points_of_bands_lie_on_the_curve() -> None:
     rng = np.random.default_rng(0)
     tally = baserate.tally(rng.random(3000) < 0.3, rng.random(3000))
     assert len(confidence_band(tally, "roc").columns["fpr"]) <= 200

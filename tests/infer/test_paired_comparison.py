@@ -202,7 +202,7 @@ def test_comparisons_without_rows_raise() -> None:
 
 @pytest.mark.parametrize("side", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("value", [-0.3, -0.05, 0.2])
-def test_p_of_normal_intervals_is_that_of_the_normal_test(value: float, side: Side) -> None:
+def test_p_values_of_normal_intervals_equal_the_normal_test(value: float, side: Side) -> None:
     def interval(level: float) -> tuple[float, float]:
         return value - 0.1 * normal_quantile(level), value + 0.1 * normal_quantile(level)
 
@@ -435,7 +435,7 @@ def test_bootstrap_differences_agree_with_a_plain_bootstrap(name: str, monkeypat
     assert result.difference.high == pytest.approx(high, abs=0.15 * wide)
 
 
-def test_many_rows_use_fewer_samples_and_report_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_rows_use_fewer_samples_and_state_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = sample(400, seed=2)
     monkeypatch.setattr(_bootstrap, "MAX_SAMPLES", 999)
     (full,) = compare(rows, measure="average_precision", question=RESAMPLED)

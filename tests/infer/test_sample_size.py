@@ -172,7 +172,7 @@ def test_hanley_and_mcneil_by_hand() -> None:
         assert (Z * sqrt(variance) <= 0.03) == enough
 
 
-def test_the_variance_of_a_binormal_curve_is_that_of_the_formula_with_unrounded_constants() -> None:
+def test_binormal_variance_agrees_with_unrounded_constants() -> None:
     # Formula 4 of 1997 with b = 1 is formula 3 of 2004, but for 1/(32π) and √2.
     for auc in (0.55, 0.7, 0.9):
         pair = binormal_pair((sqrt(2) * ndtri(auc), 1), (1, 1), correlation=(0, 0))
@@ -236,7 +236,7 @@ def exact_area(auc: float, positives: float, negatives: float, ratio: float) -> 
 
 
 @pytest.mark.parametrize(("auc", "ratio"), [(0.6, 1.0), (0.8, 2.0), (0.9, 0.5), (0.3, 1.5)])
-def test_the_variance_of_normal_scores_of_any_spread_is_that_of_their_placements(auc: float, ratio: float) -> None:
+def test_variance_of_normal_scores_equals_that_of_their_placements(auc: float, ratio: float) -> None:
     result = expect_auc(auc, 40, 160, ratio)
     assert result.variance == pytest.approx(exact_area(auc, 40, 160, ratio), rel=1e-3)
 
@@ -351,7 +351,7 @@ def test_independent_pairs_equal_those_of_their_rows() -> None:
 
 
 @given(expect=shares, goal=st.floats(0.05, 0.95), trials=st.integers(1, 200), sides=st.sampled_from([1, 2]))
-def test_exact_power_is_that_of_the_test_of_scipy(expect: float, goal: float, trials: int, sides: Sides) -> None:
+def test_exact_power_agrees_with_scipys_test(expect: float, goal: float, trials: int, sides: Sides) -> None:
     assume(expect != goal)
     side = "greater" if expect > goal else "less"
     rejected = [k for k in range(trials + 1) if binomtest(k, trials, goal, side).pvalue <= 0.05 / sides]

@@ -122,7 +122,7 @@ def test_scores_that_are_no_probabilities_raise() -> None:
         infer.estimate("brier", tally([1, 0], [2.0, 0.5]))
 
 
-def test_interval_of_a_positive_mean_is_that_of_a_count() -> None:
+def test_interval_of_a_positive_mean_equals_that_of_a_count() -> None:
     # Garwood's problem with the normal approximation: (x − θ)² = z²θ.
     z = 1.959963984540054
     for count in (4.0, 10.0, 50.0):

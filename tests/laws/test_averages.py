@@ -175,7 +175,7 @@ def test_top_one_is_accuracy_and_more_is_no_worse(sample: ScoredRows) -> None:
 
 
 @given(scored_rows())
-def test_brier_is_that_of_exact_fractions(sample: ScoredRows) -> None:
+def test_brier_score_equals_exact_fractions(sample: ScoredRows) -> None:
     exact = Fraction(0)
     for truth, score in zip(sample.truth, sample.score, strict=True):
         exact += sum((Fraction(p) - (at == truth)) ** 2 for at, p in enumerate(score))

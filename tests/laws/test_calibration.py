@@ -197,7 +197,7 @@ def stacks(draw: st.DrawFn, *, shared: bool) -> Stack:
 
 @pytest.mark.slow
 @given(stacks(shared=True) | stacks(shared=False))
-def test_a_measure_of_a_stack_is_that_of_each_tally(stack: Stack) -> None:
+def test_measures_of_a_stack_equal_those_of_each_tally(stack: Stack) -> None:
     alone = []
     for positive, negative in zip(stack.positive, stack.negative, strict=True):
         there = positive + negative > 0

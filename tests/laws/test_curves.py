@@ -36,7 +36,7 @@ def hull_by_hand(path: list[Point]) -> list[Point]:
 
 
 @given(st.data())
-def test_counts_are_those_of_flagging_at_or_above_the_threshold(data: st.DataObject) -> None:
+def test_counts_flag_scores_at_or_above_the_threshold(data: st.DataObject) -> None:
     sample = data.draw(rows())
     weight = data.draw(like(sample, st.sampled_from([0.5, 1.0, 4.0])))
     curve = baserate.curve(baserate.tally(*sample, weight=weight))

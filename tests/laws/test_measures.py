@@ -128,7 +128,7 @@ def test_swapping_the_classes_gives_the_dual(c: Counts[float], sample: Rows) -> 
             assert same(measure(one), MEASURES[dual](other), within=1e-12), name
 
 
-def test_duals_come_in_pairs_and_cover_what_is_symmetric() -> None:
+def test_duals_come_in_pairs_and_cover_symmetric_measures() -> None:
     pairs = {name: describe(m).dual for name, m in MEASURES.items() if describe(m).dual is not None}
     assert all(pairs[str(dual)] == name for name, dual in pairs.items())
     assert pairs["auc"] == "auc"
@@ -196,7 +196,7 @@ def test_the_ginis_are_one_area_scaled_differently(sample: Rows) -> None:
 
 
 @given(rows())
-def test_areas_are_those_under_the_tabulated_curves(sample: Rows) -> None:
+def test_areas_equal_those_under_the_tabulated_curves(sample: Rows) -> None:
     curve = baserate.curve(baserate.tally(*sample))
     m = baserate.measure
     for table, area in [("roc", m.auc(curve)), ("gain", m.cap_area(curve)), ("roc", m.partial_auc(curve))]:

@@ -77,7 +77,7 @@ def test_values_are_floats_in_their_span(c: Confusion) -> None:
 
 
 @given(squares() | squares(st.sampled_from([0.0, 0.1, 0.7, 1e-9, 3e7])))
-def test_a_measure_is_undefined_exactly_when_what_it_needs_is_zero(c: Confusion) -> None:
+def test_a_measure_is_undefined_exactly_when_a_needed_margin_is_zero(c: Confusion) -> None:
     for name, value in values(c).items():
         lacks = any(getattr(c, margin) == 0 for margin in describe(MEASURES[name]).needs)
         assert isnan(value) == lacks, name
@@ -356,9 +356,7 @@ def test_confusion_entropy_of_two_classes_may_exceed_one() -> None:
         (np.diag([np.nan] * 3), OptionError, "finite numbers ≥ 0"),
     ],
 )
-def test_weights_of_kappa_say_how_bad_disagreements_are(
-    weights: npt.ArrayLike, error: type[Exception], message: str
-) -> None:
+def test_weights_of_kappa_rank_disagreements(weights: npt.ArrayLike, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         multiclass.kappa(Confusion(np.ones((3, 3)), (0, 1, 2)), weights=weights)
 

@@ -143,7 +143,7 @@ def test_best_thresholds_move_with_the_scores(made: Population, scale: float, sh
 
 
 @given(binormals(), st.floats(0.1, 10))
-def test_the_cheapest_threshold_is_that_of_the_formula(made: Population, cost: float) -> None:
+def test_the_cheapest_threshold_equals_the_formula(made: Population, cost: float) -> None:
     costs = Costs(fp=cost, fn=1)
     closed, searched = (
         population.least_cost_threshold(made, costs),

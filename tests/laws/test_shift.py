@@ -30,7 +30,7 @@ def estimate_measure(name: str, data: Tally, **options: Any) -> Any:  # noqa: AN
 
 
 @given(people, share)
-def test_reweighing_changes_masses_and_nothing_else(data: Rows, to: float) -> None:
+def test_reweighing_changes_only_masses(data: Rows, to: float) -> None:
     sample = make_tally(data)
     result = shift.reweigh(sample, to=to)
     assert result.reweighed

@@ -95,7 +95,7 @@ def test_absent_classes_are_noted_and_have_no_pairs() -> None:
     assert output["auc", 2, None]["why"] == "no row is of the class"
 
 
-def test_costs_are_those_of_the_labels() -> None:
+def test_costs_are_matched_by_label() -> None:
     costs = CostMatrix([[0, 9, 9], [1, 0, 9], [2, 3, 0]], ["c", "b", "a"])
     values = key_values(LABELS, measures=["kappa"], costs=costs)
     assert values["expected_cost", None, None, None, None] == pytest.approx((9 + 3) / 8)

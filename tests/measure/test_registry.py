@@ -275,7 +275,7 @@ def test_a_partial_area_takes_the_right_side_of_steps() -> None:
     assert measure.partial_auc(CURVE, tpr=(0, 0.5), standardized=True) == 1
 
 
-def test_without_positives_a_partial_area_is_undefined_too() -> None:
+def test_partial_areas_without_positives_are_undefined() -> None:
     assert math.isnan(measure.partial_auc(baserate.curve(baserate.tally([0, 0], [1, 2])), fpr=(0, 0.5)))
 
 

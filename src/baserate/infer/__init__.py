@@ -23,7 +23,7 @@ Comparisons
     `_unpaired_comparison`: independent samples.
 Calibration
     `_calibration_summary`: all calibration measures and tests; calibration curves as tables.
-    `_calibration_tests`: Cox, Spiegelhalter, Hosmer–Lemeshow and ECCE tests; other prevalences.
+    `_calibration_tests`: Cox, Spiegelhalter, Hosmer–Lemeshow and ECCE tests; other prevalences, likelihood ratios.
     `_calibration_intervals`: intervals of calibration measures; null references of distances from calibration.
 Sample size
     `_sample_size`: the answer, normal tests, and simulated sizes.

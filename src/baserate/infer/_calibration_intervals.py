@@ -237,12 +237,12 @@ def _observed_expected_interval(inputs: CalibrationInput) -> Bounds:
         least, most, *_ = _mean_interval(inputs._replace(value=mean / tally.total))
         high = tally.prevalence / least if least > 0 else inf
         return Bounds(tally.prevalence / most, high, "from the interval of the mean probability, prevalence known")
-    left = np.stack([1 - inputs.value * tally.score, -inputs.value * tally.score])
-    noise = float(np.sum(tally.squares * left**2)) / tally.total**2
+    residual = np.stack([1 - inputs.value * tally.score, -inputs.value * tally.score])
+    noise = float(np.sum(tally.squares * residual**2)) / tally.total**2
     rows = tally.total**2 / float(tally.squares.sum())
     share = proportion_from_variance(tally.prevalence, noise, rows)
-    shrunk = _trial_factor(tally, left, inputs.level)
-    low, high = wilson_or_exact(share.hits * shrunk, share.misses * shrunk, inputs.level)
+    factor = _trial_factor(tally, residual, inputs.level)
+    low, high = wilson_or_exact(share.hits * factor, share.misses * factor, inputs.level)
     return Bounds(low * tally.total / mean, high * tally.total / mean, how)
 
 
@@ -268,8 +268,8 @@ def _mean_interval(inputs: CalibrationInput) -> Bounds:
         how = f"{how} within each class"
     noise = float(np.sum(tally.squares * distances(tally.score, mean) ** 2)) / tally.total**2
     share = proportion_from_variance(inputs.value, noise, tally.total**2 / float(tally.squares.sum(dtype=np.float64)))
-    shrunk = 1.0 if tally.reweighed else _trial_factor(tally, np.asarray(distances(tally.score, mean)), inputs.level)
-    return Bounds(*wilson_or_exact(share.hits * shrunk, share.misses * shrunk, inputs.level), how)
+    factor = 1.0 if tally.reweighed else _trial_factor(tally, np.asarray(distances(tally.score, mean)), inputs.level)
+    return Bounds(*wilson_or_exact(share.hits * factor, share.misses * factor, inputs.level), how)
 
 
 def _sum_classes(cells: Cells) -> Floats:

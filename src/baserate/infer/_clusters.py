@@ -135,9 +135,9 @@ def _leave_out_clusters(measure: Measure, cells: UniqueRows, model: str, seed: S
     if groups < cells.clusters:
         # At random: clusters are numbered by content, so neighbors are similar.
         group = make_generator(seed).permutation(cells.clusters) % groups
-    code, mass, ready = group[cells.cluster], cells.mass, SortedScores.of(cells, model)
+    code, mass, sorted_scores = group[cells.cluster], cells.mass, SortedScores.of(cells, model)
     masses = (np.where(code == at, 0.0, mass)[None] for at in range(groups))
-    return np.array([evaluate_tally(measure, next(ready.tallies(each))) for each in masses])
+    return np.array([evaluate_tally(measure, next(sorted_scores.tallies(each))) for each in masses])
 
 
 def _ks_limits(cells: UniqueRows, model: str, value: float, level: float) -> tuple[float, float] | None:
@@ -197,9 +197,9 @@ def _share_interval(measure: Measure, cells: UniqueRows, flagged: Bools, level: 
     # A variance of 0 means only hits or only misses: each cluster counts as one trial.
     usable = spread.is_positive and 0 < p < 1 and bool((hit > 0).any() and (miss > 0).any())
     share = _binomial.proportion_from_variance(p, spread.variance if usable else 0.0, _effective_size(hit + miss))
-    shrunk = 1 / t_widening(spread.freedom, level) ** 2 if usable else 1.0
+    shrinkage = 1 / t_widening(spread.freedom, level) ** 2 if usable else 1.0
     low, high, how = _binomial.proportion_interval(
-        _binomial.Proportion(share.hits * shrunk, share.misses * shrunk), level
+        _binomial.Proportion(share.hits * shrinkage, share.misses * shrinkage), level
     )
     return Bounds(low, high, f"{how} with the jackknife variance of {count_of(clusters, 'cluster')}")
 

@@ -218,14 +218,14 @@ def weighted_freedom(measure: Measure, counts: Counts[float]) -> float:
     if counts.moments is None:
         return inf
     mass, squares, rows = _table_arrays(counts)
-    steady = _table_arrays(stabilize_weights(counts))[1]
+    stabilized = _table_arrays(stabilize_weights(counts))[1]
     # Where the class average replaces a cell's own squares, its uncertainty is that of all rows of the class.
-    pooled = [np.where(steady > squares, each.sum(axis=1, keepdims=True), each) for each in (mass, squares, rows)]
+    pooled = [np.where(stabilized > squares, each.sum(axis=1, keepdims=True), each) for each in (mass, squares, rows)]
     spread = np.maximum(np.nan_to_num(ratio(pooled[2] * pooled[1], pooled[0] ** 2), nan=1.0) - 1, 0.0)
     n_rows = np.maximum(pooled[2], 1.0)
-    doubt = np.minimum((4 * spread + 6 * spread**2) / (1 + spread) / n_rows, 1 - 1 / n_rows) * steady**2
+    uncertainty = np.minimum((4 * spread + 6 * spread**2) / (1 + spread) / n_rows, 1 - 1 / n_rows) * stabilized**2
     slope = _cell_gradient(measure, mass)
-    variance, noise = float(np.sum(slope**2 * steady)), float(np.sum(slope**4 * doubt))
+    variance, noise = float(np.sum(slope**2 * stabilized)), float(np.sum(slope**4 * uncertainty))
     return max(2 * variance**2 / noise, 1.0) if noise > 0 and np.isfinite(variance) else inf
 
 
@@ -375,11 +375,11 @@ def simulate_limits(counts: Counts[Floats], measure: Measure, level: float, rng:
         )
     own, others = rng.spawn(2)
     low, high = _sample_limits(mass, squares, measure, level, own)
-    hollow = np.flatnonzero((mass == 0).any(axis=0))
-    if len(hollow):
+    sparse = np.flatnonzero((mass == 0).any(axis=0))
+    if len(sparse):
         # With a prior of half a row an empty cell can occur; without it, the cell is impossible. Cover both.
-        bare = _sample_limits(mass[:, hollow], squares[:, hollow], measure, level, others, filled=False)
-        low[hollow], high[hollow] = np.fmin(low[hollow], bare[0]), np.fmax(high[hollow], bare[1])
+        unfilled = _sample_limits(mass[:, sparse], squares[:, sparse], measure, level, others, filled=False)
+        low[sparse], high[sparse] = np.fmin(low[sparse], unfilled[0]), np.fmax(high[sparse], unfilled[1])
     return np.stack([low, high])
 
 
@@ -486,15 +486,15 @@ def confusion_interval(measure: Measure, confusion: Confusion, value: float, lev
     if len(confusion.labels) > MOST_CLASSES or isinf(value) or confusion.rows.total < 2:
         return None
     cells = _smooth_table(confusion)
-    near = _expand_measure(measure, cells.mass, confusion.labels)
-    if not (isfinite(near.value) and np.isfinite(near.first).all()):
+    expansion = _expand_measure(measure, cells.mass, confusion.labels)
+    if not (isfinite(expansion.value) and np.isfinite(expansion.first).all()):
         return None
     biased = unwrap_options(measure) in _BIASED
-    bias = float(np.sum(cells.squares * near.second)) / 2 if biased else 0.0
+    bias = float(np.sum(cells.squares * expansion.second)) / 2 if biased else 0.0
     span = describe(measure).span
-    parts = _variance_components(cells, near, confusion.rows.truth)
+    parts = _variance_components(cells, expansion, confusion.rows.truth)
     variance = sum(part.variance for part in parts)
-    moments = DeltaMoments(_correct_bias(value, bias, span), near.value, variance, degrees_of_freedom(parts))
+    moments = DeltaMoments(_correct_bias(value, bias, span), expansion.value, variance, degrees_of_freedom(parts))
     bounds = _find_limits(moments, span, level, logarithm=not biased)
     return bounds and Bounds(*bounds, DELTA_METHOD)
 
@@ -533,9 +533,9 @@ def _expand_measure(measure: Measure, mass: Floats, labels: tuple[object, ...]) 
     return Expansion(value, first.reshape(mass.shape), second.reshape(mass.shape))
 
 
-def _variance_components(cells: Cells, near: Expansion, rows: Floats) -> list[VarianceComponent]:
+def _variance_components(cells: Cells, expansion: Expansion, rows: Floats) -> list[VarianceComponent]:
     """Sum variance contributions of each true class; a cell of less than a row counts as one, a class as two."""
-    added = cells.squares * near.first**2
+    added = cells.squares * expansion.first**2
     second = added.sum(axis=1)
     fourth = np.sum(added**2 / np.maximum(cells.rows, 1.0), axis=1)
     return [

@@ -329,8 +329,8 @@ def _simulated_table_bounds(inputs: IntervalInput, *, way: _confusion_intervals.
     )
     if way != "bootstrap" and _confusion_intervals.has_empty_cells(table):
         # With a prior of half a row an empty cell can occur; without it, the cell is impossible. Cover both.
-        bare = _confusion_intervals.simulate_values(inputs.measure, table, way=way, seed=seed, filled=False)
-        other = percentile_bounds(bare, level, "")
+        unfilled = _confusion_intervals.simulate_values(inputs.measure, table, way=way, seed=seed, filled=False)
+        other = percentile_bounds(unfilled, level, "")
         if not other.why:
             bounds = bounds._replace(low=min(bounds.low, other.low), high=max(bounds.high, other.high))
     return _widen_for_weights(inputs, bounds) if weighted and not bounds.why else bounds

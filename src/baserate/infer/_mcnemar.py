@@ -84,10 +84,10 @@ def corrected_test(first: int, second: int, side: Side) -> TestResult:
         return TestResult(nan, 1.0)
     difference = float(first - second)
     if side == "two-sided":
-        nearer = copysign(max(abs(difference) - 1, 0.0), difference)
+        corrected = copysign(max(abs(difference) - 1, 0.0), difference)
     else:
-        nearer = difference - 1 if side == "greater" else difference + 1
-    z = nearer / sqrt(first + second)
+        corrected = difference - 1 if side == "greater" else difference + 1
+    z = corrected / sqrt(first + second)
     return TestResult(z, normal_p(z, side))
 
 

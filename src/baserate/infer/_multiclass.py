@@ -211,8 +211,8 @@ def _interval_without_variance(sample: AverageSample, level: float, *, ranks: bo
         low, high = (1 - reach, 1.0) if value else (0.0, reach)
         return Bounds(low, high, SEPARATED_METHOD)
     if ranks:
-        still = _auc_intervals.AucEstimate(value, nan, float(rows[0]), float(rows[1]))
-        return Bounds(*_auc_intervals.score_interval(still, level), NO_VARIANCE_METHOD)
+        estimate = _auc_intervals.AucEstimate(value, nan, float(rows[0]), float(rows[1]))
+        return Bounds(*_auc_intervals.score_interval(estimate, level), NO_VARIANCE_METHOD)
     trials = float(rows.sum())
     return Bounds(*wilson(value * trials, (1 - value) * trials, level), f"Wilson: {_NO_VARIANCE}")
 
@@ -515,13 +515,13 @@ def _compare_by_influence(
     of = np.zeros(len(a), dtype=np.intp) if request.measure in LOSSES else a.truth
     parts = [_variances.VarianceComponent.of_rows(difference[of == at], times[of == at]) for at in np.unique(of)]
     error, smallest = sqrt(sum(part.variance for part in parts)), min(part.rows for part in parts)
-    areas = request.measure is hand_till
-    name, value = "placements, as DeLong's" if areas else "influence function", values[0] - values[1]
+    is_area = request.measure is hand_till
+    name, value = "placements, as DeLong's" if is_area else "influence function", values[0] - values[1]
     if not _ROUNDING * max(map(abs, values)) < error < inf:
         how = f"Newcombe's score limits of both as if independent areas of the smallest class: {NO_VARIANCE}"
-        still = [_auc_intervals.AucEstimate(each, nan, smallest, smallest) for each in values]
-        return request.conclude_by_areas(values, still, how) if areas else None
-    if len(parts) == 2 and areas:  # two classes have one curve, for which DeLong's test is normal
+        estimates = [_auc_intervals.AucEstimate(each, nan, smallest, smallest) for each in values]
+        return request.conclude_by_areas(values, estimates, how) if is_area else None
+    if len(parts) == 2 and is_area:  # two classes have one curve, for which DeLong's test is normal
         return request.conclude_by_t(values, StudentizedDifference(value, error, inf, name))
     freedom = _variances.degrees_of_freedom(parts)
     if influences[0].inner is average_precision:

@@ -276,21 +276,21 @@ class _PairedComparison:
         info = describe(self.request.measure)
         method = _choose_method(self.request, self.cells)
         # Sorting, influences and samples are shared by all pairs that need them.
-        left = [pair for pair in pairs if not self._has_same_scores(*pair)]
-        names = list(dict.fromkeys(name for pair in left for name in pair))
-        by: Any = None
+        different = [pair for pair in pairs if not self._has_same_scores(*pair)]
+        names = list(dict.fromkeys(name for pair in different for name in pair))
+        compare_pair: Any = None
         if info.of is Counts:
-            by = partial(self._compare_decisions, method)
-        elif left and method == "delong":
-            by = partial(self._compare_aucs, names, auc_influence(self.cells, names))
-        elif left and method == "influence":
-            by = self._compare_by_influence
-        elif left:
-            by = partial(
+            compare_pair = partial(self._compare_decisions, method)
+        elif different and method == "delong":
+            compare_pair = partial(self._compare_aucs, names, auc_influence(self.cells, names))
+        elif different and method == "influence":
+            compare_pair = self._compare_by_influence
+        elif different:
+            compare_pair = partial(
                 self._compare_by_bootstrap, names, bootstrap_models(self.request.measure, self.cells, names, self.seed)
             )
         for pair in pairs:
-            yield by(pair) if pair in left else self._conclude_identical(pair)
+            yield compare_pair(pair) if pair in different else self._conclude_identical(pair)
 
     def _conclude(self, pair: Pair, bounds: Limits, how: str, **more: Any) -> Comparison:  # noqa: ANN401
         values = self._evaluate_pair(pair)

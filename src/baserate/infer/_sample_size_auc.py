@@ -85,8 +85,10 @@ def expect_auc(auc: float, positives: float, negatives: float, spread_ratio: flo
     variance = (auc * (1 - auc) + (negatives - 1) * above + (positives - 1) * below) / pairs
     parts = above / positives, below / negatives
     # Planned numbers of rows may be fractions near 1, which would leave no degrees of freedom.
-    doubt = sum(part**2 / max(many - 1, 0.5) for part, many in zip(parts, (positives, negatives), strict=True))
-    return AucEstimate(auc, variance, positives, negatives, sum(parts) ** 2 / doubt if doubt > 0 else float("inf"))
+    uncertainty = sum(part**2 / max(many - 1, 0.5) for part, many in zip(parts, (positives, negatives), strict=True))
+    return AucEstimate(
+        auc, variance, positives, negatives, sum(parts) ** 2 / uncertainty if uncertainty > 0 else float("inf")
+    )
 
 
 class AucTest(NamedTuple):

@@ -142,14 +142,14 @@ def compare_samples(request: ComparisonRequest, samples: list[Any], *, seed: See
             values, (nan, nan), "", why="; ".join(f"{name}: {each}" for name, each in labels if each)
         )
     method = _choose_method(request, values, reweighed=any(map(_binomial.has_fixed_prevalence, samples)))
-    by: dict[str, Callable[[], Comparison]] = {
+    comparisons: dict[str, Callable[[], Comparison]] = {
         "delong": partial(_compare_by_welch, request, samples),
         "newcombe": partial(_compare_by_newcombe, request, samples),
         "t": partial(_compare_losses, request, samples, values),
         "hybrid": partial(_compare_by_intervals, request, samples, values),
         "resample": partial(_compare_by_bootstrap, request, samples, values, seed),
     }
-    return by[method]()
+    return comparisons[method]()
 
 
 def _choose_method(request: ComparisonRequest, values: Limits, *, reweighed: bool) -> str:
@@ -223,8 +223,8 @@ def _welch_degrees(first: Proportion[float], second: Proportion[float]) -> float
     """Return the degrees of freedom of a variance estimated from weighted rows [@welch1947]."""
     variances = [each.hits * each.misses / each.trials**3 for each in (first, second)]
     rows = [max(each.trials - 1, 1.0) for each in (first, second)]
-    doubt = sum(variance**2 / each for variance, each in zip(variances, rows, strict=True))
-    return sum(variances) ** 2 / doubt if doubt > 0 else sum(rows)
+    uncertainty = sum(variance**2 / each for variance, each in zip(variances, rows, strict=True))
+    return sum(variances) ** 2 / uncertainty if uncertainty > 0 else sum(rows)
 
 
 def effective_shares(measure: Measure, samples: Sequence[Counts[float]]) -> list[Proportion[float]]:
@@ -382,7 +382,7 @@ def _prior_rows(sample: Any) -> float:  # noqa: ANN401  (what the measure takes)
 
 
 def _describe_pooling(samples: list[Any]) -> str:
-    """Say that scores were pooled where they were."""
+    """Describe the pooling of scores; nothing without any."""
     tallies = [
         sample.tally if isinstance(sample, Curve) else sample for sample in samples if not isinstance(sample, Counts)
     ]

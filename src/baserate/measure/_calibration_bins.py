@@ -43,22 +43,22 @@ class Bins(NamedTuple):
 
     @property
     def rows(self) -> Floats:
-        """Number of rows; with weights, their effective number."""
+        """Return the number of rows; with weights, their effective number."""
         return ratio(self.mass**2, self.squares)
 
     @property
     def rate(self) -> Floats:
-        """Share of positives; NaN in an empty bin."""
+        """Return the share of positives; NaN in an empty bin."""
         return ratio(self.positive, self.mass)
 
     @property
     def chance(self) -> Floats:
-        """Unbiased variance of the share of positives; NaN with fewer than two rows."""
+        """Return the unbiased variance of the share of positives; undefined with fewer than two rows."""
         return ratio(self.rate * (1 - self.rate), np.maximum(self.rows - 1, 0.0))
 
     @property
     def gap(self) -> Floats:
-        """Share of positives minus mean probability; 0 in an empty bin."""
+        """Return the share of positives minus the mean probability; 0 in an empty bin."""
         gap: Floats = np.nan_to_num(ratio(self.positive - self.expected, self.mass))
         return gap
 

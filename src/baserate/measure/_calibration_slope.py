@@ -276,7 +276,7 @@ MARGINS: Mapping[str, Callable[[Forecasts], float]] = {
 
 
 def _has_overlap(x: Floats, positive: Floats, negative: Floats) -> Bools:
-    """Whether each class reaches above the lowest of the other; otherwise the best slope is infinite."""
+    """Return whether each class reaches above the lowest score of the other; otherwise the best slope is infinite."""
     if not len(x):
         return np.zeros(positive.shape[:-1], dtype=np.bool_)
     ends = []

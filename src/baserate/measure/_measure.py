@@ -88,7 +88,7 @@ class MeasureInfo(Values):
 
     @property
     def causes(self) -> tuple[str, ...]:
-        """Reasons why the value may be undefined: one for each margin that must not be zero."""
+        """Return the reasons why the value may be undefined: one for each margin that must not be zero."""
         return tuple(_CAUSES[margin] for margin in self.needs)
 
 

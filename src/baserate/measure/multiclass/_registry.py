@@ -129,31 +129,31 @@ class Split:
 
     @property
     def labels(self) -> tuple[object, ...]:
-        """The classes."""
+        """Return the classes."""
         return self.classes.labels
 
     @cached_property
     def support(self) -> Floats:
-        """Mass of each class."""
+        """Return the mass of each class."""
         return self.classes.truth if isinstance(self.classes, Confusion) else self.classes.support
 
     @cached_property
     def counts(self) -> Counts[Floats]:
-        """2×2 tables of decisions, one for each class."""
+        """Return the 2×2 tables of decisions, one for each class."""
         if isinstance(self.classes, LabelSets):
             return self.classes.per_label()
         return (self.classes.confusion() if isinstance(self.classes, MulticlassRows) else self.classes).one_vs_rest()
 
     @cached_property
     def pooled_counts(self) -> Counts[Any]:
-        """The sum of the tables of all classes."""
+        """Return the sum of the tables of all classes."""
         # Masses alone: a row is in the table of every class, so squared weights would not add up to a variance.
         each = self.counts
         return Counts(*(np.asarray(cell).sum(axis=-1) for cell in (each.tp, each.fp, each.fn, each.tn)))
 
     @cached_property
     def tallies(self) -> tuple[Tally, ...]:
-        """Tallies of scores, one for each class."""
+        """Return the tallies of scores, one for each class."""
         if isinstance(self.classes, Confusion):
             raise OptionError("labels have neither ranks nor probabilities", remedy="give a score for each class.")
         if isinstance(self.classes, LabelSets):
