@@ -205,7 +205,7 @@ def test_unlisted_groups() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(OLD.glob("policy-*.json")), ids=lambda path: path.stem)
-def test_policies_of_earlier_releases_are_read_and_decide_as_they_did(path: Path) -> None:
+def test_policies_of_earlier_releases_decide_the_same(path: Path) -> None:
     policy = Policy.load(path)
     wanted = json.loads(path.with_suffix(".wanted").read_text(encoding="utf-8"))
     assert policy.key == wanted["key"]

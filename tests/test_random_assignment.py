@@ -32,14 +32,14 @@ def test_random_numbers_equal_the_golden_vectors(id_: str) -> None:
 
 
 @given(st.text(max_size=8), st.lists(st.text(max_size=12), max_size=5))
-def test_a_random_number_is_the_beginning_of_the_digest(key: str, ids: list[str]) -> None:
+def test_random_number_is_the_beginning_of_the_digest(key: str, ids: list[str]) -> None:
     result = random_numbers(key, ids)
     assert result.tolist() == [int(sha256(f"{key}:{each}".encode()).hexdigest()[:DIGITS], 16) for each in ids]
     assert all(int(each) / RANGE < 1 for each in result)
 
 
 @given(st.floats(2**-52, 1, exclude_max=True), st.integers(0, RANGE - 1))
-def test_a_random_number_is_below_the_edge_exactly_when_u_is_below_the_chance(chance: float, drawn: int) -> None:
+def test_random_number_is_below_the_edge_if_u_is_below_the_chance(chance: float, drawn: int) -> None:
     assert (drawn < random_edge(chance)) == (Fraction(drawn, RANGE) < Fraction(chance)) == (drawn / RANGE < chance)
 
 

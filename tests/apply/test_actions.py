@@ -62,7 +62,7 @@ def test_comparisons_and_lookups_agree(case: PolicyCase) -> None:
 
 
 @given(cases(), st.data())
-def test_order_batches_and_splits_change_nothing(case: PolicyCase, data: st.DataObject) -> None:
+def test_order_batches_and_splits_do_not_matter(case: PolicyCase, data: st.DataObject) -> None:
     whole = np.array(action_texts(case.policy, case.scores, **case.arrays))
     order = data.draw(st.permutations(range(len(case.scores))))
     at = data.draw(st.integers(0, len(order)))

@@ -195,7 +195,7 @@ def test_python_takes_numbers_of_numpy() -> None:
         ({"score": 0.9, "id": None}, "the id is None"),
     ],
 )
-def test_python_refuses_what_apply_refuses(query: dict[str, Any], words: str) -> None:
+def test_python_raises_where_apply_raises(query: dict[str, Any], words: str) -> None:
     strict = Policy(by_group={("m",): HALF}, otherwise="refuse", attributes=("sex",))
     row = {"score": 0.5, "group": "m", "id": 7} | query
     with pytest.raises(ValueError, match=words):

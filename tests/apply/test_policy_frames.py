@@ -269,7 +269,7 @@ def test_lazy_frames_stay_lazy() -> None:
     assert lazy.select("n").collect()["n"].to_list() == TABLE["n"]
 
 
-def test_batches_change_nothing() -> None:
+def test_batches_do_not_matter() -> None:
     whole = pa.table({**TABLE, "sex": pa.array(TABLE["sex"]).dictionary_encode()})
     parts = pa.concat_tables([whole.slice(0, 2), whole.slice(2, 1), whole.slice(3)])
     assert apply.frame(POLICY, parts)["action"].to_pylist() == WANTED

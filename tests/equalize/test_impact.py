@@ -140,7 +140,7 @@ def counts_at_thresholds(each: Curve) -> list[Counts[float]]:
 
 @pytest.mark.slow
 @given(problems())
-def test_the_order_of_groups_changes_nothing(problem: Problem) -> None:
+def test_order_of_groups_does_not_matter(problem: Problem) -> None:
     groups, goal = problem
     one = equalize.impact(groups, goal, interval=None)
     other = equalize.impact(dict(reversed(groups.items())), goal, interval=None)

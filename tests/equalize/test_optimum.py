@@ -52,7 +52,7 @@ def cost_and_gaps(groups: dict[Any, Curve], policy: Policy, goal: Goal) -> tuple
 
 @pytest.mark.parametrize("reversal", [False, True])
 @given(problem=problems())
-def test_nothing_is_cheaper_and_the_parity_holds(*, problem: Problem, reversal: bool) -> None:
+def test_optimum_is_the_cheapest_and_satisfies_the_parity(*, problem: Problem, reversal: bool) -> None:
     groups, goal = problem
     policy = equalize.optimal_policy(groups, goal, reversal=reversal)
     least = least_cost(list(groups.values()), goal.tolerances, goal.costs, reversal=reversal)
@@ -85,7 +85,7 @@ def test_cost_never_rises_with_the_tolerance(groups: dict[Any, Curve], parity: s
 
 
 @given(problem=problems(most=4), seed=st.randoms())
-def test_names_of_groups_change_nothing(problem: Problem, seed: Random) -> None:
+def test_names_of_groups_do_not_matter(problem: Problem, seed: Random) -> None:
     groups, goal = problem
     names = list(groups)
     seed.shuffle(names)

@@ -110,7 +110,7 @@ def test_weights_and_stated_prevalences_count(
 
 
 @given(groups_of_few, parities, costs, bounds, st.randoms(use_true_random=False))
-def test_names_and_their_order_change_nothing(
+def test_names_and_order_of_groups_do_not_matter(
     several: list[Tally], parity: tuple[str, ...], costs: Costs, within: Fraction, random: object
 ) -> None:
     goal = Goal(parity, float(within), costs)

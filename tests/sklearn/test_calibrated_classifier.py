@@ -137,7 +137,7 @@ def test_several_classes_have_a_multiclass_calibrator() -> None:
 @pytest.mark.quick(3)
 @pytest.mark.parametrize("data", [binary_data, three_class_data])
 @pytest.mark.parametrize("kind", ["dense", "sparse", "frame", "text"])
-def test_order_and_repetition_change_nothing(data: Any, kind: str) -> None:  # noqa: ANN401
+def test_order_and_repetition_do_not_matter(data: Any, kind: str) -> None:  # noqa: ANN401
     x: Any
     x, y = data(150)
     rng = np.random.default_rng(0)
@@ -206,7 +206,7 @@ class FirstColumnClassifier(RidgeClassifier):  # type: ignore[misc]  # of no kno
 
 
 @pytest.mark.parametrize("method", ["logistic", "isotonic", "histogram", "venn-abers", "choose"])
-def test_decisions_that_happen_to_lie_between_0_and_1_are_no_probabilities(method: str) -> None:
+def test_decisions_between_0_and_1_are_no_probabilities(method: str) -> None:
     rng = np.random.default_rng(0)
     x = rng.random((200, 1))
     y = (rng.random(200) < 0.2 + 0.6 * x[:, 0]).astype(int)

@@ -502,7 +502,7 @@ def reweigh_rows(rows: MulticlassRows, shares: Shares | None) -> MulticlassRows:
         return rows
     table = rows.confusion()
     factor = reweigh(table, to=check_shares("shares", shares, rows.labels)).truth / table.truth
-    # The factor of a class without rows is undefined, and no row has it.
+    # `reweigh` refuses classes without rows, so no factor is 0/0.
     return replace(rows, weight=factor[rows.truth] * (1.0 if rows.weight is None else rows.weight))
 
 
