@@ -1,4 +1,4 @@
-"""The file form of a tally: versioned, checked, readable by later releases, written whole or not at all."""
+"""Files of a tally: versioned, checked, readable by later releases, and written whole or not at all."""
 
 import contextlib
 import gc

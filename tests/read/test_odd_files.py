@@ -1,4 +1,4 @@
-"""Files as people and programs really write them."""
+"""Unusual files, as people and programs write them."""
 
 import gzip
 import os

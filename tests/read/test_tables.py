@@ -1,4 +1,4 @@
-"""What may be asked of a table, and what comes of asking wrongly."""
+"""Options of the readers of tables, and errors for invalid ones."""
 
 import io
 import sys

@@ -1,4 +1,4 @@
-"""Scores whose truth is not known, or known of some rows only: through every reader the same target."""
+"""Targets: unlabelled and partly labelled scores give the same target through every reader."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Prevalences on the page: those of groups are Python's, and every number says at which one it holds."""
+"""Prevalences on the page: those of groups equal those of Python, and every number states its prevalence."""
 
 from __future__ import annotations
 
