@@ -1,4 +1,4 @@
-"""Tables of K classes and their costs: what they refuse, and what they keep."""
+"""Confusion matrices of several classes and their costs: errors, immutability and sums."""
 
 import dataclasses
 

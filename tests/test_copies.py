@@ -1,4 +1,4 @@
-"""Every public value can be pickled and copied, as process pools need; it is as frozen afterwards as before."""
+"""Every public type can be pickled and copied, as process pools need, and its copies are equally frozen."""
 
 import copy
 import dataclasses

@@ -1,4 +1,4 @@
-"""Numeric options of Python at the ends of what can be given: refused with their domain, before memory is taken."""
+"""Numeric options at the ends of their domains, and errors beyond them before memory is allocated."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Messages: options and steps that they mention exist, each interface spells them, and errors hold their parts."""
+"""Messages: the options and steps that they mention exist, interfaces spell them, and errors have attributes."""
 
 import ast
 import pickle

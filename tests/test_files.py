@@ -1,4 +1,4 @@
-"""The file form of a tally: versioned, checked, readable by later releases, written whole or not at all."""
+"""Files of a tally: versioned, checked, readable by later releases, and written whole or not at all."""
 
 import contextlib
 import gc
@@ -102,7 +102,7 @@ def test_files_that_violate_the_schema_raise(text: str) -> None:
         Tally.from_json(text)
 
 
-def test_an_existing_file_survives_a_failed_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_writes_keep_the_existing_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "tally.json"
     PLAIN.save(path)
     before = path.read_bytes()

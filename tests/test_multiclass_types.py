@@ -1,4 +1,4 @@
-"""Nouns of many classes: what they refuse, what they keep, that nobody can change them."""
+"""Types of several classes: errors of their constructors, and immutability."""
 
 from typing import Any
 

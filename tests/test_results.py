@@ -1,4 +1,4 @@
-"""Tidy rows: one shape in Python, JSON, CSV, frames and Arrow."""
+"""Results as rows, JSON, CSV, frames and Arrow streams."""
 
 import csv
 import json

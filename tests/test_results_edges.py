@@ -1,4 +1,4 @@
-"""Corners of results, files and summaries that a slip of the pen would change in silence."""
+"""Edge cases of results, files and summaries that a small mistake would change without an error."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""The nouns: what their constructors refuse, and what they cannot have done to them."""
+"""Types of one classifier: errors of their constructors, and immutability."""
 
 import dataclasses
 import math

@@ -1,4 +1,4 @@
-"""Groups side by side."""
+"""Measures by group."""
 
 from itertools import pairwise
 
@@ -10,7 +10,7 @@ from tests.draw.drawings import check_repainting, lines_of, make_tallies, panels
 
 
 def make_many_groups(groups: int, rows: int = 2000) -> Tallies:
-    """Rows in so many groups, of very different sizes, with long names."""
+    """Return tallies of many groups of very different sizes, with long names."""
     rng = np.random.default_rng(4)
     sick = rng.random(rows) < 0.4
     table = {

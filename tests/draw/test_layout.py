@@ -1,4 +1,4 @@
-"""Layout of figures: nothing is cut off below a title, and given axes keep their figure."""
+"""Layout of figures: all text is within the figure, and given axes keep their figure."""
 
 from collections.abc import Callable
 

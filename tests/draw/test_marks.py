@@ -1,4 +1,4 @@
-"""The points at which somebody decides."""
+"""Marks of thresholds and policies."""
 
 from math import inf
 

@@ -1,4 +1,4 @@
-"""Theory, and samples of it."""
+"""Theoretical populations, and samples of them."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Scores of both classes."""
+"""Score distributions of both classes."""
 
 from math import inf
 

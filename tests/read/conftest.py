@@ -1,4 +1,4 @@
-"""The kinds of sources from which a table may be read."""
+"""Kinds of sources from which tables are read."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Files that cannot be used are refused in our words, with a remedy."""
+"""Bad files raise errors of baserate, with a remedy."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Bad input: each kind has a message that says what, where, how many, and what to do."""
+"""Bad arrays: each kind has a message with the problem, its place, the number of values and a remedy."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""Columns that a library keeps as codes: read as codes, and the same as text would be."""
+"""Categorical columns: their codes are kept, and the labels are the same as those of text."""
 
 from datetime import date
 from typing import Any

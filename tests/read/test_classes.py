@@ -1,4 +1,4 @@
-"""Many classes from every kind of source: the same tables, rows, labels and refusals."""
+"""Several classes from every kind of source: tables, rows, labels and errors are the same."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Corners of reading that a slip of the pen would change in silence."""
+"""Edge cases of reading that a small mistake would change without an error."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Columns of pandas whose row labels differ: values are paired by position, so they are refused."""
+"""Columns of pandas whose indexes differ raise, since values are paired by position."""
 
 from collections.abc import Callable
 from typing import Any

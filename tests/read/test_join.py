@@ -1,4 +1,4 @@
-"""Rows of two tables joined by their names."""
+"""Rows of two tables, joined by ID."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Files as people and programs really write them."""
+"""Unusual files, as people and programs write them."""
 
 import gzip
 import os
@@ -46,7 +46,7 @@ def read_tallies(source: object, **query: Any) -> Tallies:  # noqa: ANN401  (nam
         *("lines in cells", "an index without a name", "numbers with spaces", "semicolons"),
     ],
 )
-def test_text_as_programs_write_it(text: str, tmp_path: Path) -> None:
+def test_text_written_by_programs(text: str, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(text.encode())
     assert read_tallies(tmp_path / "t.csv").digest == DIGEST
 
@@ -142,7 +142,7 @@ WIDE = ", ".join(f'"f{at}": {at}.5' for at in range(300))
     ids=["lines", "an array", "wide", "keys that differ", "numbers as text"],
 )
 @pytest.mark.parametrize("packed", [False, True])
-def test_json_as_programs_write_it(text: str, tmp_path: Path, *, packed: bool) -> None:
+def test_json_written_by_programs(text: str, tmp_path: Path, *, packed: bool) -> None:
     path = tmp_path / "t.json"
     path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
     assert read_tallies(path).digest == DIGEST

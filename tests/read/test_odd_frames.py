@@ -1,4 +1,4 @@
-"""Frames, arrays and labels as they really come."""
+"""Unusual frames, arrays and labels."""
 
 import decimal
 from typing import Any

@@ -1,4 +1,4 @@
-"""The same data through every reader and engine: the same digests, numbers, labels and refusals."""
+"""The same data through every reader and engine give the same digests, numbers, labels and errors."""
 
 from collections.abc import Callable
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""What may be asked of a table, and what comes of asking wrongly."""
+"""Options of the readers of tables, and errors for invalid ones."""
 
 import io
 import sys
@@ -70,7 +70,7 @@ def test_truth_is_required() -> None:
         read.tallies(TABLE, score="p")  # type: ignore[call-arg]
 
 
-def test_objects_that_are_no_table_are_refused() -> None:
+def test_objects_that_are_no_table_raise() -> None:
     with pytest.raises(OptionError, match="int is no table"):
         read_tallies(7)
     with pytest.raises(FileFormatError, match="two columns of the frame have the same name"):

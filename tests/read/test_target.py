@@ -1,4 +1,4 @@
-"""Scores whose truth is not known, or known of some rows only: through every reader the same target."""
+"""Targets: unlabelled and partly labelled scores give the same target through every reader."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -94,14 +94,14 @@ def test_labelled_and_unlabelled_rows_are_separated(make_source: Callable[[Table
     assert result.intake.description == output
 
 
-def test_a_column_without_labels_is_no_truth(make_source: Callable[[Table], Any]) -> None:
+def test_column_without_labels_is_unlabelled(make_source: Callable[[Table], Any]) -> None:
     result = read.target(make_source({"p": [0.2, 0.4, 0.4], "y": [None] * 3}), score="p", truth="y")
     assert repr(result) == "Target(3 unlabelled rows)"
     assert result.intake.description == "3 rows read; none labelled"
     assert (result.intake.positive, result.intake.negative) == (None, None)
 
 
-def test_a_fully_labelled_table_is_no_target(make_source: Callable[[Table], Any]) -> None:
+def test_fully_labelled_tables_raise(make_source: Callable[[Table], Any]) -> None:
     with pytest.raises(EmptyDataError, match=r"each of 3 rows in use has its y.*read\.tallies.*leave truth= out"):
         read.target(make_source({"p": [0.2, 0.4, 0.4], "y": [1, 0, 1]}), score="p", truth="y")
 
@@ -149,7 +149,7 @@ def test_no_labelled_row_remains_after_dropping(make_source: Callable[[Table], A
     assert result.intake.description == "3 rows read, 1 of them dropped (p: 1 missing); none labelled"
 
 
-def test_text_is_no_score(make_source: Callable[[Table], Any]) -> None:
+def test_text_scores_raise(make_source: Callable[[Table], Any]) -> None:
     with pytest.raises(NotNumericError, match="p"):
         read.target(make_source({"p": ["high", "low"], "q": [1, 2]}), score="p")
 

@@ -1,4 +1,4 @@
-"""Numbers at the deployment prevalence: computed there, or absent; of everybody and of groups with their own."""
+"""Numbers at the deployment prevalence, of everybody and of groups with prevalences of their own."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Files of plans and reports that past releases wrote stay readable."""
+"""Plans and reports of past releases load."""
 
 import json
 from pathlib import Path

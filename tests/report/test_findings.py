@@ -1,4 +1,4 @@
-"""What is found in a report: each code where it should be and not beside, in sentences whose numbers are right."""
+"""Findings: each code is reported where it should be and only there, in sentences whose numbers are right."""
 
 import re
 from dataclasses import replace

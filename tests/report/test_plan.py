@@ -1,4 +1,4 @@
-"""One plan, in Python, in JSON and back."""
+"""Plans in Python and JSON."""
 
 import json
 from importlib import resources

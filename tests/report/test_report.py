@@ -1,4 +1,4 @@
-"""A report: every number as an attribute and as a row, in a file and back, and the same as other rooms compute."""
+"""Reports: numbers as attributes and rows, files, and equality with numbers of other packages."""
 
 import json
 from pathlib import Path

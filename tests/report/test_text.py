@@ -1,4 +1,4 @@
-"""What a report says to a person: a thousand people who add up, five numbers, findings, and what to type next."""
+"""Text of a report: natural frequencies, headline numbers, findings and next commands."""
 
 import re
 import shlex

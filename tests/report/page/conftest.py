@@ -1,4 +1,4 @@
-"""A browser for the tests that look at the page, one for each worker."""
+"""Fixtures of the page: a browser for each worker, and pages."""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A thinned curve leaves thresholds out within the bounds that it states, and never a count."""
+"""Thinned curves omit thresholds within their stated bounds, and keep exact counts."""
 
 import json
 from typing import Any
@@ -194,8 +194,8 @@ def test_band_is_close_to_that_of_all_thresholds() -> None:
 
 
 def test_thresholds_of_the_policy_are_kept() -> None:
-    lots = RandomizedCut((Cut((0.123456,)), Cut((0.654321,))), (0.5, 0.5))
-    policy = Policy(by_group={("a",): Cut((0.2222222, 0.3333333), ("pass", "refer", "flag")), ("b",): lots},
+    randomized = RandomizedCut((Cut((0.123456,)), Cut((0.654321,))), (0.5, 0.5))
+    policy = Policy(by_group={("a",): Cut((0.2222222, 0.3333333), ("pass", "refer", "flag")), ("b",): randomized},
                     otherwise="refuse", attributes=("site",))  # fmt: skip
     thinned = make_report(group="site", policy=policy).sketches[0]
     assert {0.123456, 0.654321, 0.2222222, 0.3333333} <= {*thinned.threshold.tolist()}

@@ -1,4 +1,4 @@
-"""Prevalences on the page: those of groups are Python's, and every number says at which one it holds."""
+"""Prevalences on the page: those of groups equal those of Python, and every number states its prevalence."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_scores_of_a_decision_curve_are_adjusted_from_the_sample() -> None:
     page.check(within=1e-9)
 
 
-def test_what_is_copied_makes_the_same_prevalences_again() -> None:
+def test_copied_code_contains_prevalences_of_groups() -> None:
     report = group_report(threshold=0.3)
     page = Page("view.js", "export.js")
     book = page.keep("loadReport", page_payload(report))
@@ -119,7 +119,7 @@ def test_what_is_copied_makes_the_same_prevalences_again() -> None:
         (0.3, "average_precision", None),
     ],
 )
-def test_a_number_of_scores_is_shown_where_it_was_computed(
+def test_measures_of_scores_are_shown_only_at_computed_prevalences(
     prevalence: float | None, measure: str, where: str | None
 ) -> None:
     report = two_model_report()
@@ -153,7 +153,7 @@ def test_one_measure_has_one_value_at_one_prevalence(open_page: PageOpener) -> N
 
 
 @pytest.mark.slow
-def test_the_prevalence_of_the_sample_stays_where_groups_have_their_own(open_page: PageOpener) -> None:
+def test_sample_prevalence_is_marked_where_groups_have_their_own(open_page: PageOpener) -> None:
     report = group_report(threshold=0.3)
     page = open_page(report.html())
     assert f"sample: {100 * report.here.prevalence.value:.1f}" in page.inner_text("#panel-prevalence")

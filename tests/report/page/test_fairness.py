@@ -1,4 +1,4 @@
-"""Policies for groups on the page are the optima that Python computes."""
+"""Policies for groups on the page equal the optima of Python."""
 
 from __future__ import annotations
 

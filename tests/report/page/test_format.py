@@ -87,8 +87,8 @@ def test_every_finding_has_a_panel_with_text() -> None:
     assert all(len(each["how"]) > 75 and each["title"] and each["name"] for each in panels.values())
 
 
-def test_measures_and_parities_are_those_of_the_registries(make_report: Report) -> None:
-    payload, page = page_payload(make_report), Page("core.js")
+def test_measures_and_parities_are_those_of_the_registries(report: Report) -> None:
+    payload, page = page_payload(report), Page("core.js")
     labels = {name: describe(each).page for name, each in MEASURES.items() if describe(each).page is not None}
     assert {name: each["label"] for name, each in payload["measures"].items()} == labels
     assert all(each["hint"].endswith(".") for each in payload["measures"].values())
@@ -122,7 +122,7 @@ def test_glossary_and_panel_share_the_definition_of_confidence_intervals() -> No
 
 
 @pytest.fixture(scope="module")
-def make_report() -> Report:
+def report() -> Report:
     people = simulate_screening(rows=1000)
     scores = {"risk": people.risk, "old": np.round(people.risk**2, 2)}
     return baserate.evaluate(
@@ -130,9 +130,9 @@ def make_report() -> Report:
     )
 
 
-def test_address_round_trip(make_report: Report) -> None:
+def test_address_round_trip(report: Report) -> None:
     page, rng = Page("url_state.js", "view.js"), np.random.default_rng(3)
-    output = page_payload(make_report)
+    output = page_payload(report)
     book = page.keep("loadReport", output)
     for _ in range(200):
         model = int(rng.integers(2))
@@ -159,9 +159,9 @@ STATES: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("state", tiered(STATES))
-def test_dot_of_decision_curve_lies_on_its_line(make_report: Report, state: dict[str, Any]) -> None:
+def test_dot_of_decision_curve_lies_on_its_line(report: Report, state: dict[str, Any]) -> None:
     page = Page("view.js", "panels/benefit.js")
-    view = page.keep("makeView", page.keep("loadReport", page_payload(make_report)), state)
+    view = page.keep("makeView", page.keep("loadReport", page_payload(report)), state)
     page.ask("benefitSpec", view)
     spec = page.answers()[-1]
     marks = {mark["key"]: mark for mark in spec["marks"]}
@@ -183,9 +183,9 @@ def test_dot_of_decision_curve_lies_on_its_line(make_report: Report, state: dict
 
 
 @pytest.mark.parametrize("state", tiered(STATES))
-def test_decision_curve_states_whether_scores_were_adjusted(make_report: Report, state: dict[str, Any]) -> None:
+def test_decision_curve_states_whether_scores_were_adjusted(report: Report, state: dict[str, Any]) -> None:
     page = Page("view.js", "panels/benefit.js")
-    page.ask("benefitSpec", page.keep("makeView", page.keep("loadReport", page_payload(make_report)), state))
+    page.ask("benefitSpec", page.keep("makeView", page.keep("loadReport", page_payload(report)), state))
     spec = page.answers()[-1]
     marks = {mark["key"]: mark for mark in spec["marks"]}
     if state["prevalence"] is None:
@@ -203,11 +203,15 @@ def test_decision_curve_states_whether_scores_were_adjusted(make_report: Report,
 
 @pytest.mark.quick(3)
 @pytest.mark.parametrize(
-    "odd", ["threshold=x", "model=7", "model=-1", "who=3", "prevalence=1", "fp=-2", "fn=inf", "parity=planned"]
+    "odd",
+    [
+        *("threshold=x", "model=7", "model=-1", "who=3", "prevalence=1", "fp=-2", "fn=inf", "parity=planned"),
+        *("threshold=", "who=", "fp="),
+    ],
 )
-def test_invalid_settings_in_addresses_are_those_of_the_plan(make_report: Report, odd: str) -> None:
+def test_invalid_settings_in_addresses_are_those_of_the_plan(report: Report, odd: str) -> None:
     page = Page("url_state.js", "view.js")
-    book = page.keep("loadReport", page_payload(make_report))
+    book = page.keep("loadReport", page_payload(report))
     page.ask("planState", book, 0)
     page.ask("stateOf", book, f"#{odd}")
     _, planned, result = page.answers()

@@ -1,4 +1,4 @@
-"""Exact intervals of shares on the page are SciPy's, and right where SciPy's are rounded."""
+"""Exact intervals on the page equal those of SciPy, and are right where SciPy's are rounded."""
 
 from __future__ import annotations
 

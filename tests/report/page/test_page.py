@@ -1,4 +1,4 @@
-"""The page: one text with everything in it, under a policy of its own hashes; hostile names and text are inert."""
+"""The page: one file with everything in it, a content security policy of its own hashes, and hostile names as text."""
 
 import json
 import re

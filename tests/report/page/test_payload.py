@@ -76,8 +76,10 @@ def test_payload_without_groups() -> None:
 
 
 def test_payload_contains_tables_of_policies_without_a_single_threshold() -> None:
-    lots = RandomizedCut((Cut((0.3,)), Cut((0.6,))), (0.25, 0.75))
-    policy = Policy(by_group={("north",): Cut((0.5,)), ("south",): lots}, otherwise="refuse", attributes=("site",))
+    randomized = RandomizedCut((Cut((0.3,)), Cut((0.6,))), (0.25, 0.75))
+    policy = Policy(
+        by_group={("north",): Cut((0.5,)), ("south",): randomized}, otherwise="refuse", attributes=("site",)
+    )
     report, result = make_payload(group="site", policy=policy, prevalence=0.1)
     cut = result["models"][0]["cut"]
     assert cut["threshold"] is None

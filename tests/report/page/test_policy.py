@@ -57,7 +57,7 @@ def sample_floats() -> list[float]:
 def test_floats_are_written_as_in_python() -> None:
     page = Page("policy.js")
     for each in sample_floats():
-        # JSON that is told to node keeps the sign of 0, and all digits.
+        # JSON preserves the sign of 0 and all digits.
         page.expect(repr(each), "pythonFloat", each)
     page.check()
 

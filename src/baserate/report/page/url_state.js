@@ -35,13 +35,13 @@ export function stateOf(report, hash) {
   const state = planState(report, model);
   const { entry, groups } = report.models[model];
   state.who = parseIndex(parts.get("who"), entry.groups[0] === null ? 0 : groups.length) ?? -1;
-  const threshold = readNumber(parts.get("threshold"));
+  const threshold = parseSetting(parts.get("threshold"));
   if (!Number.isNaN(threshold)) state.threshold = threshold;
   const prevalence = parts.get("prevalence");
   if (prevalence === ROWS) state.prevalence = null;
   else if (Number(prevalence) > 0 && Number(prevalence) < 1) state.prevalence = Number(prevalence);
   for (const name of /** @type {const} */ (["fp", "fn"])) {
-    const cost = readNumber(parts.get(name));
+    const cost = parseSetting(parts.get(name));
     if (cost >= 0 && Number.isFinite(cost)) state[name] = cost;
   }
   const parity = parts.get("parity");
@@ -74,11 +74,20 @@ function formatSetting(value) {
 }
 
 /**
+ * The number of a setting; NaN where it is missing, invalid or empty, which JavaScript would convert to 0.
+ * @param {string | null} text
+ * @returns {number}
+ */
+function parseSetting(text) {
+  return readNumber(text?.trim() ? text : null);
+}
+
+/**
  * @param {string | null} text
  * @param {number} length
  * @returns {number | null}
  */
 function parseIndex(text, length) {
-  const at = Number(text ?? NaN);
+  const at = parseSetting(text);
   return Number.isInteger(at) && at >= 0 && at < length ? at : null;
 }
