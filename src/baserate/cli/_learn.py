@@ -161,8 +161,8 @@ def _entry(name: str, meaning: str, aliases: Iterable[str]) -> _Row:
 
 def _select_rows(rows: Iterable[_Row], words: str) -> list[_Row]:
     """Return the rows whose texts contain all words."""
-    wanted = words.lower().split()
-    return [row for row in rows if all(word in " ".join(map(str, row.values())).lower() for word in wanted)]
+    terms = words.lower().split()
+    return [row for row in rows if all(word in " ".join(map(str, row.values())).lower() for word in terms)]
 
 
 def _describe_entry(row: _Row) -> str:
@@ -249,7 +249,7 @@ def list_(
     from baserate import Results
 
     typed = " ".join(words)
-    # Measures have a search of their own, which ranks and knows spellings.
+    # Measures have a search of their own, which ranks them and finds aliases.
     rows = _measures(typed) if what == "measures" else _select_rows(_LISTS[what].rows(), typed)
     if not rows:
         raise UnknownNameError(

@@ -59,10 +59,10 @@ def population_headline(data: Mapping[str, Any]) -> str:
     ]
     # Average precision is that of one prevalence.
     whole = ("auc", "average_precision") if shares == [data["prevalence"]] else ("auc",)
-    known = [name for name in whole if not isnan(data.get(name, nan))]
+    defined = [name for name in whole if not isnan(data.get(name, nan))]
     if "normal" in family and "d_prime" in data:
         parts.append(f"d′ {format_number(data['d_prime'], 4)}")
-    return " · ".join([*parts, *(f"{name.replace('_', ' ')} {format_number(data[name], 4)}" for name in known)])
+    return " · ".join([*parts, *(f"{name.replace('_', ' ')} {format_number(data[name], 4)}" for name in defined)])
 
 
 def measures_page(results: Results, digits: int) -> Page:
