@@ -13,7 +13,7 @@ from baserate._errors import OptionError, UnknownNameError
 from baserate.cli._declarations import NameChoice, Output, argument, command
 from baserate.cli._io import print_results
 from baserate.cli._terminal import write_output
-from baserate.text import Page, Row, Section, Table
+from baserate.text import Page, list_table
 
 _DEMO_EXAMPLES = "# in the folder baserate-demo\nbaserate demo"
 NAME, PAGE = "people.csv", "report.html"
@@ -190,15 +190,12 @@ class _List(NamedTuple):
 
     def page(self, rows: Sequence[_Row], corner: str) -> Page:
         """Return names and meanings, in sections with titles or under the kind of names."""
-        lines = [(row, Row(next(iter(row.values())), (), self.meaning(row))) for row in rows]
+        names: dict[str, Any] = {"label": lambda row: str(next(iter(row.values()))), "meaning": self.meaning}
         if self.sections is None:
-            return Page("", (Table(corner, (), (Section("", tuple(line for _, line in lines)),)),))
+            return Page("", (list_table(rows, {}, **names, corner=corner),))
         column, titles = self.sections
-        sections = (
-            Section(title, tuple(line for row, line in lines if row[column] == value))
-            for value, title in titles.items()
-        )
-        return Page("", (Table("", (), tuple(section for section in sections if section.rows)),))
+        ordered = [row for value in titles for row in rows if row[column] == value]
+        return Page("", (list_table(ordered, {}, **names, section=lambda row: titles[row[column]]),))
 
 
 _MEASURES = {
