@@ -113,7 +113,7 @@ def test_textbook_example_of_three_classifiers(tmp_path: Path) -> None:
 def test_reversal_is_offered_and_applied(tmp_path: Path) -> None:
     path = write_classifiers(tmp_path)
     offered = run("hull", path, *ABC, "-q").stdout
-    assert "--reverse lets it take part so" in offered
+    assert "--reverse includes it reversed" in offered
     output = run_json(path, *ABC, "--reverse", "--fpr", "0.06")
     assert [row["classifier"] for row in output["rows"] if row["fpr"] is not None] == ["none", "C", "all"]
     assert [row["reversed"] for row in output["rows"][:3]] == [False, True, False]

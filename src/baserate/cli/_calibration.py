@@ -284,8 +284,8 @@ def _complete_method(_context: click.Context, _option: click.Parameter, incomple
     """Complete the name of a calibration method."""
     from baserate.calibrate import BINARY_METHODS, MULTICLASS_METHODS
 
-    known = dict.fromkeys(("choose", *BINARY_METHODS, *MULTICLASS_METHODS))
-    return [name for name in known if name.startswith(incomplete)]
+    names = dict.fromkeys(("choose", *BINARY_METHODS, *MULTICLASS_METHODS))
+    return [name for name in names if name.startswith(incomplete)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -27,6 +28,8 @@ from baserate.text import (
     group_key,
     interval_footnotes,
     interval_heading,
+    list_table,
+    measure_label,
     shorten_label,
     split_when_narrow,
 )
@@ -458,10 +461,11 @@ def _parameters(fitted: Mapping[str, Any], digits: int) -> Iterator[Table]:
     """Yield the parameters of the calibrator, with their intervals."""
     if not fitted["parameters"]:
         return
-    rows = []
-    for each in fitted["parameters"]:
-        value = format_number(each["value"], digits)
-        bounded = each["low"] is not None and each["high"] is not None
-        cell = IntervalCell(value, *format_bounds(each["low"], each["high"], digits, digits)) if bounded else value
-        rows.append(Row(each["name"].replace("_", " "), (cell,), _PARAMETERS.get(each["name"], "")))
-    yield Table(f"calibrator: {fitted['method']}", ("value (95 %)",), (Section("", tuple(rows)),))
+    format_ = CellFormatter(digits)
+    yield list_table(
+        ({**each, "level": None if None in (each["low"], each["high"]) else 0.95} for each in fitted["parameters"]),
+        {"value (95 %)": partial(format_.estimate, several=False)},
+        label=lambda row: measure_label(row["name"]),
+        meaning=lambda row: _PARAMETERS.get(row["name"], ""),
+        corner=f"calibrator: {fitted['method']}",
+    )

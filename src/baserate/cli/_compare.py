@@ -216,9 +216,9 @@ def _check_thresholds(reading: Reading, compare_options: CompareOptions, measure
     from baserate.measure import describe
 
     if not any(describe(measure).of is Counts for measure in measures):
-        named = ", ".join(describe(measure).name for measure in measures)
+        names = ", ".join(describe(measure).name for measure in measures)
         raise click.UsageError(
-            f"--threshold is for measures of decisions, not for {named}; leave it out, or name one with --measure, "
+            f"--threshold is for measures of decisions, not for {names}; leave it out, or name one with --measure, "
             "such as accuracy."
         )
     if compare_options.id_ and reading.predicted:

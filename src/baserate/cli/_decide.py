@@ -272,13 +272,13 @@ def _append_test_results(results: "Results", test_results: "Results", files: Seq
     rows = [row | {"set": CHOICE} for row in results.rows()]
     rows += [row | {"set": HELD_OUT} for row in test_results.rows() if row["measure"] != "threshold"]
     name = describe_files(files)
-    known = {*SAME_DATA_NOTES, *results.data["notes"]}
+    noted = {*SAME_DATA_NOTES, *results.data["notes"]}
     notes = [note for note in results.data["notes"] if note not in SAME_DATA_NOTES]
     if test_results.data["same"]:
         notes.append(f"{name} contains the rows that the threshold was chosen on, so it is no test data.")
     elif results.data["same"]:
         notes.append(f"{name} had no part in the choice; measures on the rows of the choice are optimistic.")
-    notes += [f"{name}: {note}" for note in test_results.data["notes"] if note not in known]
+    notes += [f"{name}: {note}" for note in test_results.data["notes"] if note not in noted]
     header = {key: test_results.data[key] for key in ("rows", "read", "refused", "prevalence", "digest", "same")}
     data = {**results.data, "notes": notes, "held_out": {"name": name, **header}}
     return Results({key: [row[key] for row in rows] for key in (*results.columns, "set")}, data)

@@ -68,8 +68,8 @@ def _read_coverage(text: str) -> float:
 
 def _read_shares(text: str) -> tuple[float, ...]:
     """Read shares, separated by commas."""
-    slip = f"{text!r} are no shares between 0 and 1, such as 0.1,0.2 or 10%,20%."
-    return tuple(read_share(part, slip) for part in text.split(","))
+    message = f"{text!r} are no shares between 0 and 1, such as 0.1,0.2 or 10%,20%."
+    return tuple(read_share(part, message) for part in text.split(","))
 
 
 def _read_band_shares(text: str) -> tuple[float, ...]:
@@ -112,8 +112,8 @@ def _complete_goal(context: click.Context, option: click.Parameter, incomplete: 
     from baserate.measure import MEASURES, describe
 
     goals = [each for each in complete_two_class(context, option, incomplete) if "," not in each.value]
-    known = [each for each in goals if describe(MEASURES[each.value]).of is Counts]
-    return [*known, *[CompletionItem("cost", help="The cost of --fp and --fn.")] * "cost".startswith(incomplete)]
+    measures = [each for each in goals if describe(MEASURES[each.value]).of is Counts]
+    return [*measures, *[CompletionItem("cost", help="The cost of --fp and --fn.")] * "cost".startswith(incomplete)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

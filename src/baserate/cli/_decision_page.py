@@ -329,8 +329,8 @@ _FEW = 6
 def costs_headline(results: Results, reading: Reading) -> str:
     """Return one line on the number of classifiers, the costs and the prevalence."""
     data = results.data
-    many = sum(row["measure"] == "expected_cost" for row in results.rows())
-    parts = [f"{many} classifier{'s' * (many > 1)}"] * bool(many)
+    count = sum(row["measure"] == "expected_cost" for row in results.rows())
+    parts = [f"{count} classifier{'s' * (count > 1)}"] * bool(count)
     if data["positive"] is not None:
         parts.append(f"positive: {shorten_label(reading.truth)} = {shorten_label(data['positive'])}")
     costs = data["costs"]
@@ -468,4 +468,4 @@ def _class_decisions(rows: Sequence[TidyRow], data: Mapping[str, Any], reading: 
         lines = [[*line, mass] for line, mass in zip(lines, referred, strict=True)]
     corner = f"{shorten_label(reading.truth)} ↓ decided →"
     matrix = class_matrix(corner, names, lines, digits=digits, referred=any(referred))
-    return number_when_narrow(matrix, named=1 + any(referred))
+    return number_when_narrow(matrix, n_named=1 + any(referred))

@@ -118,18 +118,18 @@ def _read_binary(deployment: DeploymentOptions, *, quiet: bool) -> "tuple[Target
     from baserate import read
 
     validation = None
-    known = _class_labels(deployment)
+    labels = _class_labels(deployment)
     if deployment.validation:
-        given = {
+        arguments = {
             "score": deployment.validation_score or deployment.score,
             **_reading_arguments(deployment, "validation", quiet=quiet),
         }
         with _name_side_in_errors("validation", "" if deployment.validation_score else "--validation-score"):
-            validation = read.tallies(deployment.validation, **known, **given)
-        known = _class_labels(validation.intake)
-    given = {"score": deployment.score, **_reading_arguments(deployment, "", quiet=quiet)}
+            validation = read.tallies(deployment.validation, **labels, **arguments)
+        labels = _class_labels(validation.intake)
+    arguments = {"score": deployment.score, **_reading_arguments(deployment, "", quiet=quiet)}
     with _name_side_in_errors("target"):
-        return read.target(deployment.file, **(known if deployment.target_truth else {}), **given), validation
+        return read.target(deployment.file, **(labels if deployment.target_truth else {}), **arguments), validation
 
 
 def _read_multiclass(deployment: DeploymentOptions, *, quiet: bool) -> "tuple[MulticlassTarget, MulticlassRows | None]":
@@ -166,9 +166,10 @@ def _read_class_shares(text: str, validation: "MulticlassRows") -> dict[object, 
     from baserate.read import LabelText, resolve_label
 
     pairs = [part.rpartition("=") for part in text.split(",")]
-    slip = f"{text!r} does not give a share between 0 and 1 for each class, such as cat=0.2,dog=0.8."
+    message = f"{text!r} does not give a share between 0 and 1 for each class, such as cat=0.2,dog=0.8."
     return {
-        resolve_label(LabelText(name.strip()), validation.labels): read_share(given, slip) for name, _, given in pairs
+        resolve_label(LabelText(name.strip()), validation.labels): read_share(number, message)
+        for name, _, number in pairs
     }
 
 
@@ -183,11 +184,11 @@ def _reading_arguments(deployment: DeploymentOptions, side: str, *, quiet: bool)
     return {"missing": missing, "watch": watch, **{name: value for name, value in columns.items() if value}}
 
 
-def _class_labels(named: "DeploymentOptions | ReadSummary") -> dict[str, Any]:
+def _class_labels(source: "DeploymentOptions | ReadSummary") -> dict[str, Any]:
     """Labels of both classes as text, since another file may contain them as another type."""
     from baserate import read
 
-    labels = {name: getattr(named, name) for name in _OF_LABELS}
+    labels = {name: getattr(source, name) for name in _OF_LABELS}
     return {name: None if label is None else read.LabelText(label) for name, label in labels.items()}
 
 

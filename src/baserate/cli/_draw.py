@@ -168,8 +168,10 @@ def _make_command(figure: "FigureType") -> click.Command:
     def draw_figure(
         reading: Reading, figure_options: FigureOptions, marks: MarkOptions | None = None, **options: object
     ) -> None:
-        made = own.make_call(**options)  # before reading, so that errors come at once
-        call = made if marks is None else made._replace(keywords={**made.keywords, **marks.arguments(figure)})
+        own_call = own.make_call(**options)  # before reading, so that errors come at once
+        call = (
+            own_call if marks is None else own_call._replace(keywords={**own_call.keywords, **marks.arguments(figure)})
+        )
         _draw(figure, _complete(reading, figure, call), figure_options, call)
 
     annotations = {

@@ -109,12 +109,12 @@ def report_error(error: Exception, *, traced: bool) -> int:
 
 
 def refuse_unknown_name(
-    context: click.Context, what: str, typed: str, known: Iterable[str], synonyms: Sequence[str] = ()
+    context: click.Context, what: str, typed: str, names: Iterable[str], synonyms: Sequence[str] = ()
 ) -> NoReturn:
     """Refuse an unknown name, and name the nearest."""
-    known = list(known)
-    question = ask_whether_meant(synonyms or nearest(typed, known, most=2))
-    listing = f"There are: {', '.join(known)}."
+    names = list(names)
+    question = ask_whether_meant(synonyms or nearest(typed, names, most=2))
+    listing = f"There are: {', '.join(names)}."
     context.fail(" ".join(filter(None, [f"there is no {what} {typed!r}.", question, listing])))
 
 

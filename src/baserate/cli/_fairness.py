@@ -199,8 +199,8 @@ def match_group(text: str, tallies: "Tallies") -> "Group":
     from baserate._policy import spellings
 
     # Labels such as 1 and True have several spellings, and a shell gives one of them.
-    known = {"/".join(labels): group for group in tallies.groups for labels in product(*map(spellings, group))}
-    return known.get(text.strip(), tuple(text.strip().split("/")))
+    groups_by_text = {"/".join(labels): group for group in tallies.groups for labels in product(*map(spellings, group))}
+    return groups_by_text.get(text.strip(), tuple(text.strip().split("/")))
 
 
 def _read_tolerance(text: str) -> float:
@@ -214,8 +214,8 @@ def _read_tolerance(text: str) -> float:
 def _complete_parity(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[CompletionItem]:
     from baserate.equalize import PARITIES
 
-    known = (each for each in PARITIES.values() if each.enforceable and each.name.startswith(incomplete))
-    return [CompletionItem(each.name, help=each.description) for each in known]
+    parities = (each for each in PARITIES.values() if each.enforceable and each.name.startswith(incomplete))
+    return [CompletionItem(each.name, help=each.description) for each in parities]
 
 
 def _read_tolerances(text: str) -> float | dict[str, float]:

@@ -116,8 +116,8 @@ def _few_vertices(rows: Sequence[TidyRow]) -> list[TidyRow]:
     for at, row in enumerate(vertices):
         for name in (row["classifier"], row["others"]):
             first.setdefault(name, at)
-    shown = {*_spread_indices([[row[name] for row in vertices] for name in ("fpr", "tpr")]), *first.values()}
-    return [row for at, row in enumerate(vertices) if at in shown]
+    indices = {*_spread_indices([[row[name] for row in vertices] for name in ("fpr", "tpr")]), *first.values()}
+    return [row for at, row in enumerate(vertices) if at in indices]
 
 
 def _spread_indices(columns: Sequence[Sequence[float]]) -> list[int]:
@@ -209,7 +209,7 @@ def _legend(results: "Results", digits: int) -> Iterator[str]:
         yield _GAP
         yield "area: how much larger the area under the hull is than that of the model alone"
     if data["reversible"]:
-        how = "it takes part reversed, too" if data["reverse"] else "--reverse lets it take part so"
+        how = "it is included reversed, too" if data["reverse"] else "--reverse includes it reversed"
         yield f"below the diagonal: better if its negatives are flagged instead; {how}"
 
 

@@ -279,8 +279,8 @@ def _find_kind(path: str, noun: str) -> "FileKind | None":
 
 def fill_from_policy(reading: Reading, policy: "Policy") -> Reading:
     """Take the columns, the positive class and the groups that were not named from the policy."""
-    known = policy.columns
-    score = reading.score or tuple(known[name] for name in ("score",) if name in known)
+    columns = policy.columns
+    score = reading.score or tuple(columns[name] for name in ("score",) if name in columns)
     if not score:
         raise missing_option("--score")
     # A negative label on the command line determines the positive one, which may not be that of the policy.
@@ -288,7 +288,7 @@ def fill_from_policy(reading: Reading, policy: "Policy") -> Reading:
     more = tuple(name for name in reading.group if name not in policy.attributes)
     return replace(
         reading,
-        truth=reading.truth or known.get("truth"),
+        truth=reading.truth or columns.get("truth"),
         score=score,
         positive=positive,
         group=(*policy.attributes, *more),

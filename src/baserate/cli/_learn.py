@@ -13,7 +13,7 @@ from baserate._errors import OptionError, UnknownNameError
 from baserate.cli._declarations import NameChoice, Output, argument, command
 from baserate.cli._io import print_results
 from baserate.cli._terminal import write_output
-from baserate.text import Page, Row, Section, Table
+from baserate.text import Page, list_table
 
 _DEMO_EXAMPLES = "# in the folder baserate-demo\nbaserate demo"
 NAME, PAGE = "people.csv", "report.html"
@@ -161,8 +161,8 @@ def _entry(name: str, meaning: str, aliases: Iterable[str]) -> _Row:
 
 def _select_rows(rows: Iterable[_Row], words: str) -> list[_Row]:
     """Return the rows whose texts contain all words."""
-    wanted = words.lower().split()
-    return [row for row in rows if all(word in " ".join(map(str, row.values())).lower() for word in wanted)]
+    terms = words.lower().split()
+    return [row for row in rows if all(word in " ".join(map(str, row.values())).lower() for word in terms)]
 
 
 def _describe_entry(row: _Row) -> str:
@@ -190,15 +190,12 @@ class _List(NamedTuple):
 
     def page(self, rows: Sequence[_Row], corner: str) -> Page:
         """Return names and meanings, in sections with titles or under the kind of names."""
-        lines = [(row, Row(next(iter(row.values())), (), self.meaning(row))) for row in rows]
+        names: dict[str, Any] = {"label": lambda row: str(next(iter(row.values()))), "meaning": self.meaning}
         if self.sections is None:
-            return Page("", (Table(corner, (), (Section("", tuple(line for _, line in lines)),)),))
+            return Page("", (list_table(rows, {}, **names, corner=corner),))
         column, titles = self.sections
-        sections = (
-            Section(title, tuple(line for row, line in lines if row[column] == value))
-            for value, title in titles.items()
-        )
-        return Page("", (Table("", (), tuple(section for section in sections if section.rows)),))
+        ordered = [row for value in titles for row in rows if row[column] == value]
+        return Page("", (list_table(ordered, {}, **names, section=lambda row: titles[row[column]]),))
 
 
 _MEASURES = {
@@ -249,7 +246,7 @@ def list_(
     from baserate import Results
 
     typed = " ".join(words)
-    # Measures have a search of their own, which ranks and knows spellings.
+    # Measures have a search of their own, which ranks them and finds aliases.
     rows = _measures(typed) if what == "measures" else _select_rows(_LISTS[what].rows(), typed)
     if not rows:
         raise UnknownNameError(

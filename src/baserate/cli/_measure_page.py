@@ -343,8 +343,8 @@ class _ClassPage:
             heading=group_heading if several else lambda _group: interval_heading(self.data),
             meaning=lambda line: self._meaning(line[0]),
         )
-        shown = [row for row in rows if _whole_line(row) in lines]
-        yield pivot.table(shown, corner=title if several else "", columns=list(self.groups))
+        of_lines = [row for row in rows if _whole_line(row) in lines]
+        yield pivot.table(of_lines, corner=title if several else "", columns=list(self.groups))
 
     def _meaning(self, name: str) -> str:
         """Return the summary of a measure of several classes."""
@@ -384,22 +384,22 @@ def class_matrix(
     return Table(corner, headings, (Section("", tuple(rows), apart=True),), upright=True)
 
 
-def number_when_narrow(panel: Table, *, named: int = 1) -> Table:
+def number_when_narrow(panel: Table, *, n_named: int = 1) -> Table:
     """Return a table that a narrow terminal shows with numbered columns, except the last ones, and without zeros."""
-    many = len(panel.columns) - named
-    wide = len(str(many))
+    count = len(panel.columns) - n_named
+    width = len(str(count))
     sections = []
     for section in panel.sections:
         rows = [
             Row(
-                f"{at:>{wide}} {row.name}" if at <= many else row.name,
+                f"{at:>{width}} {row.name}" if at <= count else row.name,
                 tuple(_narrow_cell(str(cell), percent=bool(section.title)) for cell in row.cells),
             )
             for at, row in enumerate(section.rows, start=1)
         ]
         sections.append(replace(section, rows=tuple(rows)))
-    numbers = tuple(map(str, range(1, many + 1)))
-    narrow = replace(panel, columns=(*numbers, *panel.columns[many:]), sections=tuple(sections))
+    numbers = tuple(map(str, range(1, count + 1)))
+    narrow = replace(panel, columns=(*numbers, *panel.columns[count:]), sections=tuple(sections))
     return replace(panel, narrow=narrow)
 
 

@@ -116,8 +116,8 @@ def measure(
     from baserate.cli._population_page import choose_measures, each_measure_once, measures_page
 
     typed = choice.measures
-    named = bind_settings(settings.to_settings(), () if "all" in typed else typed)
-    measures = choose_measures(typed) if "all" in typed or not named else each_measure_once(named)
+    bound = bind_settings(settings.to_settings(), () if "all" in typed else typed)
+    measures = choose_measures(typed) if "all" in typed or not bound else each_measure_once(bound)
     summary = library.summary(request.population(), *measures, points=choice.points, at=choice.threshold)
     results = request.label_results(summary)
     _print_messages(results, output)
@@ -139,8 +139,8 @@ def curve(
     from baserate import population as library
     from baserate.cli._population_page import curve_page
 
-    many = points or (FEW if output.is_page else 101)
-    results = request.label_results(library.table(request.population(), what, points=many))
+    n_points = points or (FEW if output.is_page else 101)
+    results = request.label_results(library.table(request.population(), what, points=n_points))
     _print_messages(results, output)
     print_results(results, lambda: curve_page(results, output.digits), output)
 
@@ -308,10 +308,10 @@ def _add_family(name: str, family: type) -> None:
     set_population.__doc__ = family.__doc__
     # `group` reads the annotation: it declares the options of the family, which a closure cannot state.
     set_population.__annotations__["parameters"] = family
-    made = group(name)(set_population)
+    command_group = group(name)(set_population)
     for verb in (measure, curve, study, simulate_size, draw):
-        made.add_command(verb)
-    population.add_command(made)
+        command_group.add_command(verb)
+    population.add_command(command_group)
 
 
 for _name, _family in FAMILIES.items():

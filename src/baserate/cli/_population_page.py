@@ -14,7 +14,6 @@ from baserate.cli._curve import curve_table
 from baserate.measure import DEFAULT_MEASURES, MEASURES, Measure, describe, find_measure
 from baserate.text import (
     CellFormatter,
-    CellWriter,
     Page,
     Pivot,
     Row,
@@ -59,10 +58,10 @@ def population_headline(data: Mapping[str, Any]) -> str:
     ]
     # Average precision is that of one prevalence.
     whole = ("auc", "average_precision") if shares == [data["prevalence"]] else ("auc",)
-    known = [name for name in whole if not isnan(data.get(name, nan))]
+    defined = [name for name in whole if not isnan(data.get(name, nan))]
     if "normal" in family and "d_prime" in data:
         parts.append(f"d′ {format_number(data['d_prime'], 4)}")
-    return " · ".join([*parts, *(f"{name.replace('_', ' ')} {format_number(data[name], 4)}" for name in known)])
+    return " · ".join([*parts, *(f"{name.replace('_', ' ')} {format_number(data[name], 4)}" for name in defined)])
 
 
 def measures_page(results: Results, digits: int) -> Page:
@@ -74,41 +73,29 @@ def measures_page(results: Results, digits: int) -> Page:
     limits = [_LIMIT for row in best if row["how"] == "limit"]
     for reason in filter(None, (*limits, *(row["why"] for row in (*best, *other)))):
         format_.reasons.mark(reason)
+    value = partial(_value_cell, format_)
+    thresholds = list(dict.fromkeys(map(_threshold_label, other)))
     panels = [
-        _best_thresholds(best, format_),
-        _whole_curve_measures([row for row in rows if not row["best"] and row["threshold"] is None], format_),
-        _other_thresholds(other, format_),
+        list_table(
+            best, {"score ≥": _threshold_label, "value": value}, label=_measure_name, meaning=_summary, corner="best"
+        ),
+        list_table(
+            [row for row in rows if not row["best"] and row["threshold"] is None],
+            {"": lambda row: format_.number(row["value"])},
+            label=_measure_name,
+            meaning=lambda row: row["why"] or _summary(row),
+            corner="over all thresholds",
+        ),
+        Pivot(
+            line=_threshold_label,
+            column=itemgetter("measure"),
+            cell=value,
+            label=dict(zip(thresholds, align_decimals(thresholds), strict=True)).__getitem__,
+            heading=measure_label,
+        ).table(other, corner="score ≥"),
     ]
     notes = tuple(f"{note}." for note in format_.reasons.footnotes())
     return Page(population_headline(results.data), tuple(panel for panel in panels if panel.sections), notes)
-
-
-def _best_thresholds(rows: Sequence[TidyRow], format_: CellFormatter) -> Table:
-    columns: dict[str, CellWriter] = {
-        "score ≥": lambda row: UNDEFINED if row["threshold"] is None else _format_threshold(row["threshold"]),
-        "value": partial(_value_cell, format_),
-    }
-    return list_table(rows, columns, label=_measure_name, meaning=_summary, corner="best")
-
-
-def _whole_curve_measures(rows: Sequence[TidyRow], format_: CellFormatter) -> Table:
-    def meaning(row: TidyRow) -> str:
-        return row["why"] or _summary(row)
-
-    columns = {"": lambda row: format_.number(row["value"])}
-    return list_table(rows, columns, label=_measure_name, meaning=meaning, corner="over all thresholds")
-
-
-def _other_thresholds(rows: Sequence[TidyRow], format_: CellFormatter) -> Table:
-    names = list(dict.fromkeys(_format_threshold(row["threshold"]) for row in rows))
-    pivot = Pivot(
-        line=lambda row: _format_threshold(row["threshold"]),
-        column=itemgetter("measure"),
-        cell=partial(_value_cell, format_),
-        label=dict(zip(names, align_decimals(names), strict=True)).__getitem__,
-        heading=measure_label,
-    )
-    return pivot.table(rows, corner="score ≥")
 
 
 def _value_cell(format_: CellFormatter, row: TidyRow) -> str:
@@ -168,8 +155,8 @@ def _round_threshold(value: float) -> float:
     return float(f"{value:.12g}")
 
 
-def _format_threshold(value: float) -> str:
-    return format_exact(_round_threshold(value))
+def _threshold_label(row: TidyRow) -> str:
+    return UNDEFINED if row["threshold"] is None else format_exact(_round_threshold(row["threshold"]))
 
 
 def _sizes(lines: Mapping[int, object]) -> list[str]:

@@ -73,28 +73,28 @@ class PrevalenceOptions(Recalibration):
         if self.calibrator:
             check_place(Path(self.calibrator), "--calibrator")
 
-    def options(self, *, many: bool) -> dict[str, Any]:
+    def options(self, *, several: bool) -> dict[str, Any]:
         """Options of the estimator; those that it does not have are refused."""
         from baserate.shift import DEFAULT_METHOD, DEFAULT_MULTICLASS_METHOD, method_options, resolve_method
 
-        name = resolve_method(self.method or (DEFAULT_MULTICLASS_METHOD if many else DEFAULT_METHOD))
-        known = method_options(name, many=many)
-        given: dict[str, Any] = {
+        name = resolve_method(self.method or (DEFAULT_MULTICLASS_METHOD if several else DEFAULT_METHOD))
+        names = method_options(name, many=several)
+        stated: dict[str, Any] = {
             "recalibrate": False if self.no_recalibration else None,
             "at": self.at,
             "alpha": self.alpha,
             "bins": self.bins,
-            "threshold": self._decision_threshold(name) if "threshold" in known else None,
+            "threshold": self._decision_threshold(name) if "threshold" in names else None,
         }
         # The test uses bins too, and measures use thresholds, where the estimator has no such option.
-        idle = [each for each, value in given.items() if value is not None and each not in known]
-        idle = [each for each in idle if many or each != "bins"] + ["threshold"] * bool(many and self.threshold)
+        idle = [each for each, value in stated.items() if value is not None and each not in names]
+        idle = [each for each in idle if several or each != "bins"] + ["threshold"] * bool(several and self.threshold)
         if idle:
             flag = "no-recalibration" if idle[0] == "recalibrate" else idle[0]
-            estimator = f"{name} of several classes" if many else name
+            estimator = f"{name} of several classes" if several else name
             other = "add --method mlls, or " if name == DEFAULT_METHOD and idle[0] in ("recalibrate", "at") else ""
             raise click.UsageError(f"--{flag} has no use for {estimator}; {other}leave it out.")
-        return {each: value for each, value in given.items() if value is not None and each in known}
+        return {each: value for each, value in stated.items() if value is not None and each in names}
 
     def _decision_threshold(self, name: str) -> float | None:
         if len(self.threshold) > 1:
@@ -138,7 +138,7 @@ def prevalence(
     if not deployment.validation:
         raise missing_option("--validation")
     several = bool(deployment.scores)
-    options = prevalence_options.options(many=several)
+    options = prevalence_options.options(several=several)
     measures = _parse_measures(deployment, prevalence_options.measures, settings)
     target: Any
     validation: Any

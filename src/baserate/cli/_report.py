@@ -40,8 +40,8 @@ def _complete_rule(_context: click.Context, _option: click.Parameter, incomplete
     """Complete the name of a rule that a plan may have."""
     from baserate.decide import DECISION_RULES, plan_rules
 
-    known = [name for name in plan_rules() if name.startswith(incomplete)]
-    return [CompletionItem(name, help=DECISION_RULES[name].summary) for name in known]
+    names = [name for name in plan_rules() if name.startswith(incomplete)]
+    return [CompletionItem(name, help=DECISION_RULES[name].summary) for name in names]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,9 +77,9 @@ class PlanOptions(OutcomeCosts):
     ] = None
 
     def __post_init__(self) -> None:
-        given = given_flags(self, _DECISIONS)
-        if len(given) > 1:
-            raise click.UsageError(f"{' and '.join(given)} both state the decisions; give one.")
+        flags = given_flags(self, _DECISIONS)
+        if len(flags) > 1:
+            raise click.UsageError(f"{' and '.join(flags)} both state the decisions; give one.")
         for flag in ("save_plan", "save_json"):
             if getattr(self, flag) is not None:
                 check_place(Path(getattr(self, flag)), f"--{flag.replace('_', '-')}")
@@ -108,21 +108,21 @@ def make_plan(reading: Reading, plan_options: PlanOptions, intervals: Intervals)
 def _plan_fields(reading: Reading, plan_options: PlanOptions, intervals: Intervals) -> dict[str, Any]:
     """Fields of a plan that are on the command line."""
     names = ("truth", "score", "predicted", "positive", "negative", "group", "weight", "count")
-    given: dict[str, Any] = {"files": reading.file, **{name: getattr(reading, name) for name in names}}
-    given |= {name: getattr(plan_options, name) for name in ("apart", "id", "prevalence", "threshold", "rule")}
-    given |= {"level": intervals.level, "method": intervals.interval, "seed": intervals.seed}
+    fields: dict[str, Any] = {"files": reading.file, **{name: getattr(reading, name) for name in names}}
+    fields |= {name: getattr(plan_options, name) for name in ("apart", "id", "prevalence", "threshold", "rule")}
+    fields |= {"level": intervals.level, "method": intervals.interval, "seed": intervals.seed}
     # The default must not override what a plan states, but the same word on the command line does.
     typed = click.get_current_context().get_parameter_source("missing") == ParameterSource.COMMANDLINE
-    given |= {"missing": reading.missing} if typed else {}
-    return {name: value for name, value in given.items() if value is not None and value is not False and value != ()}
+    fields |= {"missing": reading.missing} if typed else {}
+    return {name: value for name, value in fields.items() if value is not None and value is not False and value != ()}
 
 
-def _plan_costs(plan_options: PlanOptions, known: "Costs | None") -> dict[str, Any]:
+def _plan_costs(plan_options: PlanOptions, plan_costs: "Costs | None") -> dict[str, Any]:
     """Costs on the command line, in place of those of the plan."""
-    given = plan_options.outcome_costs
-    if given is None:
+    costs = plan_options.outcome_costs
+    if costs is None:
         return {}
-    return {"costs": given if known is None else replace(known, **plan_options.costs_by_outcome)}
+    return {"costs": costs if plan_costs is None else replace(plan_costs, **plan_options.costs_by_outcome)}
 
 
 _FILE = "people.csv --truth sick --score risk"

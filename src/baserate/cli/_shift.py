@@ -74,14 +74,14 @@ class ShiftOptions(SamplingRatios):
     def __post_init__(self) -> None:
         sampling = self.over_sampled if self.under_sampled is None else self.under_sampled
         ways = {"--to": self.to, "--gamma": self.gamma, "--under-sampled and --over-sampled": sampling}
-        given = [name for name, value in {**ways, "--curve": self.curve or None}.items() if value is not None]
-        if not given:
+        flags = [name for name, value in {**ways, "--curve": self.curve or None}.items() if value is not None]
+        if not flags:
             raise click.UsageError(
                 "the prevalence in deployment is missing; give one, such as --to 0.02, or --gamma, --under-sampled or "
                 "--over-sampled, or all prevalences with --curve."
             )
-        if len(given) > 1:
-            raise click.UsageError(f"{given[0]} and {given[1]} both state the prevalence; give one of them.")
+        if len(flags) > 1:
+            raise click.UsageError(f"{flags[0]} and {flags[1]} both state the prevalence; give one of them.")
         if self.points is not None and not self.curve:
             raise click.UsageError("--points is for a curve; add --curve instead of a prevalence.")
         _ = self.odds_ratio  # checks it

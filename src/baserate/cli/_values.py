@@ -111,10 +111,10 @@ def read_numbers(text: str) -> tuple[float, ...]:
 
 def read_names(text: str) -> tuple[str, ...]:
     """Split a list at its commas."""
-    listed = tuple(filter(None, (name.strip() for name in text.split(","))))
-    if not listed:
+    names = tuple(filter(None, (name.strip() for name in text.split(","))))
+    if not names:
         raise click.BadParameter("there is no name in it; `baserate list measures` lists them.")
-    return listed
+    return names
 
 
 def complete_measures(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -145,11 +145,11 @@ def complete_two_class(_context: click.Context, _option: click.Parameter, incomp
     return _complete_names(incomplete, MEASURES, {})
 
 
-def _complete_names(incomplete: str, known: Mapping[str, Any], more: Mapping[str, str]) -> list[CompletionItem]:
+def _complete_names(incomplete: str, measures: Mapping[str, Any], more: Mapping[str, str]) -> list[CompletionItem]:
     from baserate.measure import describe
 
     before, comma, last = incomplete.rpartition(",")
-    meanings = {**more, **{name: describe(measure).summary for name, measure in known.items()}}
+    meanings = {**more, **{name: describe(measure).summary for name, measure in measures.items()}}
     return [CompletionItem(f"{before}{comma}{name}", help=meanings[name]) for name in meanings if name.startswith(last)]
 
 
@@ -172,19 +172,19 @@ class RegisteredName(click.ParamType):  # type: ignore[type-arg]  # generic only
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401
         """Return the name in the registry, or refuse the text as `NameChoice` does."""
-        known = self.list_names()
+        entries = self.list_names()
         try:
             name = self.find_name(value)
         except UnknownNameError:
             name = ""
-        if name not in known:
-            self.fail(refuse_choice(value, list(known)), param, ctx)
+        if name not in entries:
+            self.fail(refuse_choice(value, list(entries)), param, ctx)
         return name
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
         """Complete a name."""
-        known = self.list_names()
-        return [CompletionItem(name, help=known[name]) for name in known if name.startswith(incomplete)]
+        entries = self.list_names()
+        return [CompletionItem(name, help=entries[name]) for name in entries if name.startswith(incomplete)]
 
 
 CELLS = ("fp", "fn", "tp", "tn")
@@ -258,11 +258,11 @@ def read_prior(text: str) -> Prior:
     return {name: each / total for name, each in shares_by_class.items()}
 
 
-def match_classes(given: Mapping[str, float], labels: Sequence[object], *, flag: str = "--to") -> dict[object, float]:
+def match_classes(shares: Mapping[str, float], labels: Sequence[object], *, flag: str = "--to") -> dict[object, float]:
     """Match each name with a class; all classes must occur."""
     from baserate.read import LabelText, resolve_label
 
-    shares_by_label = {resolve_label(LabelText(name), labels): each for name, each in given.items()}
+    shares_by_label = {resolve_label(LabelText(name), labels): each for name, each in shares.items()}
     unknown = [str(name) for name in shares_by_label if name not in labels]
     if unknown:
         names = [str(label) for label in labels]
@@ -275,13 +275,13 @@ def match_classes(given: Mapping[str, float], labels: Sequence[object], *, flag:
     return shares_by_label
 
 
-def combine_ratios(given: float | None, under: float | None, over: float | None) -> float | None:
+def combine_ratios(gamma: float | None, under: float | None, over: float | None) -> float | None:
     """γ of the option, or of the sampling ratios; None without any."""
-    if given is not None and not 0 < given < math.inf:
-        raise click.UsageError(f"--gamma is {given:g}; expected a finite number above 0.")
+    if gamma is not None and not 0 < gamma < math.inf:
+        raise click.UsageError(f"--gamma is {gamma:g}; expected a finite number above 0.")
     if under is None and over is None:
-        return given
-    if given is not None:
+        return gamma
+    if gamma is not None:
         raise click.UsageError("--gamma and the sampling ratios state the same; give one of them.")
     from baserate.shift import gamma_of_sampling
 
