@@ -10,13 +10,14 @@ from sklearn.linear_model import LogisticRegression
 import baserate as br
 from baserate import calibrate
 from bench._benchmark import Pair
+from bench._scores import max_difference
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # betacal warns on import in some environments
     from betacal import BetaCalibration
 
 Floats = npt.NDArray[np.float64]
-_NEAR = 1e-3
+_INACCURACY = 1e-3
 """The optimizers of the peers stop before the maximum of the likelihood."""
 
 
@@ -39,7 +40,7 @@ def isotonic(n: int) -> Pair:
         fitted: Floats = IsotonicRegression(out_of_bounds="clip").fit(p, labels).predict(p[:1000])
         return fitted
 
-    return Pair(ours, peer, _max_difference)
+    return Pair(ours, peer, max_difference)
 
 
 def logistic(n: int) -> Pair:
@@ -55,7 +56,7 @@ def logistic(n: int) -> Pair:
         fitted: Floats = LogisticRegression(C=np.inf).fit(x, truth).predict_proba(x[:1000])[:, 1]
         return fitted
 
-    return Pair(ours, peer, lambda a, b: max(_max_difference(a, b) - _NEAR, 0.0))
+    return Pair(ours, peer, lambda a, b: max(max_difference(a, b) - _INACCURACY, 0.0))
 
 
 def beta(n: int) -> Pair:
@@ -71,8 +72,4 @@ def beta(n: int) -> Pair:
             fitted: Floats = BetaCalibration(parameters="abm").fit(p[:, None], truth).predict(p[:1000])
         return fitted
 
-    return Pair(ours, peer, lambda a, b: max(_max_difference(a, b) - _NEAR, 0.0))
-
-
-def _max_difference(a: Floats, b: Floats) -> float:
-    return float(np.abs(a - b).max())
+    return Pair(ours, peer, lambda a, b: max(max_difference(a, b) - _INACCURACY, 0.0))

@@ -10,7 +10,7 @@ from bench import coverage_calibration
 
 
 @pytest.fixture(autouse=True)
-def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def small_study(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(coverage_calibration, "SIZES", (100,))
     monkeypatch.setattr(coverage_calibration, "SHAPES", ((0.5, 0.5),))
     monkeypatch.setattr(coverage_calibration, "N_SIMULATIONS", 20)
@@ -31,9 +31,9 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_both_tables_are_printed_and_written(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_both_tables_are_printed_and_written(small_study: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert coverage_calibration.main(["--runs", "4", "--docs"]) == 0
-    output, page = capsys.readouterr().out, small.read_text(encoding="utf-8")
+    output, page = capsys.readouterr().out, small_study.read_text(encoding="utf-8")
     assert "old" not in page
     assert page.startswith("before\n")
     assert page.endswith("\nafter")

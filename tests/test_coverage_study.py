@@ -12,7 +12,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "intervals.md"
 
 
 @pytest.fixture(autouse=True)
-def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def small_study(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(coverage, "SIZES", (100,))
     monkeypatch.setattr(coverage, "AREAS", (0.8,))
     page = tmp_path / "intervals.md"
@@ -23,7 +23,7 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("names", tiered([("sensitivity", "auc"), ("sensitivity", "brier_skill", "auc", "pr_auc")]))
 def test_low_coverages_are_studied_again(
-    names: tuple[str, ...], small: Path, capsys: pytest.CaptureFixture[str]
+    names: tuple[str, ...], small_study: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     # With so few samples, many coverages are low.
     coverage.main([*names, "--runs", "8", "--docs"])
@@ -31,7 +31,7 @@ def test_low_coverages_are_studied_again(
     again = re.search(rf"(\d+) of {9 * len(names)} coverages are below 0.945 and studied again", output.err)
     assert again is not None
     assert int(again[1]) > 0
-    page = small.read_text(encoding="utf-8")
+    page = small_study.read_text(encoding="utf-8")
     assert page.startswith("before\n")
     assert page.endswith("\nafter\n")
     assert "old" not in page
