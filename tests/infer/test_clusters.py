@@ -12,7 +12,7 @@ import statsmodels.api as sm
 from scipy.special import expit, logit, stdtrit
 
 from baserate import OptionError, Rows, infer, read
-from baserate.infer import _binomial
+from baserate.infer import _binomial, _bootstrap
 from baserate.measure import MEASURES, describe
 
 SIZES = (3, 1, 4, 2, 5, 1, 6, 2, 3, 4, 2, 3)
@@ -107,6 +107,23 @@ def test_jackknife_row_by_row(
     assert [value.low, value.high] == pytest.approx(ends, rel=1e-6)
     assert value.how is not None
     assert "jackknife" in value.how
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_masses_of_the_sample_give_the_value_of_every_measure(*, weighted: bool) -> None:
+    rng = np.random.default_rng(3)
+    # Tied scores: each stands for many rows, which debiased calibration errors count.
+    truth, score = rng.random(400) < 0.4, np.round(rng.random(400), 1)
+    rows = Rows(
+        truth, {"p": score}, weight=rng.integers(1, 4, 400) / 2 if weighted else None, cluster=np.arange(400) // 4
+    )
+    cells = _bootstrap.unique_rows(rows, ["p"])
+    for prepare in (_bootstrap.SortedScores, _bootstrap.PooledScores):
+        (tally,) = prepare.of(cells, "p").tallies(cells.mass[None])
+        np.testing.assert_allclose(tally.squares, cells.tally("p").squares, rtol=1e-12)
+        for name in ("rmsce_debiased", "ece", "auc", "brier"):
+            result, expected = (_bootstrap.evaluate_tally(MEASURES[name], each) for each in (tally, cells.tally("p")))
+            assert result == pytest.approx(expected, rel=1e-9)
 
 
 def test_many_clusters_are_left_out_in_groups() -> None:

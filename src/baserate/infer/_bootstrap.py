@@ -544,7 +544,7 @@ def bootstrap_models(measure: Measure, cells: UniqueRows, models: Sequence[str],
     pooled; the samples then show the variation and are shifted to the values of all scores.
     """
     pooled = len(cells) > _POOL_ABOVE
-    ready = [(_PooledScores if pooled else SortedScores).of(cells, model) for model in models]
+    ready = [(PooledScores if pooled else SortedScores).of(cells, model) for model in models]
 
     evaluate = partial(evaluate_tally, measure)
 
@@ -573,6 +573,8 @@ class SortedScores(NamedTuple):
     first: Any
     """Where each distinct score begins; None if all are distinct."""
     rows: Any
+    weight: Any = None
+    """Weight of a row at each place; None without weights."""
 
     @staticmethod
     def of(cells: UniqueRows, model: str) -> SortedScores:
@@ -583,42 +585,56 @@ class SortedScores(NamedTuple):
         rows = np.zeros((2, len(ends)), dtype=np.uint8)
         rows[0, runs[positive]] = rows[1, runs[~positive]] = 1
         starts = None if len(first) == len(order) else first
-        return SortedScores(make_read_only(score[order][first]), order, positive, starts, make_read_only(rows))
+        weight = None if cells.weight is None else cells.weight[order]
+        return SortedScores(make_read_only(score[order][first]), order, positive, starts, make_read_only(rows), weight)
 
     def tallies(self, mass: Floats) -> Iterator[Tally]:
         """Iterate over tallies of random masses; their row counts only say which cells are occupied."""
         masses = mass[:, self.order]
-        cells = np.empty((len(masses), 2, masses.shape[1]))
-        np.multiply(masses, self.positive, out=cells[:, 0])
-        np.subtract(masses, cells[:, 0], out=cells[:, 1])
-        if self.first is not None:
-            cells = np.add.reduceat(cells, self.first, axis=2)
-        yield from (Tally(self.score, each, self.rows, self.rows) for each in make_read_only(cells))
+        cells = self._sum_by_score(masses)
+        # Debiased calibration errors divide by the effective number of rows, which is mass² over squares.
+        squares = cells if self.weight is None else self._sum_by_score(masses * self.weight)
+        yield from (Tally(self.score, *each, self.rows) for each in zip(cells, squares, strict=True))
+
+    def _sum_by_score(self, amount: Floats) -> Floats:
+        """Sum amounts of rows by class and distinct score."""
+        cells = np.empty((len(amount), 2, amount.shape[1]))
+        np.multiply(amount, self.positive, out=cells[:, 0])
+        np.subtract(amount, cells[:, 0], out=cells[:, 1])
+        return make_read_only(cells if self.first is None else np.add.reduceat(cells, self.first, axis=2))
 
 
-class _PooledScores(NamedTuple):
+class PooledScores(NamedTuple):
     """Scores of one model in buckets of neighbors, ready for any masses."""
 
     score: Floats
     place: Any
     """Bucket of each kind; those of negatives come after those of positives."""
     rows: Any
+    weight: Any
+    """Weight of a row of each kind; None without weights."""
 
     @staticmethod
-    def of(cells: UniqueRows, model: str) -> _PooledScores:
+    def of(cells: UniqueRows, model: str) -> PooledScores:
         order, ends, runs = rank_descending(cells.score[model])
         bucket, score = pool_ranks(cells.score[model][order][ends])
         place = np.empty(len(order), dtype=np.intp)
         place[order] = bucket[runs]
         place[~cells.truth] += len(score)
         rows = np.bincount(place, minlength=2 * len(score)).reshape(2, -1) > 0
-        return _PooledScores(score, place, make_read_only(rows.astype(np.uint8)))
+        return PooledScores(score, place, make_read_only(rows.astype(np.uint8)), cells.weight)
 
     def tallies(self, mass: Floats) -> Iterator[Tally]:
         """Iterate over tallies of random masses."""
         for each in mass:
-            cells = np.bincount(self.place, each, minlength=2 * len(self.score)).reshape(2, -1)
-            yield Tally(self.score, make_read_only(cells), self.rows, self.rows)
+            cells = self._sum_by_score(each)
+            squares = cells if self.weight is None else self._sum_by_score(each * self.weight)
+            yield Tally(self.score, cells, squares, self.rows)
+
+    def _sum_by_score(self, amount: Floats) -> Floats:
+        """Sum amounts of rows by class and bucket."""
+        sums = np.bincount(self.place, amount, minlength=2 * len(self.score)).astype(np.float64, copy=False)
+        return make_read_only(sums.reshape(2, -1))
 
 
 def pool_ranks(score: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
