@@ -31,7 +31,7 @@ def _csv(table: Table, folder: Path, name: str, separator: str = ",") -> str:
     return str(path)
 
 
-def _gzipped(table: Table, folder: Path) -> str:
+def _write_gzip(table: Table, folder: Path) -> str:
     import gzip
 
     plain = Path(_csv(table, folder, "plain.csv"))
@@ -101,7 +101,7 @@ READERS: dict[str, Callable[[Table, Path], Any]] = {
     "batches": lambda table, _: pa.table(dict(table)).to_reader(),
     "csv": lambda table, folder: _csv(table, folder, "table.csv"),
     "tsv": lambda table, folder: _csv(table, folder, "table.tsv", separator="\t"),
-    "csv, gzip": _gzipped,
+    "csv, gzip": _write_gzip,
     "csv, pattern": _pattern,
     "parquet": _parquet,
     "parquet, folder": _parts,

@@ -18,7 +18,7 @@ from bench._audit import (
     Scenario,
     summarize,
 )
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 PAGE = Path(__file__).parents[1] / "docs" / "coverage_audit.md"
 SCENARIOS = coverage_audit.all_scenarios()
@@ -121,7 +121,7 @@ def test_page_contains_every_scenario() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("key", tiered(SCENARIOS, lambda key: QUICK[key[0]] == key[1]), ids=" ".join)
+@pytest.mark.parametrize("key", take_in_tiers(SCENARIOS, lambda key: QUICK[key[0]] == key[1]), ids=" ".join)
 def test_every_scenario_runs(key: tuple[str, str]) -> None:
     result = coverage_audit.replicate(coverage_audit.Task(key, 0, 1))
     assert result

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bench import coverage
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 PAGE = Path(__file__).parents[1] / "docs" / "intervals.md"
 
@@ -21,7 +21,9 @@ def small_study(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return page
 
 
-@pytest.mark.parametrize("names", tiered([("sensitivity", "auc"), ("sensitivity", "brier_skill", "auc", "pr_auc")]))
+@pytest.mark.parametrize(
+    "names", take_in_tiers([("sensitivity", "auc"), ("sensitivity", "brier_skill", "auc", "pr_auc")])
+)
 def test_low_coverages_are_studied_again(
     names: tuple[str, ...], small_study: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

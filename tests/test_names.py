@@ -9,7 +9,7 @@ import pytest
 
 from tests.sources import HOME, ROOT, modules, nodes
 
-FOLDERS = {HOME: 3000, ROOT / "bench": 300, ROOT / "docs": 40, ROOT / "examples": 15}
+FOLDERS = {HOME: 3000, ROOT / "tests": 3000, ROOT / "bench": 300, ROOT / "docs": 40, ROOT / "examples": 15}
 """Folder whose names are tested -> number of names that it exceeds, so that an empty search fails."""
 BANNED = frozenset(
     {

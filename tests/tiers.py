@@ -9,13 +9,13 @@ import pytest
 Quick = int | Callable[[Any], bool]
 
 
-def tiered(cases: Iterable[Any], quick: Quick = 1) -> list[Any]:
+def take_in_tiers(cases: Iterable[Any], quick: Quick = 1) -> list[Any]:
     """Return all cases of one argument; the first `quick` ones, or those for which `quick` is true, are not slow."""
     return [case if _is_quick(at, case, quick) else slow(case) for at, case in enumerate(cases)]
 
 
 def tiered_rows(cases: Iterable[tuple[Any, ...]], quick: Quick = 1) -> list[Any]:
-    """Return all cases of several arguments; those that `quick` selects are not slow, as in `tiered`."""
+    """Return all cases of several arguments; those that `quick` selects are not slow, as in `take_in_tiers`."""
     return [case if _is_quick(at, case, quick) else slow(*case) for at, case in enumerate(cases)]
 
 

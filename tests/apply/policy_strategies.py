@@ -65,7 +65,7 @@ class PolicyCase(NamedTuple):
         return {"group": group or None, "id": self.ids}
 
     @property
-    def expected(self) -> list[str]:
+    def expected_actions(self) -> list[str]:
         """Expected action of each row."""
         rows = zip(self.scores, self.groups, self.ids, strict=True)
         return [self.policy.action(score, group, id=id_) for score, group, id_ in rows]

@@ -46,9 +46,9 @@ def action_texts(policy: Policy, scores: Any, **given: Any) -> list[str | None]:
 @given(cases())
 def test_every_row_gets_the_action_of_the_policy(case: PolicyCase) -> None:
     result = apply.actions(case.policy, case.scores, **case.arrays)
-    assert result.text.tolist() == case.expected
+    assert result.text.tolist() == case.expected_actions
     assert result.names == case.policy.actions
-    assert result.is_flagged.tolist() == [each == "flag" for each in case.expected]
+    assert result.is_flagged.tolist() == [each == "flag" for each in case.expected_actions]
     assert not result.codes.flags.writeable
     assert result.chances is None
 
@@ -58,7 +58,7 @@ def test_comparisons_and_lookups_agree(case: PolicyCase) -> None:
     with patch("baserate.apply._policy_lookup._MAX_COMPARISONS", 10**9):
         compared = action_texts(case.policy, case.scores, **case.arrays)
     with patch("baserate.apply._policy_lookup._MAX_COMPARISONS", -1):
-        assert action_texts(case.policy, case.scores, **case.arrays) == compared == case.expected
+        assert action_texts(case.policy, case.scores, **case.arrays) == compared == case.expected_actions
 
 
 @given(cases(), st.data())
@@ -75,7 +75,7 @@ def test_order_batches_and_splits_do_not_matter(case: PolicyCase, data: st.DataO
 def test_saved_policies_decide_the_same(tmp_path_factory: pytest.TempPathFactory, case: PolicyCase) -> None:
     file = tmp_path_factory.getbasetemp() / "policy.json"
     case.policy.save(file)
-    assert action_texts(Policy.load(file), case.scores, **case.arrays) == case.expected
+    assert action_texts(Policy.load(file), case.scores, **case.arrays) == case.expected_actions
 
 
 @given(cases())

@@ -41,7 +41,7 @@ from tests.apply.forms import (
     scores,
 )
 from tests.apply.tables import read, write
-from tests.tiers import some, tiered
+from tests.tiers import some, take_in_tiers
 
 MAP = binary_calibrator(FORMS["rarer"])
 CSV = 'who,risk,note\n007,0.50,"a, b"\n08,1e-1,\n9,.25,"say ""x"""\n'
@@ -68,7 +68,7 @@ def test_text_stays_unchanged(tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize(
     "source",
-    tiered(
+    take_in_tiers(
         ["in.csv", "in.tsv", "in.csv.gz", "in.parquet", "in.jsonl", "in.arrow"], {"in.csv", "in.parquet"}.__contains__
     ),
 )
@@ -109,7 +109,7 @@ def test_json_values_stay_unchanged(tmp_path: Path) -> None:
 
 
 @pytest.mark.quick(2)
-@pytest.mark.parametrize("form", tiered(FORMS, some(FORMS, 3)))
+@pytest.mark.parametrize("form", take_in_tiers(FORMS, some(FORMS, 3)))
 def test_forms_agree_in_files(form: str, tmp_path: Path) -> None:
     x = edges(FORMS[form])
     pq.write_table(pa.table({"risk": x}), tmp_path / "in.parquet")

@@ -26,7 +26,7 @@ from baserate import (
 from baserate._cut import Treatment
 from tests.apply.policy_rows import COLUMNS, HALF, IDS, POLICIES, THREE, expected_action, rows_of, table
 from tests.apply.tables import read, write
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 OF_FILES = ("combinations", "of three")
 """Those that every kind of file meets."""
@@ -35,7 +35,7 @@ KINDS = ("in.csv", "in.tsv", "in.csv.gz", "in.parquet", "in.jsonl", "in.arrow")
 
 @pytest.mark.quick(3)
 @pytest.mark.parametrize("source", KINDS)
-@pytest.mark.parametrize("ids", tiered(IDS))
+@pytest.mark.parametrize("ids", take_in_tiers(IDS))
 def test_files_of_every_format_agree_with_the_policy(source: str, ids: str, tmp_path: Path) -> None:
     # An empty cell of CSV is nothing, and so no id.
     rows = [row for row in rows_of(IDS[ids] * 3, seed=1) if row["who"] != "" or ".json" in source]

@@ -72,7 +72,7 @@ def test_frames_agree_with_the_policy(case: PolicyCase) -> None:
         for make in (dict, _object_frame, pl.DataFrame, pl.LazyFrame, pa.table):
             result = apply.frame(case.policy, make(case.columns), chances=True, to="done")
             read = columns_of(result)
-            assert read["done"] == case.expected
+            assert read["done"] == case.expected_actions
             assert list(read)[len(case.columns) :] == ["done", *(f"done_chance_{name}" for name in case.policy.actions)]
 
 

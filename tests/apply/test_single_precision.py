@@ -16,7 +16,7 @@ from baserate import Costs, Counts, Curve, Policy, Tallies, apply, calibrate, cu
 from baserate.equalize import Goal, optimal_policy
 from baserate.report._page import page_payload
 from tests.report.page.node import Page
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 COSTS = Costs(fp=1, fn=3)
 SEEDS = range(8)
@@ -74,7 +74,7 @@ def tallies(frame: pd.DataFrame, **more: Any) -> Tallies:  # noqa: ANN401
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rule", tiered(RULES, 2))
+@pytest.mark.parametrize("rule", take_in_tiers(RULES, 2))
 def test_flags_agree_in_all_sources(rule: str, tmp_path: Path) -> None:
     moved = 0
     seeds = SEEDS[:2]

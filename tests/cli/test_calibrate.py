@@ -12,7 +12,7 @@ from tests.cli.shell import matches_snapshot, run, write_people
 from tests.cli.test_classes import pets
 from tests.cli.test_reliability import write_screening
 from tests.schemas import read_results
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
 QUICK = ("--n-simulations", "50", "-q")
@@ -60,7 +60,7 @@ def test_snapshot_of_multiclass_output(tmp_path: Path) -> None:
 @pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "method",
-    tiered([*calibrate.BINARY_METHODS, "choose"], {"logistic", "isotonic", "histogram", "choose"}.__contains__),
+    take_in_tiers([*calibrate.BINARY_METHODS, "choose"], {"logistic", "isotonic", "histogram", "choose"}.__contains__),
 )
 def test_written_calibrator_is_fitted_to_all_rows(method: str, tmp_path: Path) -> None:
     file, out = write_screening(tmp_path), tmp_path / "map.json"
@@ -283,7 +283,7 @@ def write_margins(folder: Path) -> Path:
 
 
 @pytest.mark.quick(1)
-@pytest.mark.parametrize("method", tiered(["logistic", "isotonic", "venn-abers", "choose"], 2))
+@pytest.mark.parametrize("method", take_in_tiers(["logistic", "isotonic", "venn-abers", "choose"], 2))
 def test_arbitrary_scores_become_probabilities(method: str, tmp_path: Path) -> None:
     file, out = write_margins(tmp_path), tmp_path / "map.json"
     result = run("calibrate", file, "--truth", "y", "--score", "margin", "--with", method, *QUICK[:2], "-o", out)
@@ -315,7 +315,7 @@ def test_calibrator_is_written_even_if_not_assessable(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "method", tiered(["logistic", "histogram", "isotonic", "strict-isotonic", "venn-abers", "choose"], 2)
+    "method", take_in_tiers(["logistic", "histogram", "isotonic", "strict-isotonic", "venn-abers", "choose"], 2)
 )
 def test_scores_slightly_above_1_are_calibrated_and_applied(method: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(3)

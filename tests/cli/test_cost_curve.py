@@ -11,7 +11,7 @@ import pytest
 from baserate import measure, read
 from tests.cli.shell import PEOPLE, fits_terminal, matches_snapshot, run, run_program, write_people
 from tests.schemas import read_results
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 ONE = ("--truth", "sick", "--score", "risk")
 TWO = (*ONE, "--score", "old")
@@ -72,7 +72,7 @@ def test_corners_equal_those_computed_by_hand() -> None:
         ("--fn", "0", "--fp", "1"),
     ],
 )
-@pytest.mark.parametrize("prevalence", tiered(["0.05", "40%", "0.9"]))
+@pytest.mark.parametrize("prevalence", take_in_tiers(["0.05", "40%", "0.9"]))
 def test_marked_costs_lie_on_the_curve(typed: tuple[str, ...], prevalence: str, tmp_path: Path) -> None:
     output = run_json(write_people(tmp_path), *TWO, *typed, "--prevalence", prevalence)
     place = output["data"]["marked"]

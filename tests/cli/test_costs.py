@@ -15,7 +15,7 @@ from baserate.cli._costs import read_table
 from baserate.text._tables import display_width
 from tests.cli.shell import fits_terminal, matches_snapshot, run, run_program, write_people
 from tests.schemas import read_results
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 ONE = ("--truth", "sick", "--score", "risk")
 M1, M2 = ("--table", "M1=150,40,60,250"), ("--table", "M2=250,45,5,200")
@@ -144,7 +144,7 @@ def test_cells_are_named_in_any_order(cells: list[int], order: list[str], spelle
     assert (read_table(f"a=b={text}").name, read_table(f"a=b={text}").cells) == ("a=b", tuple(cells))
 
 
-@pytest.mark.parametrize("prevalence", tiered(["0.05", "40%", "0.9"]))
+@pytest.mark.parametrize("prevalence", take_in_tiers(["0.05", "40%", "0.9"]))
 @pytest.mark.parametrize("threshold", [(), ("--threshold", "0.64"), ("--threshold", "0.3,0.4")])
 def test_costs_of_files_equal_those_of_their_tables(
     prevalence: str, threshold: tuple[str, ...], tmp_path: Path

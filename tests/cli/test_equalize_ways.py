@@ -12,7 +12,7 @@ from baserate.equalize import Folds, Goal
 from baserate.infer import IntervalOptions
 from tests.cli.shell import fits_terminal, matches_snapshot, run
 from tests.schemas import read_results
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 TYPED = ("--truth", "sick", "--score", "risk", "--group", "sex", "--positive", "1", "--parity", "equalized-odds")
 WAYS: dict[str, tuple[str, ...]] = {
@@ -70,7 +70,7 @@ def test_each_option_chooses_its_policy(name: str, crossing_groups: Path) -> Non
     assert output["data"]["needs_group"] == (name != "blind") == (output["data"]["legal"] is not None)
 
 
-@pytest.mark.parametrize("name", tiered(["deterministic", "blind", "crossing", "reject"], 2))
+@pytest.mark.parametrize("name", take_in_tiers(["deterministic", "blind", "crossing", "reject"], 2))
 def test_cost_above_the_optimum_is_stated(name: str, crossing_groups: Path) -> None:
     typed = (crossing_groups, *TYPED, *WAYS[name], "--fp", "3")
     output = run_json(*typed)["data"]

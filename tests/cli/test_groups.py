@@ -14,7 +14,7 @@ from baserate import Cut, Policy, equalize
 from baserate.text._tables import display_width
 from tests.cli.shell import matches_snapshot, run, write_people
 from tests.schemas import read_results
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
 QUICK = ("--n-permutations", "200", "-q")
@@ -63,7 +63,7 @@ def rows_of(result: Result) -> list[dict[str, Any]]:
     return actual
 
 
-@pytest.mark.parametrize("name", tiered([name for name in VIEWS if not name.endswith("md")], 2))
+@pytest.mark.parametrize("name", take_in_tiers([name for name in VIEWS if not name.endswith("md")], 2))
 def test_json_fits_the_schema(name: str, tmp_path: Path) -> None:
     result = rows_of(run("groups", write_screening(tmp_path), *VIEWS[name], *QUICK, "--json"))
     assert {row["table"] for row in result} == {"group", "difference", "gap"}
@@ -206,7 +206,7 @@ def test_predicted_labels_are_not_thresholded(tmp_path: Path) -> None:
     assert "--predicted holds decisions already" in result.stderr
 
 
-@pytest.mark.parametrize("verb", tiered([("curve", "roc"), ("curve", "pr"), ("reliability",)], 2))
+@pytest.mark.parametrize("verb", take_in_tiers([("curve", "roc"), ("curve", "pr"), ("reliability",)], 2))
 def test_commands_of_the_footnote_work(verb: tuple[str, ...], tmp_path: Path) -> None:
     path = write_screening(tmp_path)
     assert " ".join(("baserate", *verb)).replace("curve pr", "curve roc") in run(

@@ -14,7 +14,7 @@ from baserate.cli._hull import FEW
 from baserate.decide import CHOSEN_NOTE as CHOSEN, _hull_tables
 from tests.cli.shell import PEOPLE, fits_terminal, matches_snapshot, run, run_program, write_people
 from tests.schemas import read_results
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 ONE = ("--truth", "sick", "--score", "risk")
 TWO = (*ONE, "--score", "old")
@@ -125,7 +125,7 @@ def test_reversal_is_offered_and_applied(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("typed", [("--fn", "5"), ("--fp", "3"), ("--fp", "0"), ("--tp", "-4", "--tn", "0.5")])
-@pytest.mark.parametrize("prevalence", tiered([0.02, 0.4, 0.9]))
+@pytest.mark.parametrize("prevalence", take_in_tiers([0.02, 0.4, 0.9]))
 def test_best_vertex_has_the_least_cost(typed: tuple[str, ...], prevalence: float, tmp_path: Path) -> None:
     path = write_people(tmp_path)
     at = run_json(path, *TWO, *typed, "--prevalence", prevalence)["data"]["at"]

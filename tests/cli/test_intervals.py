@@ -15,7 +15,7 @@ from baserate.text._pivot import format_bounds
 from baserate.text._tables import IntervalCell, Page, Row, Section, Table, display_width
 from tests.cli.shell import run, write_people
 from tests.schemas import check_schema
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 ONE = ("--truth", "sick", "--score", "risk")
 
@@ -52,7 +52,7 @@ def test_three_of_four_have_the_published_clopper_pearson_interval(tmp_path: Pat
     assert "95 % intervals: Clopper–Pearson for shares; " in shown
 
 
-@pytest.mark.parametrize("typed", tiered(["0.9", "90%", "90 %", ".9"], 2))
+@pytest.mark.parametrize("typed", take_in_tiers(["0.9", "90%", "90 %", ".9"], 2))
 def test_level_may_be_a_share_or_a_percentage(typed: str, tmp_path: Path) -> None:
     result = run_json(write_people(tmp_path), *ONE, "--level", typed)
     assert result["data"]["interval"]["level"] == pytest.approx(0.9)

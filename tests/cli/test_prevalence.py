@@ -16,7 +16,7 @@ from baserate import read, shift
 from baserate.text._tables import display_width
 from tests.cli.shell import matches_snapshot, run
 from tests.schemas import read_results
-from tests.tiers import some, tiered
+from tests.tiers import some, take_in_tiers
 
 SCORED = ("--score", "risk", "--truth", "sick", "--positive", "1")
 MANY = ("--scores", "q_", "--validation-scores", "p_", "--truth", "is")
@@ -161,7 +161,7 @@ def test_json_equals_the_results_of_the_library(both_files: tuple[str, ...]) -> 
 
 
 @pytest.mark.quick(2)
-@pytest.mark.parametrize("method", tiered([name for name in METHODS if name != "gmm"], some(METHODS, 3)))
+@pytest.mark.parametrize("method", take_in_tiers([name for name in METHODS if name != "gmm"], some(METHODS, 3)))
 def test_every_method_estimates_the_prevalence(method: str, both_files: tuple[str, ...]) -> None:
     results = run_json(run("prevalence", *both_files, *SCORED, "--method", method, "--measures", "precision", "--json"))
     assert results["data"]["method"] == method
@@ -350,7 +350,7 @@ def test_missing_scores_are_refused_or_dropped(both_files: tuple[str, ...]) -> N
     assert dropped.stdout.startswith("holes.csv · 400 of 402 rows (2 dropped: risk: 1 missing, 1 NaN) · validation:")
 
 
-@pytest.mark.parametrize("typed", tiered([("prevalence",), ("expect", "--assume", "label-shift")]))
+@pytest.mark.parametrize("typed", take_in_tiers([("prevalence",), ("expect", "--assume", "label-shift")]))
 def test_target_is_read_from_stdin(typed: tuple[str, ...], both_files: tuple[str, ...]) -> None:
     verb, *more = typed
     given = Path("new.csv").read_text(encoding="utf-8")

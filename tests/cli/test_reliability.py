@@ -14,7 +14,7 @@ from baserate.text._tables import display_width
 from tests.cli.shell import matches_snapshot, run, write_people
 from tests.cli.test_classes import pets
 from tests.schemas import read_results
-from tests.tiers import tiered, tiered_rows
+from tests.tiers import take_in_tiers, tiered_rows
 
 ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
 TWO = (*ONE, "--score", "old")
@@ -93,14 +93,14 @@ def read(result: Result) -> dict[str, Any]:
 
 
 @pytest.mark.quick(1)
-@pytest.mark.parametrize("name", tiered([name for name in VIEWS if not name.endswith(("md", "narrow"))], 3))
+@pytest.mark.parametrize("name", take_in_tiers([name for name in VIEWS if not name.endswith(("md", "narrow"))], 3))
 def test_json_fits_the_schema(name: str, tmp_path: Path) -> None:
     result = read(run("reliability", write_screening(tmp_path), *VIEWS[name], "--json"))
     assert result["rows"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("typed", tiered([QUICK, *(("--curve", what) for what in CURVES)], 2))
+@pytest.mark.parametrize("typed", take_in_tiers([QUICK, *(("--curve", what) for what in CURVES)], 2))
 def test_json_of_several_classes_fits_the_schema(typed: tuple[str, ...], tmp_path: Path) -> None:
     rows = read(run("reliability", pets(tmp_path), *CLASSES, *typed, "--json"))["rows"]
     assert list(dict.fromkeys((row["class"], row["top"]) for row in rows)) == [

@@ -21,7 +21,7 @@ from baserate.report._report import COLUMNS
 from baserate.text._tables import display_width
 from tests.cli.shell import PEOPLE, matches_snapshot, plan_of, run, write_people
 from tests.schemas import ValidationError, check_schema
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
 USED = ("--prevalence", "0.02", "--fp", "1", "--fn", "20")
@@ -198,7 +198,9 @@ def test_flags_of_a_plan_with_a_policy(tmp_path: Path) -> None:
 
 
 @pytest.mark.quick(1)
-@pytest.mark.parametrize("more", tiered([(), ("--group", "site"), ("--score", "old"), ("--rule", "youden"), USED], 2))
+@pytest.mark.parametrize(
+    "more", take_in_tiers([(), ("--group", "site"), ("--score", "old"), ("--rule", "youden"), USED], 2)
+)
 def test_suggested_commands_work(more: tuple[str, ...], tmp_path: Path) -> None:
     path = write_people(tmp_path)
     report = Report.from_json(run("report", path, *ONE, *more, "--json").stdout)

@@ -25,7 +25,7 @@ from baserate.measure._registry import REQUIRED_OPTIONS, Settings, collect_setti
 from tests.cli.shell import run, write_people
 from tests.cli.test_classes import pets
 from tests.schemas import read_results
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 ONE = ("--truth", "sick", "--score", "risk", "--positive", "1")
 TWO = (*ONE, "--score", "old")
@@ -65,7 +65,7 @@ def test_measures_require_their_settings(verb: str, name: str, tmp_path: Path) -
 
 
 @pytest.mark.quick(6)
-@pytest.mark.parametrize("name", tiered(REQUIRED_OPTIONS, {"expected_cost", "net_benefit"}.__contains__))
+@pytest.mark.parametrize("name", take_in_tiers(REQUIRED_OPTIONS, {"expected_cost", "net_benefit"}.__contains__))
 @pytest.mark.parametrize("verb", VERBS)
 def test_settings_are_applied_and_stated(verb: str, name: str, tmp_path: Path) -> None:
     option = REQUIRED_OPTIONS[name]

@@ -21,7 +21,7 @@ from baserate.text._tables import display_width
 from tests.cli.shell import matches_snapshot, run
 from tests.cli.test_program import HEAVY, loaded_modules
 from tests.schemas import check_schema
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 AUC = ("size", "auc", "--expect", "0.8", "--prevalence", "0.1")
 SENSITIVITY = ("size", "sensitivity", "--expect", "0.9", "--prevalence", "0.1")
@@ -123,7 +123,7 @@ SUGGESTED = [
 
 
 @pytest.mark.quick(1)
-@pytest.mark.parametrize("typed", tiered(SUGGESTED, 2), ids=lambda typed: str(typed[1]))
+@pytest.mark.parametrize("typed", take_in_tiers(SUGGESTED, 2), ids=lambda typed: str(typed[1]))
 def test_suggested_command_works(typed: tuple[str, ...]) -> None:
     refused = run(*typed)
     assert refused.exit_code == 2

@@ -14,7 +14,7 @@ from baserate._tally import Tallies
 from baserate.infer import IntervalOptions
 from baserate.measure import MEASURES, describe
 from tests.schemas import read_results
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 AT_HALF = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse")
 BY_SEX = Policy(by_group={("f",): Cut((0.4,)), ("m",): Cut((0.6,))}, otherwise="refuse", attributes=("sex",))
@@ -116,7 +116,7 @@ def test_rows_needed_is_the_smallest_sufficient_number(
 
 
 @pytest.mark.quick(5)
-@pytest.mark.parametrize("prevalence", tiered([None, 0.05]))
+@pytest.mark.parametrize("prevalence", take_in_tiers([None, 0.05]))
 @pytest.mark.parametrize("name", USUAL)
 def test_rows_needed_decide(name: str, prevalence: float | None) -> None:
     given = columns(160)

@@ -37,14 +37,14 @@ def columns(reference: Path) -> Columns:
 
 
 @pytest.fixture(scope="session")
-def shifts(published: Callable[[str], Any]) -> dict[str, Any]:
+def shifts(load_published: Callable[[str], Any]) -> dict[str, Any]:
     """Shares that others estimated, and optima."""
-    result: dict[str, Any] = published("shift_reference.json")
+    result: dict[str, Any] = load_published("shift_reference.json")
     return result
 
 
 @pytest.fixture(scope="session")
-def published(reference: Path) -> Callable[[str], Any]:
+def load_published(reference: Path) -> Callable[[str], Any]:
     """Read a JSON file of the reference folder."""
 
     def read(name: str) -> Any:  # noqa: ANN401  (whatever the file holds)

@@ -81,15 +81,15 @@ def test_gamma_restores_the_original_population(original: tuple[int, int], kept:
     assert shift.gamma(at=here, to=there_) == near(gamma)
     assert shift.prevalence_of_gamma(gamma, at=here) == near(there_)
 
-    def decided(positives: int, negatives: int) -> Counts[float]:
+    def count_decisions(positives: int, negatives: int) -> Counts[float]:
         return Counts(tp=0.8 * positives, fn=0.2 * positives, fp=0.1 * negatives, tn=0.9 * negatives)
 
-    there, restored = decided(positives_there, negatives_there), repeat_negatives(decided(*kept), gamma)
+    there, restored = count_decisions(positives_there, negatives_there), repeat_negatives(count_decisions(*kept), gamma)
     assert measure.prevalence(restored) == near(positives_there / (positives_there + negatives_there))
     assert measure.prevalence(restored) == near(positives / (positives + gamma * negatives))
     for function in (measure.precision, measure.npv, measure.accuracy, measure.f1, measure.mcc, measure.kappa):
         assert function(restored) == near(function(there))
-        assert function(shift.reweigh(decided(*kept), gamma=gamma)) == near(function(there))
+        assert function(shift.reweigh(count_decisions(*kept), gamma=gamma)) == near(function(there))
 
 
 @pytest.mark.parametrize("gamma", [0.01, 0.5, 1, 5, 300])
@@ -97,14 +97,14 @@ def test_posterior_correction_is_the_correction_of_precision_row_by_row(gamma: f
     p = np.linspace(0.001, 0.999, 999)
     none = np.zeros_like(p)
 
-    def corrected(p: Floats, gamma: float) -> Floats:
+    def correct_prior(p: Floats, gamma: float) -> Floats:
         return np.asarray(measure.precision(Counts(tp=p, fp=gamma * (1 - p), fn=none, tn=none)))
 
-    there = corrected(p, gamma)
+    there = correct_prior(p, gamma)
     np.testing.assert_allclose(there, p / (p + gamma * (1 - p)), rtol=0, atol=1e-12)
     assert (np.diff(there) > 0).all()
-    np.testing.assert_allclose(corrected(there, 1 / gamma), p, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(corrected(p, 1), p, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(correct_prior(there, 1 / gamma), p, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(correct_prior(p, 1), p, rtol=0, atol=1e-12)
     here, after = 0.5, shift.prevalence_of_gamma(gamma, at=0.5)
     np.testing.assert_allclose(shift.reprior(p, from_=here, to=after), there, rtol=0, atol=1e-12)
     # Dal Pozzolo et al. (2015) write it with the share of negatives that were kept: their β is 1/γ here.

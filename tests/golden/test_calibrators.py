@@ -29,8 +29,8 @@ def page(columns: Columns) -> tuple[npt.NDArray[np.bool_], Floats]:
 
 
 @pytest.fixture(scope="session")
-def peers(published: Callable[[str], Any]) -> dict[str, Any]:
-    result: dict[str, Any] = published("calib_peers_reference.json")["before"]
+def peers(load_published: Callable[[str], Any]) -> dict[str, Any]:
+    result: dict[str, Any] = load_published("calib_peers_reference.json")["before"]
     return result
 
 

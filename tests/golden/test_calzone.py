@@ -18,7 +18,7 @@ from baserate import Tally, infer, measure, read, shift, tally
 from baserate.measure._calibration_bins import By
 from baserate.measure._calibration_slope import calibration_offset, fit_recalibration
 from tests.prevalence import adjust_to_sample
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 Floats = npt.NDArray[np.float64]
 Columns = Callable[[str], dict[str, list[str]]]
@@ -46,7 +46,7 @@ class Data(NamedTuple):
         flagged = self.p > 0.5
         return Data(flagged == self.truth, np.where(flagged, self.p, 1 - self.p))
 
-    def clipped(self, nearest: float = 1e-7) -> "Data":
+    def clip(self, nearest: float = 1e-7) -> "Data":
         """Probabilities as calzone moves them before it takes log-odds."""
         return Data(self.truth, np.clip(self.p, nearest, 1 - nearest))
 
@@ -85,7 +85,7 @@ def binned_measures(data: Data, bins: int = 10) -> dict[str, float]:
 
 def unbinned_measures(data: Data, nearest: float = 0.0) -> dict[str, float]:
     """The other numbers by the names of calzone, lines after its clipping."""
-    t, cut = data.tally, data.clipped(nearest).tally
+    t, cut = data.tally, data.clip(nearest).tally
     z = infer.spiegelhalter(t)
     result = {"SpiegelhalterZ score": z.statistic, "SpiegelhalterZ p-value": z.p, "Loess ICI": measure.ici(t)}
     return result | {"COX ICI": measure.cox_ici(cut)} | line(cut)
@@ -120,22 +120,22 @@ def data(columns: Columns) -> Data:
 
 
 @pytest.fixture(scope="module")
-def facts(published: Published) -> dict[str, Any]:
-    result = published("calzone_prevalence_reference.json")
+def facts(load_published: Published) -> dict[str, Any]:
+    result = load_published("calzone_prevalence_reference.json")
     assert isinstance(result, dict)
     return result
 
 
 @pytest.fixture(scope="module")
-def peers(published: Published) -> dict[str, Any]:
-    result = published("calib_peers_reference.json")
+def peers(load_published: Published) -> dict[str, Any]:
+    result = load_published("calib_peers_reference.json")
     assert isinstance(result, dict)
     return result
 
 
 @pytest.fixture(scope="module")
-def bundled_values(published: Published) -> dict[str, Any]:
-    result = published("calzone_bundled_reference.json")
+def bundled_values(load_published: Published) -> dict[str, Any]:
+    result = load_published("calzone_bundled_reference.json")
     assert isinstance(result, dict)
     return result
 
@@ -205,8 +205,8 @@ def test_calzone_clips_at_1e_7_by_default(data: Data, facts: dict[str, Any]) -> 
     theirs = facts["calzone_0.1.0_default_eps1e-7"]
     assert_equal(binned_measures(data), theirs["before"])
     assert_equal(unbinned_measures(data), theirs["before"], rel=1e-7)
-    assert_equal(line(data.clipped().tally), theirs["before"])
-    after = data.clipped().adjusted(theirs["after"]["Optimal prevalence"])
+    assert_equal(line(data.clip().tally), theirs["before"])
+    after = data.clip().adjusted(theirs["after"]["Optimal prevalence"])
     assert_equal(binned_measures(after) | unbinned_measures(after, 1e-7), theirs["after"], rel=1e-7)
 
 
@@ -322,7 +322,7 @@ def test_the_line_of_class_0_mirrors_that_of_class_1(
     We are right: naming the classes the other way round negates all log-odds and swaps hits and misses, which negates
     the intercept and leaves the slope. Its COX ICI of class 0 takes the line of class 1 to probabilities of class 0.
     """
-    zero, one = (rows_of(columns, name, kind).clipped().tally for kind in (0, 1))
+    zero, one = (rows_of(columns, name, kind).clip().tally for kind in (0, 1))
     theirs = bundled_values[name]
     assert theirs["class0"]["COX intercept"] == theirs["class1"]["COX intercept"]
     ours, mirror = line(one), line(zero)
@@ -331,7 +331,7 @@ def test_the_line_of_class_0_mirrors_that_of_class_1(
     assert mirror["COX intercept lowerci"] == pytest.approx(-ours["COX intercept upperci"], rel=1e-7)
     assert mirror["COX coef"] == pytest.approx(ours["COX coef"], rel=1e-7)
     assert measure.cox_ici(zero) == pytest.approx(measure.cox_ici(one), rel=1e-6)
-    x = logit(rows_of(columns, name, 0).clipped().p)
+    x = logit(rows_of(columns, name, 0).clip().p)
     wrong = np.abs(expit(ours["COX intercept"] + ours["COX coef"] * x) - expit(x)).mean()
     assert wrong == pytest.approx(theirs["class0"]["COX ICI"], rel=1e-7)
 
@@ -364,14 +364,12 @@ def test_hosmer_lemeshow_of_calzone_with_a_bin_of_one_class(columns: Columns, bu
 def test_measures_after_a_prevalence_adjustment(columns: Columns, bundled_values: dict[str, Any], name: str) -> None:
     theirs = bundled_values[name]["class1_prevadj"]
     rows = rows_of(columns, name, 1)
-    after = rows.clipped().adjusted(theirs["Optimal prevalence"])
+    after = rows.clip().adjusted(theirs["Optimal prevalence"])
     assert_equal(binned_measures(after) | unbinned_measures(after, 1e-7), theirs, rel=1e-7)
     # Its search stops early; ours solves for it.
-    exact = infer.derived_prevalence(rows.clipped().tally).value
+    exact = infer.derived_prevalence(rows.clip().tally).value
     assert exact == pytest.approx(theirs["Optimal prevalence"], abs=1e-5)
-    least, result = (
-        measure.log_loss(rows.clipped().adjusted(at).tally) for at in (exact, theirs["Optimal prevalence"])
-    )
+    least, result = (measure.log_loss(rows.clip().adjusted(at).tally) for at in (exact, theirs["Optimal prevalence"]))
     assert least <= result + 1e-15
 
 
@@ -386,7 +384,7 @@ def test_measures_of_the_likelier_class(columns: Columns, bundled_values: dict[s
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("group", tiered(["A", "B"]))
+@pytest.mark.parametrize("group", take_in_tiers(["A", "B"]))
 def test_measures_of_groups(columns: Columns, bundled_values: dict[str, Any], group: str) -> None:
     rows = rows_of(columns, "simulated_data_subgroup", 1, group)
     theirs = bundled_values["simulated_data_subgroup"][f"subgroup_1={group}"]
@@ -502,7 +500,7 @@ def smooth_error_by_integral(data: Data, width: float) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("when", tiered(["before", "after"]))
+@pytest.mark.parametrize("when", take_in_tiers(["before", "after"]))
 def test_relplot(before_and_after: dict[str, Data], peers: dict[str, Any], when: str) -> None:
     """relplot counts ends of a mesh in full, and does not reflect rows next to 0 and 1: it is up to a hundredth off.
 

@@ -26,9 +26,9 @@ def unfiltered_tallies(columns: Columns) -> Results:
 
 @pytest.mark.parametrize("race", ["all", *RACES])
 def test_published_rates_equal_those_of_the_unfiltered_rows(
-    race: str, unfiltered_tallies: Results, published: Callable[[str], Any]
+    race: str, unfiltered_tallies: Results, load_published: Callable[[str], Any]
 ) -> None:
-    output = published("compas_reference.json")["published_propublica"][race]
+    output = load_published("compas_reference.json")["published_propublica"][race]
     group = None if race == "all" else {"race": race}
     result = {
         row["measure"]: row for row in unfiltered_tallies.rows() if row["table"] == "group" and row["group"] == group

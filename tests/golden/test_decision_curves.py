@@ -51,10 +51,10 @@ def test_family_history_at_all_thresholds(people: dict[str, Any], columns: Colum
         assert ours[1:] == pytest.approx(expected[1:], rel=1e-12)
 
 
-def test_at_threshold_zero_everybody_is_flagged(people: dict[str, Any], published: Callable[[str], Any]) -> None:
+def test_at_threshold_zero_everybody_is_flagged(people: dict[str, Any], load_published: Callable[[str], Any]) -> None:
     # Who would act at any probability acts on all: a score of 0 is at least 0, as 0.1 is at least 0.1. They subtract a
     # little from scores of 0, so that a rule "at least 0" passes those; with scores of 1e-9 they would not.
-    everybody, nobody, nudged = published("dcurves/reference.json")["threshold_0_famhistory"]
+    everybody, nobody, nudged = load_published("dcurves/reference.json")["threshold_0_famhistory"]
     result = simulate(people, "famhistory", thresholds=[0])
     assert select_strategy(result, "all") == near([everybody])
     assert select_strategy(result, "none") == near([nobody])
@@ -74,8 +74,12 @@ def test_age_as_a_probability_at_all_thresholds(people: dict[str, Any], columns:
         assert select_strategy(result, "all", column) == pytest.approx(select_variable(table, "all", column), rel=1e-12)
 
 
-def test_net_benefit_at_a_threshold_of_one_quarter(people: dict[str, Any], published: Callable[[str], Any]) -> None:
-    printed = published("dcurves/reference.json")["net_benefit_at_0.25_[all,none,model]"]["cancer~cancerpredmarker"]
+def test_net_benefit_at_a_threshold_of_one_quarter(
+    people: dict[str, Any], load_published: Callable[[str], Any]
+) -> None:
+    printed = load_published("dcurves/reference.json")["net_benefit_at_0.25_[all,none,model]"][
+        "cancer~cancerpredmarker"
+    ]
     result = simulate(people, "cancerpredmarker", thresholds=[0.25])
     ours = [select_strategy(result, strategy)[0] for strategy in ("all", "none", "model")]
     assert ours == pytest.approx(printed, abs=5e-8)
@@ -86,8 +90,8 @@ def test_net_benefit_at_a_threshold_of_one_quarter(people: dict[str, Any], publi
     assert select_strategy(result, "model", "standardized")[0] == near(0.064 / 0.14)
 
 
-def test_cases_and_controls_at_a_stated_prevalence(published: Callable[[str], Any]) -> None:
-    everybody, _, printed = published("dcurves/reference.json")["net_benefit_at_0.25_[all,none,model]"][
+def test_cases_and_controls_at_a_stated_prevalence(load_published: Callable[[str], Any]) -> None:
+    everybody, _, printed = load_published("dcurves/reference.json")["net_benefit_at_0.25_[all,none,model]"][
         "casecontrol prevalence=0.15 ~cancerpredmarker"
     ]
     # 144 of 750 are flagged at 0.25; no other numbers of cases, and of flagged ones, give what they print.

@@ -20,9 +20,9 @@ PARITIES = {
 
 @pytest.mark.parametrize("population", POPULATIONS)
 def test_costs_and_prices_are_the_exact_ones(
-    population: str, columns: Columns, published: Callable[[str], Any]
+    population: str, columns: Columns, load_published: Callable[[str], Any]
 ) -> None:
-    wanted = published("compas_reference.json")[population]["exact"]
+    wanted = load_published("compas_reference.json")[population]["exact"]
     data = tallies(columns, population)
     for name, costs in COSTS.items():
         for rule, parity in PARITIES.items():
@@ -34,9 +34,9 @@ def test_costs_and_prices_are_the_exact_ones(
 
 @pytest.mark.parametrize("population", POPULATIONS)
 def test_one_of_six_races_is_the_binding_constraint(
-    population: str, columns: Columns, published: Callable[[str], Any]
+    population: str, columns: Columns, load_published: Callable[[str], Any]
 ) -> None:
-    wanted = published("compas_reference.json")[population]["deterministic_and_relaxed"]["six_races_eo"]
+    wanted = load_published("compas_reference.json")[population]["deterministic_and_relaxed"]["six_races_eo"]
     data = tallies(columns, population, SIX)
     result = equalize.impact(data, equalize.Goal("equalized-odds"), interval=None).data
     assert 1 - result["cost"] == pytest.approx(wanted["accuracy"], abs=1e-9)

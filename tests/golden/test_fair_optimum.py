@@ -12,7 +12,7 @@ from baserate.equalize import Goal
 from baserate.equalize._group_counts import group_tables
 from tests.golden.compas import FILTERED, POPULATIONS, SIX, UNFILTERED, tallies
 from tests.golden.conftest import Columns
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 Published = Callable[[str], Any]
 EXACT = 1e-9
@@ -34,12 +34,12 @@ COSTS = {
 
 @pytest.mark.quick(4)
 @pytest.mark.parametrize("population", POPULATIONS)
-@pytest.mark.parametrize("paid", tiered(COSTS))
+@pytest.mark.parametrize("paid", take_in_tiers(COSTS))
 @pytest.mark.parametrize("parity", PARITIES)
 def test_least_cost_under_each_parity(
-    columns: Columns, published: Published, population: str, paid: str, parity: str
+    columns: Columns, load_published: Published, population: str, paid: str, parity: str
 ) -> None:
-    output = published("compas_reference.json")[population]["exact"][paid][parity]
+    output = load_published("compas_reference.json")[population]["exact"][paid][parity]
     t = tallies(columns, population)
     goal = Goal(PARITIES[parity], within=inf if parity == "none" else 0.0, costs=COSTS[paid])
     policy = equalize.optimal_policy(t, goal)
@@ -55,9 +55,9 @@ def test_least_cost_under_each_parity(
 @pytest.mark.parametrize("bound", [0.01, 0.02, 0.05, 0.1])
 @pytest.mark.parametrize("parity", ["equalized_odds", "tpr", "dp"])
 def test_accuracy_within_a_tolerance(
-    columns: Columns, published: Published, population: str, bound: float, parity: str
+    columns: Columns, load_published: Published, population: str, bound: float, parity: str
 ) -> None:
-    output = published("compas_reference.json")[population]["deterministic_and_relaxed"]
+    output = load_published("compas_reference.json")[population]["deterministic_and_relaxed"]
     policy = equalize.optimal_policy(tallies(columns, population), Goal(PARITIES[parity], within=bound))
     assert 1 - policy.settings["cost"] == pytest.approx(output[f"relaxed_lp_{parity}_tol{bound:g}"], abs=EXACT)
 
@@ -86,8 +86,10 @@ def test_the_mixture_where_it_is_unique(columns: Columns) -> None:
 
 @pytest.mark.parametrize("base", [5, 6])
 @pytest.mark.parametrize("population", POPULATIONS)
-def test_labels_are_a_score_of_two_values(columns: Columns, published: Published, population: str, base: int) -> None:
-    output = published("compas_reference.json")[population]["deterministic_and_relaxed"]
+def test_labels_are_a_score_of_two_values(
+    columns: Columns, load_published: Published, population: str, base: int
+) -> None:
+    output = load_published("compas_reference.json")[population]["deterministic_and_relaxed"]
     t = tallies(columns, population)
     labels = {
         group: Curve(tally.with_scores((tally.score >= base / 10 - 0.05).astype(np.float64)))

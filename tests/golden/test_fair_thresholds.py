@@ -34,8 +34,8 @@ def people(columns: Columns, population: str) -> Tallies:
 
 
 @pytest.fixture(scope="module")
-def expected(published: Callable[[str], Any], population: str) -> dict[str, Any]:
-    result: dict[str, Any] = published("compas_reference.json")[population]
+def reference_values(load_published: Callable[[str], Any], population: str) -> dict[str, Any]:
+    result: dict[str, Any] = load_published("compas_reference.json")[population]
     return result
 
 
@@ -46,8 +46,10 @@ def curves(people: Tallies) -> tuple[Curve, Curve]:
 
 @pytest.mark.parametrize("within", ["0.01", "0.02", "0.05", "0.1"])
 @pytest.mark.parametrize("parity", PARITIES)
-def test_deterministic_group_thresholds(people: Tallies, expected: dict[str, Any], parity: str, within: str) -> None:
-    published = expected["deterministic_and_relaxed"]
+def test_deterministic_group_thresholds(
+    people: Tallies, reference_values: dict[str, Any], parity: str, within: str
+) -> None:
+    published = reference_values["deterministic_and_relaxed"]
     policy = deterministic_thresholds(people, Goal(PARITIES[parity], float(within)))
     best = published[f"deterministic_{parity}_tol{within}"]
     assert [cut.threshold for cut in policy.by_group.values()] == [best["t_AA"], best["t_C"]]  # type: ignore[union-attr]
@@ -64,8 +66,13 @@ def test_without_a_tolerance_thresholds_flag_nobody(people: Tallies) -> None:
 
 
 @pytest.mark.parametrize(("kind", "hull"), [("raw", False), ("hull", True)])
-def test_crossings_of_group_roc_curves(people: Tallies, expected: dict[str, Any], kind: str, hull: bool) -> None:  # noqa: FBT001
-    published = expected["roc_crossings"][kind]
+def test_crossings_of_group_roc_curves(
+    people: Tallies,
+    reference_values: dict[str, Any],
+    kind: str,
+    hull: bool,  # noqa: FBT001
+) -> None:
+    published = reference_values["roc_crossings"][kind]
     result = roc_crossings(*curves(people), hull=hull)
     assert [(each.fpr, each.tpr) for each in result] == [pytest.approx(each[:2], abs=5e-7) for each in published]
     for each, (_, _, *thresholds) in zip(result, published, strict=True):

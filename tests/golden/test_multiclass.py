@@ -13,7 +13,7 @@ from sklearn import metrics
 from baserate import Confusion, CostMatrix, Counts, measure
 from baserate._arrays import mean_defined
 from baserate.measure import multiclass
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 near = partial(pytest.approx, rel=0, abs=1e-12, nan_ok=True)
 ten_digits = partial(pytest.approx, rel=0, abs=5e-11)
@@ -114,27 +114,27 @@ ELSEWHERE = {"ACC_SE", "P_value_acc_gt_NIR"}
 """A standard error and a test: see test_published_intervals."""
 
 
-def verified_tables(published: Callable[[str], Any]) -> Iterator[tuple[Confusion, str, float]]:
-    for case in published("pycm_verified_cases.json")["cases"]:
+def verified_tables(load_published: Callable[[str], Any]) -> Iterator[tuple[Confusion, str, float]]:
+    for case in load_published("pycm_verified_cases.json")["cases"]:
         if "matrix" in case:
             c = Confusion.of_matrix(case["matrix"], case.get("labels"), truth="rows")
             yield from ((c, name, value) for name, value in case.items() if isinstance(value, float))
 
 
-def test_every_single_value_of_a_matrix_is_covered(published: Callable[[str], Any]) -> None:
-    assert {name for _, name, _ in verified_tables(published)} == COVERED.keys() | ELSEWHERE
+def test_every_single_value_of_a_matrix_is_covered(load_published: Callable[[str], Any]) -> None:
+    assert {name for _, name, _ in verified_tables(load_published)} == COVERED.keys() | ELSEWHERE
 
 
 @pytest.mark.parametrize("name", COVERED)
-def test_verified_values(name: str, published: Callable[[str], Any]) -> None:
-    matching = [(c, value) for c, given, value in verified_tables(published) if given == name]
+def test_verified_values(name: str, load_published: Callable[[str], Any]) -> None:
+    matching = [(c, value) for c, given, value in verified_tables(load_published) if given == name]
     assert matching
     for c, value in matching:
         assert COVERED[name](c) == near(value)
 
 
-def test_verified_averages(published: Callable[[str], Any]) -> None:
-    (case,) = (case for case in published("pycm_verified_cases.json")["cases"] if "macro" in case)
+def test_verified_averages(load_published: Callable[[str], Any]) -> None:
+    (case,) = (case for case in load_published("pycm_verified_cases.json")["cases"] if "macro" in case)
     c = crosstab(case["y_true"], case["y_pred"], range(3))
     for name, function in {"PPV": measure.precision, "TPR": measure.sensitivity, "F1": measure.f1}.items():
         assert macro(function, c) == near(case["macro"][name])
@@ -172,10 +172,10 @@ def jobs() -> Confusion:
     }.items(),
 )
 def test_four_kinds_of_jobs(
-    name: str, function: Callable[[Confusion], float], jobs: Confusion, published: Callable[[str], Any]
+    name: str, function: Callable[[Confusion], float], jobs: Confusion, load_published: Callable[[str], Any]
 ) -> None:
     known, _, average = name.partition("/")
-    assert function(jobs) == near(published("yardstick_sklearn_reference.json")[known][average])
+    assert function(jobs) == near(load_published("yardstick_sklearn_reference.json")[known][average])
 
 
 # Rivals.
@@ -215,7 +215,7 @@ def kappa_of_rows(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, sample_weight: n
 
 
 with_samples = pytest.mark.parametrize(
-    "sample", tiered((WeightedDecisions(seed) for seed in range(24)), 6), ids=range(24)
+    "sample", take_in_tiers((WeightedDecisions(seed) for seed in range(24)), 6), ids=range(24)
 )
 SKLEARN: dict[str, tuple[Callable[[Confusion], Any], Callable[..., Any]]] = {
     "accuracy": (multiclass.accuracy, metrics.accuracy_score),

@@ -29,8 +29,8 @@ def curves(columns: Columns) -> dict[str, Curve]:
 
 
 @pytest.fixture(scope="module")
-def facts(published: Callable[[str], Any]) -> dict[str, Any]:
-    entries = published("pROC_aSAH_reference.json")
+def facts(load_published: Callable[[str], Any]) -> dict[str, Any]:
+    entries = load_published("pROC_aSAH_reference.json")
     assert isinstance(entries, dict)
     return entries
 

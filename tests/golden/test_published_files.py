@@ -18,9 +18,9 @@ def measure_file(path: Path, *typed: str) -> list[dict[str, Any]]:
     return rows
 
 
-def test_propublica_counts_of_compas(reference: Path, published: Callable[[str], Any]) -> None:
+def test_propublica_counts_of_compas(reference: Path, load_published: Callable[[str], Any]) -> None:
     """ProPublica's 2×2 tables of medium or high scores (5 and above), by race."""
-    output = published("compas_reference.json")["published_propublica"]
+    output = load_published("compas_reference.json")["published_propublica"]
     query = ("--truth", "two_year_recid", "--score", "decile_score", "--group", "race", "--threshold", "5")
     rows = measure_file(reference / "compas.csv", *query, "--measures", "fpr,fnr,precision,npv")
     for name, wanted in ((None, output["all"]), *((race, output[race]) for race in ("African-American", "Caucasian"))):

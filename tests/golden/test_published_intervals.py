@@ -26,8 +26,8 @@ def tallies(columns: Columns) -> dict[str, Tally]:
 
 
 @pytest.fixture(scope="module")
-def facts(published: Callable[[str], Any]) -> dict[str, Any]:
-    entries = published("pROC_aSAH_reference.json")
+def facts(load_published: Callable[[str], Any]) -> dict[str, Any]:
+    entries = load_published("pROC_aSAH_reference.json")
     assert isinstance(entries, dict)
     return entries
 
@@ -61,8 +61,8 @@ def test_usual_interval_is_near_delongs_where_rows_are_many(tallies: dict[str, T
 
 
 @pytest.fixture(scope="module")
-def mcgee(published: Callable[[str], Any]) -> dict[str, Any]:
-    (case,) = (case for case in published("pycm_verified_cases.json")["cases"] if "PRE_CI95" in case)
+def mcgee(load_published: Callable[[str], Any]) -> dict[str, Any]:
+    (case,) = (case for case in load_published("pycm_verified_cases.json")["cases"] if "PRE_CI95" in case)
     assert isinstance(case, dict)
     return case
 
@@ -101,8 +101,8 @@ def test_log_interval_of_the_likelihood_ratio_is_near(mcgee: dict[str, Any]) -> 
     assert (plus.low, plus.high) == pytest.approx(mcgee["PLR_CI95_log"], rel=0.03)
 
 
-def test_standard_error_of_the_accuracy(published: Callable[[str], Any]) -> None:
-    (case,) = (case for case in published("pycm_verified_cases.json")["cases"] if "ACC_SE" in case)
+def test_standard_error_of_the_accuracy(load_published: Callable[[str], Any]) -> None:
+    (case,) = (case for case in load_published("pycm_verified_cases.json")["cases"] if "ACC_SE" in case)
     table = Confusion.of_matrix(case["matrix"], truth="rows")
     accuracy = multiclass.accuracy(table)
     assert np.sqrt(accuracy * (1 - accuracy) / table.total) == pytest.approx(case["ACC_SE"], abs=1e-15)
@@ -174,9 +174,9 @@ def test_identical_models_do_not_differ() -> None:
     assert Delong_test(truth.astype(int), score, score)[1] == 0  # theirs
 
 
-def test_accuracy_beyond_the_largest_class(published: Callable[[str], Any]) -> None:
+def test_accuracy_beyond_the_largest_class(load_published: Callable[[str], Any]) -> None:
     # An exact test is a tail of the binomial distribution: Clopper and Pearson's bound turned round.
-    (case,) = (case for case in published("pycm_verified_cases.json")["cases"] if "P_value_acc_gt_NIR" in case)
+    (case,) = (case for case in load_published("pycm_verified_cases.json")["cases"] if "P_value_acc_gt_NIR" in case)
     table = Confusion.of_matrix(case["matrix"], truth="rows")
     hits, total, goal = table.agreement, table.total, case["NIR"]
     assert stats.binom.sf(hits - 1, total, goal) == pytest.approx(case["P_value_acc_gt_NIR"], rel=1e-9)

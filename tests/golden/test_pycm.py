@@ -13,8 +13,8 @@ near = partial(pytest.approx, rel=0, abs=1e-12)
 
 
 @pytest.fixture(scope="module")
-def cases(published: Callable[[str], Any]) -> list[dict[str, Any]]:
-    entries = published("pycm_verified_cases.json")["cases"]
+def cases(load_published: Callable[[str], Any]) -> list[dict[str, Any]]:
+    entries = load_published("pycm_verified_cases.json")["cases"]
     assert isinstance(entries, list)
     return entries
 

@@ -41,8 +41,8 @@ def setting(request: pytest.FixtureRequest, columns: Columns) -> Asked:
 
 
 @pytest.fixture
-def aif360(setting: Asked, published: Callable[[str], Any]) -> dict[str, Any]:
-    result: dict[str, Any] = published("compas_reference.json")[setting[0]]["aif360"]
+def aif360(setting: Asked, load_published: Callable[[str], Any]) -> dict[str, Any]:
+    result: dict[str, Any] = load_published("compas_reference.json")[setting[0]]["aif360"]
     return {metric: result[f"aif360_RejectOption_{metric}"] for metric in METRICS}
 
 

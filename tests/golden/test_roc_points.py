@@ -138,7 +138,7 @@ def test_hull_of_twenty_cases(twenty: Curve) -> None:
     assert measure.auc(hull) == near(77 / 84)
 
 
-def mixed(twenty: Curve, fpr: float) -> Counts[float]:
+def mix_counts(twenty: Curve, fpr: float) -> Counts[float]:
     """What the mixture that reaches this false positive rate gives on average."""
     mixture = twenty.mixture(fpr=fpr)
     strict, lax = twenty.at(mixture.strict), twenty.at(mixture.lax)
@@ -154,7 +154,7 @@ def mixed(twenty: Curve, fpr: float) -> Counts[float]:
 def test_mixtures_reach_every_point_of_a_hull_edge(twenty: Curve, edge: int, share: float) -> None:
     roc = measure.table(twenty.hull(), "roc")
     fpr, tpr = ((1 - share) * roc[axis][edge] + share * roc[axis][edge + 1] for axis in ("fpr", "sensitivity"))
-    c = mixed(twenty, fpr)
+    c = mix_counts(twenty, fpr)
     assert measure.fpr(c) == near(fpr)
     assert measure.sensitivity(c) == near(tpr)
 
@@ -164,7 +164,7 @@ def test_a_mixture_is_never_cheaper_than_its_better_end(twenty: Curve, costs: Co
     cheapest = np.min(costs.total(twenty.counts))
     assert np.min(costs.total(twenty.hull().counts)) == near(cheapest)
     for fpr in np.linspace(0, 1, 29):
-        assert costs.total(mixed(twenty, fpr)) >= cheapest - 1e-12
+        assert costs.total(mix_counts(twenty, fpr)) >= cheapest - 1e-12
 
 
 @pytest.mark.parametrize(("edge", "ratio"), [(2, 14 / 6), (3, 14 / 12), (4, 14 / 18)])

@@ -216,14 +216,14 @@ def jobs() -> MulticlassRows:
     }.items(),
 )
 def test_four_kinds_of_jobs(
-    name: str, function: measure.Measure, jobs: MulticlassRows, published: Callable[[str], Any]
+    name: str, function: measure.Measure, jobs: MulticlassRows, load_published: Callable[[str], Any]
 ) -> None:
     known, _, average = name.partition("/")
-    assert function(jobs) == near(published("yardstick_sklearn_reference.json")[known][average])
+    assert function(jobs) == near(load_published("yardstick_sklearn_reference.json")[known][average])
 
 
-def test_log_loss_of_four_kinds_of_jobs(jobs: MulticlassRows, published: Callable[[str], Any]) -> None:
-    wanted = published("yardstick_sklearn_reference.json")["mn_log_loss"]["multiclass"]
+def test_log_loss_of_four_kinds_of_jobs(jobs: MulticlassRows, load_published: Callable[[str], Any]) -> None:
+    wanted = load_published("yardstick_sklearn_reference.json")["mn_log_loss"]["multiclass"]
     # They clip at 2.2e-16. One job was given 1.9e-16, so ours, which does not clip, is a little more.
     clipped = replace(jobs, score=np.maximum(jobs.score, np.finfo(float).eps))
     assert multiclass.log_loss(clipped) == near(wanted)

@@ -49,9 +49,9 @@ def decision_counts(
 
 
 @pytest.fixture
-def values(published: Callable[[str], Any], *, weighted: bool) -> dict[str, float]:
+def values(load_published: Callable[[str], Any], *, weighted: bool) -> dict[str, float]:
     """The published binary values by name."""
-    entries = published("yardstick_sklearn_reference.json")
+    entries = load_published("yardstick_sklearn_reference.json")
     known: dict[str, Any] = {name: entry for name, entry in entries.items() if isinstance(entry, dict)}
     if weighted:
         known = {name: entry["case_weight"] for name, entry in known.items() if "case_weight" in entry}
@@ -108,9 +108,9 @@ def test_measures_of_the_scores(name: str, score_tally: Tally, values: dict[str,
 
 @pytest.mark.parametrize("weighting", ["linear", "quadratic"])
 def test_weighted_kappa_of_two_classes_is_kappa(
-    weighting: str, decision_counts: Counts[float], published: Callable[[str], Any], *, weighted: bool
+    weighting: str, decision_counts: Counts[float], load_published: Callable[[str], Any], *, weighted: bool
 ) -> None:
-    entry = published("yardstick_sklearn_reference.json")["kap"]
+    entry = load_published("yardstick_sklearn_reference.json")["kap"]
     entry = entry["case_weight"] if weighted else entry
     assert measure.kappa(decision_counts) == near(entry[f"{weighting}_binary"])
 

@@ -18,7 +18,7 @@ from baserate.infer._calibration_intervals import _bound_noncentrality, _normal_
 from baserate.infer._calibration_summary import BandKind
 from baserate.measure import _calibration_curve
 from tests.prevalence import adjust_to_sample
-from tests.tiers import slow, tiered
+from tests.tiers import slow, take_in_tiers
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -35,7 +35,7 @@ def make_calibrated_tally(seed: int, size: int = 200) -> Tally:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", tiered([2, 1, 3, 5]))
+@pytest.mark.parametrize("size", take_in_tiers([2, 1, 3, 5]))
 def test_smooth_error_of_residuals_of_one_sign(size: int) -> None:
     # Their integral is the mean gap at any width, but for rounding, which must not hide the root.
     rng = np.random.default_rng(size)
@@ -271,7 +271,7 @@ def make_held_out_tally(seed: int) -> Tally:
     return make_calibrated_tally(seed, 500)
 
 
-def refitted(seed: int) -> Tally:
+def refit_sample(seed: int) -> Tally:
     """A logistic model, fitted to the rows that it is judged by."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=500)
@@ -297,9 +297,9 @@ def test_calibration_tests_keep_their_significance_level(of: Callable[[Tally], i
 
 @pytest.mark.slow
 def test_a_fitted_model_has_two_degrees_of_freedom_less() -> None:
-    assert 0.02 <= share_of_rejections(300, refitted, partial(infer.hosmer_lemeshow, fitted=True)) <= 0.09
+    assert 0.02 <= share_of_rejections(300, refit_sample, partial(infer.hosmer_lemeshow, fitted=True)) <= 0.09
     # With those of rows that were not fitted to it would hardly ever be rejected.
-    assert share_of_rejections(100, refitted, infer.hosmer_lemeshow) < 0.03
+    assert share_of_rejections(100, refit_sample, infer.hosmer_lemeshow) < 0.03
 
 
 def test_calibration_tests_detect_miscalibration() -> None:

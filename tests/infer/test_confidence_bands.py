@@ -23,7 +23,7 @@ from baserate.infer._confidence_bands import (
     kolmogorov_distance,
 )
 from tests.strategies import Array, Rows, few, like, rows, same
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 Simultaneous = bool | Literal["kolmogorov-smirnov"]
 CURVES = list(measure.TABLES)
@@ -328,7 +328,7 @@ def binormal(rate: Array, mean: float, spread: float) -> Array:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sizes", tiered([(10, 90), (50, 50), (20, 200), (90, 10)]))
+@pytest.mark.parametrize("sizes", take_in_tiers([(10, 90), (50, 50), (20, 200), (90, 10)]))
 @pytest.mark.parametrize(("mean", "spread"), [(1.0, 1.0), (2.0, 1.0), (1.5, 0.5)])
 def test_bands_of_roc_curves_cover(sizes: tuple[int, int], mean: float, spread: float) -> None:
     rng = np.random.default_rng(0)

@@ -21,7 +21,7 @@ from baserate.infer._mcnemar import (
     mcnemar_interval,
     mid_p_test,
 )
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 count = st.integers(0, 60)
 
@@ -132,7 +132,7 @@ def test_p_of_bootstrap_samples() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", tiered(TESTS))
+@pytest.mark.parametrize("method", take_in_tiers(TESTS))
 def test_intervals_exclude_zero_exactly_where_the_test_rejects(method: str) -> None:
     test = TESTS[method]
     for first in range(13):

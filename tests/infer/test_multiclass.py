@@ -25,7 +25,7 @@ from baserate import (
 from baserate.infer import _binomial, _bootstrap, _multiclass, _variances
 from baserate.measure import describe, multiclass
 from baserate.measure.multiclass import average_over_classes
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 LABELS = ("a", "b", "c")
 AVERAGES: list[tuple[str, Literal["macro", "weighted"]]] = [
@@ -144,7 +144,7 @@ def test_row_influence_matches_finite_differences(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", tiered([f"{how} {inner}" for inner, how in AVERAGES] + ["hand_till"], 3))
+@pytest.mark.parametrize("name", take_in_tiers([f"{how} {inner}" for inner, how in AVERAGES] + ["hand_till"], 3))
 def test_closed_form_intervals_are_as_wide_as_bootstrap_intervals(name: str) -> None:
     rows = sample(6, 600)
     value, low, high = bounds(name, rows)
@@ -365,7 +365,7 @@ class TestComparisons:
             assert result.p == pytest.approx(expected.p, rel=1e-9)
             assert result.difference.low == pytest.approx(expected.difference.low, rel=1e-9)
 
-    @pytest.mark.parametrize("name", tiered(["macro auc", "macro average_precision", "weighted brier"]))
+    @pytest.mark.parametrize("name", take_in_tiers(["macro auc", "macro average_precision", "weighted brier"]))
     def test_comparisons_of_averages_agree_with_the_bootstrap(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(_bootstrap, "MAX_SAMPLES", 499)
         a, b = (sample(seed, 400) for seed in (7, 8))

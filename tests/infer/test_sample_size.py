@@ -43,7 +43,7 @@ from baserate.infer._auc_intervals import AucEstimate, newcombe_variance
 from baserate.infer._binomial import METHODS, Proportion, proportion_interval
 from baserate.infer._sample_size import Sides
 from baserate.infer._sample_size_auc import expect_auc
-from tests.tiers import slow, tiered, tiered_rows
+from tests.tiers import slow, take_in_tiers, tiered_rows
 
 shares = st.floats(0.01, 0.99)
 widths = st.floats(0.005, 0.3)
@@ -523,7 +523,7 @@ OF_PROBABILITIES = [name for name, each in measure.MEASURES.items() if measure.d
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", tiered(OF_PROBABILITIES, {"brier", "ece", "calibration_in_the_large", "log_loss"}.__contains__)
+    "name", take_in_tiers(OF_PROBABILITIES, {"brier", "ece", "calibration_in_the_large", "log_loss"}.__contains__)
 )
 def test_simulation_converts_scores_to_probabilities(name: str) -> None:
     wide = {"calibration_intercept": 0.8, "calibration_slope": 0.5, "calibration_in_the_large": 0.3}

@@ -26,7 +26,7 @@ from baserate.infer._unpaired_comparison import compare_samples, effective_share
 from baserate.infer._variances import Units, degrees_of_freedom, influence_variance
 from baserate.measure import MEASURES, describe, multiclass, sensitivity
 from baserate.measure._registry import Settings
-from tests.tiers import some, tiered
+from tests.tiers import some, take_in_tiers
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +79,7 @@ def test_p_value_is_the_level_whose_interval_reaches_zero() -> None:
 
 
 @pytest.mark.quick(4)
-@pytest.mark.parametrize("name", tiered(MEASURES, some(MEASURES, 4)))
+@pytest.mark.parametrize("name", take_in_tiers(MEASURES, some(MEASURES, 4)))
 def test_every_measure_is_compared(name: str) -> None:
     a, b = sample(1), sample(2, 150)
     stated = Settings(costs=Costs(fp=1, fn=5), at=0.2)
@@ -429,7 +429,7 @@ def test_comparisons_of_many_classes_keep_the_significance_level() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    tiered(["brier", "ks", "average_precision", "log_loss", "brier_skill", "cap_area"]),
+    take_in_tiers(["brier", "ks", "average_precision", "log_loss", "brier_skill", "cap_area"]),
 )
 def test_few_rows_keep_the_significance_level(name: str) -> None:
     # By draws: 13 % of KS with ten positives, 12 % of Brier scores of ten rows.

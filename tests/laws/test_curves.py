@@ -156,7 +156,7 @@ def test_the_tangent_takes_the_strictest_of_equals() -> None:
     assert np.asarray(curve.tangent(np.array([np.inf, 2.0, 1.0, 0.99, 0.0]))).tolist() == [np.inf, 4, 4, 2, 2]
 
 
-def interpolated(path: list[Point], at: Fraction, *, along: int) -> Fraction:
+def interpolate(path: list[Point], at: Fraction, *, along: int) -> Fraction:
     """The other coordinate where the broken path reaches `at`, taking the better end of a step."""
     here = [point for point in path if point[along] == at]
     if here:
@@ -176,12 +176,12 @@ def places(first: list[Point], second: list[Point], *, along: int) -> set[Fracti
 
 def dominates_in_roc(first: list[Point], second: list[Point]) -> bool:
     falses = places(first, second, along=0)
-    return all(interpolated(first, x, along=0) >= interpolated(second, x, along=0) for x in falses)
+    return all(interpolate(first, x, along=0) >= interpolate(second, x, along=0) for x in falses)
 
 
 def dominates_in_pr(first: list[Point], second: list[Point]) -> bool:
     def precision(path: list[Point], true: Fraction) -> Fraction:
-        return true / (true + interpolated(path, true, along=1))
+        return true / (true + interpolate(path, true, along=1))
 
     recalls = places(first, second, along=1) - {0}
     return all(precision(first, y) >= precision(second, y) for y in recalls)

@@ -11,7 +11,7 @@ from baserate import Counts, Curve, Estimate, Tally, infer, measure, tally
 from baserate.infer._calibration_intervals import DISTANCES
 from baserate.measure import MEASURES, Measure, describe
 from tests.strategies import Rows, like, probability, rows
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 CHEAP = [name for name in MEASURES if name not in ("pr_auc", "partial_auc")]
 """Without those that are resampled, which have tests of their own."""
@@ -105,7 +105,7 @@ def test_weights_of_one_are_counts(data: Rows) -> None:
 @pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "name",
-    tiered(
+    take_in_tiers(
         ["f1", "mcc", "diagnostic_odds_ratio", "auc", "ks", "average_precision", "brier"],
         {"f1", "auc", "brier"}.__contains__,
     ),

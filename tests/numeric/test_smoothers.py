@@ -10,7 +10,7 @@ from statsmodels.nonparametric.smoothers_lowess import lowess as reference
 
 from baserate._arrays import Floats
 from baserate._numeric.smoothers import GaussianSmoother, lowess
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 
 def simulate(kind: str, size: int) -> tuple[Floats, Floats]:
@@ -50,7 +50,7 @@ SIZES = [(60, 0.0), (60, 0.05), (1500, 0.0), pytest.param(20_000, 0.001, marks=p
 
 @pytest.mark.quick(6)
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("frac", tiered([0.05, 1 / 3, 0.5, 1.0], 2))
+@pytest.mark.parametrize("frac", take_in_tiers([0.05, 1 / 3, 0.5, 1.0], 2))
 @pytest.mark.parametrize(("size", "delta"), SIZES)
 def test_fit_equals_the_reference_implementation(kind: str, frac: float, size: int, delta: float) -> None:
     x, y = simulate(kind, size)

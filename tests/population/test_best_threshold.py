@@ -10,7 +10,7 @@ from scipy import stats
 from baserate import Costs, Counts, OptionError, Population, UnknownNameError, curve, measure, population, tally
 from baserate.measure import MEASURES, describe
 from baserate.population._best_threshold import scan_thresholds, slope
-from tests.tiers import some, tiered
+from tests.tiers import some, take_in_tiers
 
 TABLE_MEASURES = [name for name, each in MEASURES.items() if describe(each).of is Counts and describe(each).best]
 
@@ -32,7 +32,7 @@ POPULATIONS = {
 
 
 @pytest.mark.quick(30)
-@pytest.mark.parametrize("which", tiered(POPULATIONS, some(POPULATIONS, 4)))
+@pytest.mark.parametrize("which", take_in_tiers(POPULATIONS, some(POPULATIONS, 4)))
 @pytest.mark.parametrize("name", TABLE_MEASURES)
 def test_no_scanned_threshold_is_better_than_the_best(name: str, which: str) -> None:
     actual, function = POPULATIONS[which], MEASURES[name]
@@ -67,7 +67,7 @@ def test_the_slope_vanishes_at_the_best(name: str, which: str) -> None:
     assert result.at_end or abs(change[0]) < 1e-11 * size[0]
 
 
-@pytest.mark.parametrize("which", tiered(["linear", "equal", "wide", "beta"], 2))
+@pytest.mark.parametrize("which", take_in_tiers(["linear", "equal", "wide", "beta"], 2))
 @pytest.mark.parametrize("name", TABLE_MEASURES)
 def test_slopes_are_those_of_finite_differences(name: str, which: str) -> None:
     actual, function = POPULATIONS[which], MEASURES[name]

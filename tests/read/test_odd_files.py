@@ -15,7 +15,7 @@ import pytest
 
 import baserate
 from baserate import FileFormatError, OptionError, Tallies, read
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 DIGEST = baserate.tally([1, 0, 1], [0.9, 0.2, 0.7]).digest
 CSV = "y,p\n1,0.9\n0,0.2\n1,0.7\n"
@@ -62,11 +62,11 @@ HEADERS = {
 
 
 @pytest.mark.quick(6)
-@pytest.mark.parametrize("rows", tiered([3, 1, 3000]))
+@pytest.mark.parametrize("rows", take_in_tiers([3, 1, 3000]))
 @pytest.mark.parametrize("within", ["as lines end", "LF"])
 @pytest.mark.parametrize("start", ["", "\ufeff"], ids=["no mark", "mark"])
 @pytest.mark.parametrize("end", ENDS)
-@pytest.mark.parametrize("header", tiered(HEADERS, {"both names", "quotes and commas"}.__contains__))
+@pytest.mark.parametrize("header", take_in_tiers(HEADERS, {"both names", "quotes and commas"}.__contains__))
 def test_names_may_hold_line_breaks(header: str, end: str, start: str, within: str, rows: int, tmp_path: Path) -> None:
     """Spreadsheets write such headers: lines end in CRLF, breaks within a cell are LF."""
     line_end, inner = ENDS[end], "\n" if within == "LF" else ENDS[end]

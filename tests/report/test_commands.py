@@ -20,7 +20,7 @@ from baserate.report._commands import Step, command_words, next_commands, sample
 from tests.cli.shell import run
 from tests.report.cases import FIRES, Make, is_first, list_cases
 from tests.report.test_findings import DEGENERATE
-from tests.tiers import some, tiered, tiered_rows
+from tests.tiers import some, take_in_tiers, tiered_rows
 
 EVALUATE = baserate.evaluate
 NEEDS_NO_COMMAND = {"BR016", "BR018"}
@@ -149,8 +149,8 @@ def test_every_code_but_two_suggests_a_command() -> None:
 
 # All kinds of plans, and rows of one class.
 @pytest.mark.slow
-@pytest.mark.parametrize("code", tiered(["BR003", "BR006", "BR007", "BR011"], 2))
-@pytest.mark.parametrize("at", tiered([0, -1]))
+@pytest.mark.parametrize("code", take_in_tiers(["BR003", "BR006", "BR007", "BR011"], 2))
+@pytest.mark.parametrize("at", take_in_tiers([0, -1]))
 def test_next_commands_run(code: str, at: int, folder: Path) -> None:
     report = run_in_shell(write_plan_files(record_evaluation(FIRES[code][at]), folder))
     result = next_commands(report)
@@ -162,7 +162,7 @@ def test_next_commands_run(code: str, at: int, folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", tiered(DEGENERATE, some(DEGENERATE, 3)))
+@pytest.mark.parametrize("name", take_in_tiers(DEGENERATE, some(DEGENERATE, 3)))
 def test_python_runs_for_degenerate_rows(name: str, folder: Path) -> None:
     given = DEGENERATE[name]
     for finding in baserate.evaluate(**given).findings:

@@ -29,7 +29,7 @@ from baserate import (
     shift,
 )
 from baserate.report._report import COLUMNS, number_name
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 
 def make_table(rows: int = 600, seed: int = 3) -> dict[str, Any]:
@@ -263,7 +263,7 @@ BY_SITE = Policy(by_group={("north",): Cut((0.4,)), ("south",): Cut((0.6,))}, ot
 
 
 @pytest.mark.quick(1)
-@pytest.mark.parametrize("policy", tiered([REFERRING, REVERSED, RANDOMIZED, BY_SITE], 2))
+@pytest.mark.parametrize("policy", take_in_tiers([REFERRING, REVERSED, RANDOMIZED, BY_SITE], 2))
 def test_policies_of_every_kind_are_evaluated(policy: Policy) -> None:
     plan = Plan(truth="sick", score=["risk", "old"], predicted="says", group="site", policy=policy, prevalence=0.1)
     result = baserate.run(plan, PEOPLE)

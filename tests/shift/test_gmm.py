@@ -10,7 +10,7 @@ import pytest
 from baserate import FitError, MulticlassRows, shift
 from baserate._rows import MulticlassTarget
 from baserate.shift._estimators import MULTICLASS_METHODS as METHODS
-from tests.tiers import slow, tiered
+from tests.tiers import slow, take_in_tiers
 
 Floats = npt.NDArray[np.float64]
 LABELS = ("a", "b", "c")
@@ -155,7 +155,7 @@ def expected_accuracy(assume: str) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("assume", tiered(["label shift", "covariate shift"]))
+@pytest.mark.parametrize("assume", take_in_tiers(["label shift", "covariate shift"]))
 def test_performance_covers_where_the_calibration_does_not_fit(
     assume: Literal["label shift", "covariate shift"],
 ) -> None:

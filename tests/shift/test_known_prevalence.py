@@ -26,7 +26,7 @@ from baserate import (
     tally,
 )
 from baserate.measure import MEASURES, describe
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 TABLE = Counts(tp=80, fp=10, fn=20, tn=90)
 
@@ -214,7 +214,9 @@ def test_interval_methods_of_reweighed_tallies() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
-    tiered(["brier", "average_precision", "ks", "log_loss", "brier_skill", "log_loss_skill", "cap_area"], quick=3),
+    take_in_tiers(
+        ["brier", "average_precision", "ks", "log_loss", "brier_skill", "log_loss_skill", "cap_area"], quick=3
+    ),
 )
 def test_closed_forms_agree_with_simulations_within_classes(name: str) -> None:
     deployment = shift.reweigh(simulate_tally(3000), to=0.1)
@@ -226,7 +228,7 @@ def test_closed_forms_agree_with_simulations_within_classes(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
-    tiered(["calibration_slope", "observed_expected", "mean_probability", "calibration_in_the_large"], quick=2),
+    take_in_tiers(["calibration_slope", "observed_expected", "mean_probability", "calibration_in_the_large"], quick=2),
 )
 def test_closed_forms_of_probabilities_agree_with_simulations_within_classes(name: str) -> None:
     deployment = shift.reweigh(simulate_tally(3000), to=0.1)

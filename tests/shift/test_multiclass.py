@@ -28,7 +28,7 @@ from baserate._rows import MulticlassTarget
 from baserate.calibrate.multiclass import reprior
 from baserate.shift import MulticlassPrevalence
 from baserate.shift._estimators import MULTICLASS_METHODS as METHODS
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 Floats = npt.NDArray[np.float64]
 LABELS = ("a", "b", "c")
@@ -99,7 +99,7 @@ def test_result_fields_are_consistent(name: str) -> None:
 
 
 @pytest.mark.quick(1)
-@pytest.mark.parametrize("name", tiered(METHODS, 3))
+@pytest.mark.parametrize("name", take_in_tiers(METHODS, 3))
 @given(seed=SEEDS, order=st.permutations(range(3)))
 def test_classes_in_another_order_have_the_same_shares(name: str, seed: int, order: list[int]) -> None:
     t, v = target(seed, 80), validation(seed, 150)
@@ -112,7 +112,7 @@ def test_classes_in_another_order_have_the_same_shares(name: str, seed: int, ord
     )
 
 
-@pytest.mark.parametrize("name", tiered(OF_VALUE, 3))
+@pytest.mark.parametrize("name", take_in_tiers(OF_VALUE, 3))
 @given(seed=SEEDS, times=st.integers(2, 4))
 def test_a_duplicated_target_has_the_same_shares(name: str, seed: int, times: int) -> None:
     t, v = target(seed, 60), validation(seed, 150)
@@ -121,7 +121,7 @@ def test_a_duplicated_target_has_the_same_shares(name: str, seed: int, times: in
 
 
 @pytest.mark.quick(1)
-@pytest.mark.parametrize("name", tiered(METHODS, 3))
+@pytest.mark.parametrize("name", take_in_tiers(METHODS, 3))
 @given(seed=SEEDS)
 def test_counts_are_repetitions_in_both_samples(name: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -229,8 +229,8 @@ def test_the_covariance_is_that_of_many_samples(recalibrate: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shares", tiered([(0.2, 0.3, 0.5), (0.6, 0.4, 0.0), (0.9, 0.09, 0.01)]))
-@pytest.mark.parametrize("name", tiered(["gmm", "mlls", "acc", "pacc"], 2))
+@pytest.mark.parametrize("shares", take_in_tiers([(0.2, 0.3, 0.5), (0.6, 0.4, 0.0), (0.9, 0.09, 0.01)]))
+@pytest.mark.parametrize("name", take_in_tiers(["gmm", "mlls", "acc", "pacc"], 2))
 def test_intervals_cover(name: str, shares: tuple[float, ...]) -> None:
     """In 150 replicates nominal 95% intervals may cover in 89% (three standard errors); longer runs gave 94% to 99%."""
     hit = np.zeros(3)

@@ -34,7 +34,7 @@ from tests.report.page.browser import (
     wait_until_drawn,
 )
 from tests.report.page.pages import ScreeningReport, many_group_report, two_model_report
-from tests.tiers import slow, tiered, tiered_rows
+from tests.tiers import slow, take_in_tiers, tiered_rows
 
 SHARES = {"sensitivity", "specificity", "precision", "npv", "flag_rate", "accuracy"}
 MOVING = SHARES | {"balanced_accuracy", "f1", "mcc", "expected_cost"}
@@ -193,7 +193,7 @@ def check_thousand(page: Page, report: Report) -> None:
 
 
 @pytest.mark.quick(2)
-@pytest.mark.parametrize("move", tiered(MOVES, {"as planned", "rarer", "a group", "all at once"}.__contains__))
+@pytest.mark.parametrize("move", take_in_tiers(MOVES, {"as planned", "rarer", "a group", "all at once"}.__contains__))
 def test_numbers_equal_those_of_python(screening: ScreeningReport, page: Page, move: str) -> None:
     change(page, **MOVES[move])
     now = {**state(page), "threshold": current_threshold(page)}
@@ -204,7 +204,7 @@ def test_numbers_equal_those_of_python(screening: ScreeningReport, page: Page, m
 
 
 @pytest.mark.quick(2)
-@pytest.mark.parametrize("name", tiered(SLIDERS, lambda name: name != "fp"))
+@pytest.mark.parametrize("name", take_in_tiers(SLIDERS, lambda name: name != "fp"))
 def test_keys_move_every_slider(screening: ScreeningReport, page: Page, name: str) -> None:
     panels = MOVED_BY[name] - {"thousand"}  # whole people may be as many after a small step
     page.focus(f"#{name}")
@@ -374,7 +374,7 @@ def test_address_restores_the_state(two_model_page: str, open_page: PageOpener) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "odd", tiered(["#threshold=wrong&who=99&model=-7", "#%%%", "#" + "x" * 5000, "#panel-roc"], quick=2)
+    "odd", take_in_tiers(["#threshold=wrong&who=99&model=-7", "#%%%", "#" + "x" * 5000, "#panel-roc"], quick=2)
 )
 def test_invalid_addresses_are_ignored(screening_page: str, open_page: PageOpener, page: Page, odd: str) -> None:
     assert state(open_page(screening_page, state=odd)) == state(page)

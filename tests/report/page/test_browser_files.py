@@ -25,7 +25,7 @@ from tests.report.page.browser import (
     wait_until_drawn,
 )
 from tests.report.page.pages import HOSTILE, ScreeningReport
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 MOVE = {"threshold": 0.4, "prevalence": 0.15, "fp": 2, "fn": 5}
 RATES = ("sensitivity", "specificity", "precision", "npv", "flag_rate")
@@ -103,7 +103,7 @@ def check_report(page: Page, report: Report) -> None:
         assert result[name][0] == pytest.approx(getattr(report.there, name).value, abs=1e-12), name
 
 
-@pytest.mark.parametrize("move", tiered([MOVE, {}]))
+@pytest.mark.parametrize("move", take_in_tiers([MOVE, {}]))
 def test_copied_command_gives_the_same_report(
     screening: ScreeningReport, page: Page, tmp_path: Path, move: dict[str, Any]
 ) -> None:
@@ -115,7 +115,7 @@ def test_copied_command_gives_the_same_report(
     check_report(page, Report.load(tmp_path / "report.json"))
 
 
-@pytest.mark.parametrize("move", tiered([MOVE, {}]))
+@pytest.mark.parametrize("move", take_in_tiers([MOVE, {}]))
 def test_copied_python_gives_the_same_report(screening: ScreeningReport, page: Page, move: dict[str, Any]) -> None:
     change(page, **move)
     names: dict[str, Any] = {}
@@ -136,7 +136,7 @@ def group_rates(screening: ScreeningReport, policy: Policy, prevalence: float) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "parity", tiered(["equalized-odds", "own", "demographic-parity", "equal-opportunity"], quick=2)
+    "parity", take_in_tiers(["equalized-odds", "own", "demographic-parity", "equal-opportunity"], quick=2)
 )
 def test_copied_code_for_a_parity_gives_the_policy_of_the_page(
     screening: ScreeningReport,
@@ -178,7 +178,7 @@ def test_copied_code_names_the_policy_file(open_page: PageOpener, tmp_path: Path
 
 
 @pytest.mark.quick(1)
-@pytest.mark.parametrize("panel", tiered(["groups", *CHARTS], {"scores", "reliability", "groups"}.__contains__))
+@pytest.mark.parametrize("panel", take_in_tiers(["groups", *CHARTS], {"scores", "reliability", "groups"}.__contains__))
 def test_charts_are_saved_as_svg_and_csv(screening_page: str, open_page: PageOpener, panel: str) -> None:
     page = open_page(screening_page)  # a page of its own: a browser saves few files of one
     with read_download(page) as texts:

@@ -10,7 +10,7 @@ import baserate
 from baserate import Cut, Policy, Report, equalize, read
 from baserate.population import simulate_screening
 from tests.report.page.browser import PageOpener
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 PEOPLE = simulate_screening(rows=2000)
 SITE = {"site": PEOPLE.site}
@@ -81,7 +81,7 @@ ODD: dict[str, Callable[[], Report]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", tiered(ODD, {"labels", "a group of one class"}.__contains__))
+@pytest.mark.parametrize("kind", take_in_tiers(ODD, {"labels", "a group of one class"}.__contains__))
 def test_random_input_shows_nothing_undefined(open_page: PageOpener, kind: str) -> None:
     page = open_page(ODD[kind]().html())
     assert page.evaluate(RANDOM_WALK_SCRIPT, [len(kind) + 1, 60]) == []

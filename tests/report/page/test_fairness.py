@@ -18,7 +18,7 @@ from baserate.equalize._optimum import roc_regions, solve_points
 from baserate.equalize._parities import find_parity
 from tests.report.page.models import cells_payload, costs_payload, has_both_classes, model_payload, states, with_groups
 from tests.report.page.node import CORE_MODULES, Page, find_differences
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 PARITIES = tuple(each.name for each in baserate.equalize.PARITIES.values() if each.enforceable)
 PAIRS = (("flag_rate", "fpr"), ("flag_rate", "sensitivity"))
@@ -87,7 +87,7 @@ def thresholds_of(treatment: dict[str, Any]) -> list[float]:
 
 
 @pytest.mark.quick(1)
-@pytest.mark.parametrize("name", tiered(["own", *PARITIES], {"own", "equalized-odds"}.__contains__))
+@pytest.mark.parametrize("name", take_in_tiers(["own", *PARITIES], {"own", "equalized-odds"}.__contains__))
 def test_strategies_equal_the_optima_of_python(name: str) -> None:
     page = Page(*CORE_MODULES, "fairness.js")
     wanted = [

@@ -16,7 +16,7 @@ from baserate.population import simulate_screening
 from baserate.report import CHECKS
 from baserate.report._page import page_payload
 from tests.report.page.node import Page
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 WRITTEN: list[tuple[str, str, list[Any]]] = [
     ("57.8%", "formatPercent", [0.57792]),
@@ -158,7 +158,7 @@ STATES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("state", tiered(STATES))
+@pytest.mark.parametrize("state", take_in_tiers(STATES))
 def test_dot_of_decision_curve_lies_on_its_line(report: Report, state: dict[str, Any]) -> None:
     page = Page("view.js", "panels/benefit.js")
     view = page.keep("makeView", page.keep("loadReport", page_payload(report)), state)
@@ -182,7 +182,7 @@ def test_dot_of_decision_curve_lies_on_its_line(report: Report, state: dict[str,
     assert all(mark.get("label") for mark in spec["marks"])
 
 
-@pytest.mark.parametrize("state", tiered(STATES))
+@pytest.mark.parametrize("state", take_in_tiers(STATES))
 def test_decision_curve_states_whether_scores_were_adjusted(report: Report, state: dict[str, Any]) -> None:
     page = Page("view.js", "panels/benefit.js")
     page.ask("benefitSpec", page.keep("makeView", page.keep("loadReport", page_payload(report)), state))

@@ -16,7 +16,7 @@ from baserate import FileFormatError, OptionError, Report
 from baserate.report import _page
 from baserate.report._page import inline_scripts, page_payload, render_frame, render_html
 from tests.report.cases import FIRES, Make
-from tests.tiers import tiered
+from tests.tiers import take_in_tiers
 
 OLD = Path(__file__).parents[2] / "old" / "report-0.1.0.json"
 HOSTILE = "</script><script>alert(1)</script><!-- {{script}} {{style}} & \" ' \u2028\u202e😀 \\"
@@ -137,7 +137,7 @@ def test_text_that_would_end_a_script_raises(text: str, monkeypatch: pytest.Monk
 
 
 @pytest.mark.quick(3)
-@pytest.mark.parametrize("make", tiered([make for several in FIRES.values() for make in several], 8))
+@pytest.mark.parametrize("make", take_in_tiers([make for several in FIRES.values() for make in several], 8))
 def test_reports_with_any_finding_have_a_page(make: Make) -> None:
     report = make()
     assert json.loads(ParsedPage(report.html()).within("scriptapplication/json"))["findings"]
