@@ -223,6 +223,7 @@ class _CalibrationPage:
                     rows.append(replace(self._row(several, name, meaning), name=label))
             yield Section(title, tuple(rows))
 
+    # Chance pushes distances above 0, so that an interval would exclude 0 even for a calibrated model.
     def _beside_chance(self, line: TidyRow, *, single: bool) -> Cell:
         """Return a distance among numbers with intervals, with its null reference in place of the interval."""
         value, most = self._value(line), line["floor_high"]

@@ -137,7 +137,7 @@ def _describe_bounds(results: "Results") -> tuple[str, ...]:
     """Describe the columns low and high."""
     if "level" not in results.data:
         return ()
-    x, y = map(measure_label, list(results.columns)[3:5])
+    x, y = map(measure_label, list(results.columns)[3:5])  # after model, group and threshold
     scope = "all together" if results.data["simultaneous"] else "each by itself"
     level = format_level(results.data["level"])
     return (f"low, high: bounds of {y} at that {x}, {scope} with {level} % confidence ({results.data['how']})",)

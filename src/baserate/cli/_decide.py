@@ -156,6 +156,7 @@ def decide(
     if policy_file.path is not None:
         from baserate.decide import choose_policy
 
+        # Chosen anew, since the policy has its thresholds on raw scores, and the page on calibrated ones.
         policy = choose_policy(
             _adjust_prevalence(sample, decision_options), decision_options.choose, calibrator=request.calibrator
         )

@@ -165,7 +165,7 @@ def _read_reference(text: str | None, columns: tuple[str, ...]) -> dict[str, str
     if text is None:
         return {}
     if len(columns) == 1:
-        return {columns[0]: text.removeprefix(f"{columns[0]}=")}
+        return {columns[0]: text.removeprefix(f"{columns[0]}=")}  # no more: a label may contain =
     labels = dict(each.partition("=")[::2] for each in text.split(","))
     if any(name not in columns for name in labels):
         raise click.BadParameter(

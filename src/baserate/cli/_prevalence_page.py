@@ -306,6 +306,7 @@ class _EstimatePage:
         """Yield tests of label shift, and of the calibration behind the estimate."""
         if not self.test_rows:
             return
+        # Holm's adjustment leaves a single p-value as it is, so its column would repeat the first.
         several = any(row["p"] != row["p_adjusted"] for row in self.test_rows)
         columns = ("statistic", "df", "p", *["Holm-adjusted p"] * several)
         calibration = any(row["measure"] == "calibration_curve_test" for row in self.test_rows)

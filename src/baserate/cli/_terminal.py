@@ -47,6 +47,7 @@ def use_color() -> bool | None:
 
 def terminal_width() -> int:
     """Return the number of columns that a table may take."""
+    # COLUMNS also counts without a terminal, such as for a pager behind a pipe.
     if _is_terminal(sys.stdout) or os.environ.get("COLUMNS", "").isdigit():
         import shutil  # slow to import, and help does not need it
 

@@ -124,16 +124,12 @@ def complete_measures(_context: click.Context, _option: click.Parameter, incompl
     return _complete_names(incomplete, {**multiclass.MEASURES, **MEASURES}, {"all": "Every measure."})
 
 
-def join_lists(
-    _context: click.Context, _option: click.Parameter, lists: Iterable[Iterable[Any]] | None
-) -> tuple[Any, ...]:
+def join_lists(_context: click.Context, _option: click.Parameter, lists: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
     """Join the lists of an option that may be repeated."""
-    return tuple(each for several in lists or () for each in several)
+    return tuple(each for several in lists for each in several)
 
 
-def join_distinct(
-    context: click.Context, option: click.Parameter, lists: Iterable[Iterable[Any]] | None
-) -> tuple[Any, ...]:
+def join_distinct(context: click.Context, option: click.Parameter, lists: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
     """Join the lists of an option that may be repeated, each value once."""
     return tuple(dict.fromkeys(join_lists(context, option, lists)))
 
