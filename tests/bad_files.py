@@ -88,8 +88,8 @@ BAD: dict[str, BadFile] = {
         "the header of {path} is not UTF-8 text",
     ),
     "UTF-16": BadFile(write_text(GOOD.encode("utf-16")), FileFormatError, "bad.csv is UTF-16 text; convert it first"),
-    "bytes that are no table": BadFile(
-        write_text(b"\x7fELF\0\0\1\2" * 50), FileFormatError, "is no table: neither CSV"
+    "bytes that are not a table": BadFile(
+        write_text(b"\x7fELF\0\0\1\2" * 50), FileFormatError, "is not a table: neither CSV"
     ),
     "a long row": BadFile(
         write_text("y,p\n1,0.5\n0,0.4,7\n"),

@@ -262,7 +262,7 @@ def test_binary_files_are_not_multiclass_files() -> None:
 def test_binary_garbage_raises(tmp_path: Path) -> None:
     path = tmp_path / "map.json"
     path.write_bytes(b"PAR1\xff\xfe\x00")
-    with pytest.raises(FileFormatError, match="is no text, so no calibrator"):
+    with pytest.raises(FileFormatError, match="is not text, so no calibrator"):
         load_calibrator(path)
 
 

@@ -157,7 +157,7 @@ def test_sealed_content_is_validated(changes: dict[str, object], words: str) -> 
 
 def test_binary_file_raises(tmp_path: Path) -> None:
     (tmp_path / "policy.json").write_bytes(b"PAR1\xff\xfe\x00")
-    with pytest.raises(FileFormatError, match="is no text, so no policy"):
+    with pytest.raises(FileFormatError, match="is not text, so no policy"):
         Policy.load(tmp_path / "policy.json")
 
 

@@ -20,10 +20,10 @@ def test_invalid_prevalences_raise(share: float) -> None:
 
 def test_invalid_distributions_raise() -> None:
     with pytest.raises(
-        OptionError, match="negative is no distribution: it lacks cdf, sf, ppf, isf, rvs, pdf; take one"
+        OptionError, match="negative is not a distribution: it lacks cdf, sf, ppf, isf, rvs, pdf; take one"
     ):
         Population(0.3, stats.norm(), 0.5)  # type: ignore[arg-type]
-    with pytest.raises(OptionError, match="positive is no distribution: it lacks rvs"):
+    with pytest.raises(OptionError, match="positive is not a distribution: it lacks rvs"):
         Population(stats.norm(), _IncompleteDistribution(), 0.5)  # type: ignore[arg-type]
 
 

@@ -337,7 +337,7 @@ class Confusions:
         if not self.tables or len({table.labels for table in self.tables.values()}) > 1:
             raise OptionError("every group needs a table over the same labels", remedy="give at least one.")
         if any(len(group) != len(self.attributes) for group in self.tables):
-            raise OptionError(f"a group is no tuple with a value for each attribute, {list(self.attributes)}.")
+            raise OptionError(f"a group is not a tuple with a value for each attribute, {list(self.attributes)}.")
 
     def __repr__(self) -> str:
         groups = f"; {count_groups(len(self.tables), self.attributes)}" if self.attributes else ""

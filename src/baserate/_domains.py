@@ -95,7 +95,7 @@ def unused_option(name: str, value: object, why: str) -> OptionError:
 
 
 def check_prevalence(name: str, value: object, *, ends: bool = False) -> None:
-    """Refuse a value that is no prevalence; with `ends`, 0 and 1 are prevalences, too.
+    """Refuse a value that is not a prevalence; with `ends`, 0 and 1 are prevalences, too.
 
     >>> check_prevalence("prevalence", 5e-324, ends=True)
     Traceback (most recent call last):

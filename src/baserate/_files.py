@@ -53,7 +53,7 @@ def read_text(path: str | os.PathLike[str], noun: str) -> str:
     try:
         return Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise FileFormatError(f"{path} is no text, so no {noun}", remedy="name a file that holds one.") from error
+        raise FileFormatError(f"{path} is not text, so no {noun}", remedy="name a file that holds one.") from error
 
 
 class FileKind(NamedTuple):

@@ -271,7 +271,7 @@ def _check_distribution(name: str, distribution: object) -> None:
         missing.append("pdf")
     if missing:
         raise OptionError(
-            f"{name} is no distribution: it lacks {', '.join(missing)}",
+            f"{name} is not a distribution: it lacks {', '.join(missing)}",
             remedy="take one of baserate.population or a frozen one of scipy.stats.",
         )
 

@@ -166,7 +166,7 @@ class MulticlassRows:
                 remedy=f"give a row for each of {rows} rows and a column for each of {len(self.labels)} classes.",
             )
         if rows and not (self.truth.min() >= 0 and self.truth.max() < len(self.labels)):
-            raise OptionError(f"truth holds numbers that are no index into the {len(self.labels)} labels.")
+            raise OptionError(f"truth holds numbers that are not an index into the {len(self.labels)} labels.")
         for name in ("truth", "score", "weight", "count", "group"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, read_only_copy(getattr(self, name)))

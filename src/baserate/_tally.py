@@ -299,7 +299,7 @@ class Tally(JsonFile):
         """
         if not self.probable:
             raise NotAProbabilityError(
-                f"scores from {self.score[-1]:.6g} to {self.score[0]:.6g} are no probabilities, so no class is the "
+                f"scores from {self.score[-1]:.6g} to {self.score[0]:.6g} are not probabilities, so no class is the "
                 "likelier one",
                 remedy="calibrate the scores first.",
             )
@@ -420,7 +420,7 @@ def _check_form(text: str) -> dict[str, Any]:
     if form.get("reweighed", True) is not True:
         raise FileFormatError(f'a tally whose "reweighed" is {form["reweighed"]!r}; expected true, or no such field.')
     resolution = form["resolution"]
-    if resolution is not None and not (type(resolution) in (int, float) and resolution > 0):  # true is no number
+    if resolution is not None and not (type(resolution) in (int, float) and resolution > 0):  # true is not a number
         raise FileFormatError(f"a tally of resolution {resolution!r}; expected null or a number above 0.")
     return form
 
@@ -469,7 +469,7 @@ class Tallies:
                 "every model needs a tally for each of the same groups", remedy="give at least one of both."
             )
         if any(len(group) != len(self.attributes) for group in keys[0]):
-            raise OptionError(f"a group is no tuple with a value for each attribute, {list(self.attributes)}.")
+            raise OptionError(f"a group is not a tuple with a value for each attribute, {list(self.attributes)}.")
 
     def __repr__(self) -> str:
         groups = f" in {count_groups(len(self.groups), self.attributes)}" if self.attributes else ""

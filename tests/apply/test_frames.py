@@ -197,7 +197,7 @@ def test_invalid_multiclass_options(options: dict[str, Any], message: str) -> No
 
 
 def test_arguments_of_other_types_are_refused() -> None:
-    with pytest.raises(OptionError, match="dict is no calibrator; read one with load_calibrator"):
+    with pytest.raises(OptionError, match="dict is not a calibrator; read one with load_calibrator"):
         apply.frame({}, {"risk": [0.1]})  # type: ignore[call-overload]
     with pytest.raises(OptionError, match="the table is int; expected a frame"):
         apply.frame(binary_calibrator(FORMS["rarer"]), 7)

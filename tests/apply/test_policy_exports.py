@@ -185,8 +185,8 @@ def test_python_takes_numbers_of_numpy() -> None:
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ({"score": None}, "None is no score|nan is no score"),
-        ({"score": float("inf")}, "inf is no score"),
+        ({"score": None}, "None is not a score|nan is not a score"),
+        ({"score": float("inf")}, "inf is not a score"),
         ({"group": "x"}, "no cut for the group 'x'"),
         ({"group": None}, "no cut for the group None"),
         ({"id": None}, "the id is None"),
@@ -242,8 +242,8 @@ def test_docstring_of_a_policy_function_describes_its_origin() -> None:
         ({"table": "a..b"}, "expected a name such as 'scores'"),
         ({"table": ""}, "expected a name such as 'scores'"),
         ({"to": "x"}, "to= names a column, but an expression has no name"),
-        ({"missing": "keep"}, "missing is no option in SQL"),
-        ({"colour": "red"}, "colour is no option for a policy"),
+        ({"missing": "keep"}, "missing is not an option in SQL"),
+        ({"colour": "red"}, "colour is not an option for a policy"),
     ],
 )
 def test_invalid_sql_options_raise(query: dict[str, Any], words: str) -> None:
@@ -261,7 +261,7 @@ def test_columns_that_the_policy_lacks_are_required() -> None:
 def test_calibrators_take_no_options_of_policies() -> None:
     any_: Any = apply
     for query in ({"table": "t"}, {"chances": True}, {"id": "x"}):
-        with pytest.raises(OptionError, match="is no option for a calibrator; the options are: dialect, score"):
+        with pytest.raises(OptionError, match="is not an option for a calibrator; the options are: dialect, score"):
             any_.as_sql(binary_calibrator(FORMS["rarer"]), **query)
     for write in (any_.as_sql, any_.as_python):
         with pytest.raises(OptionError, match="str is neither a calibrator nor a policy"):

@@ -223,7 +223,7 @@ BAD: dict[str, tuple[str, dict[str, Any], type[BaserateError], str]] = {
         json_lines(who="a", risk=[0.5], site="f"),
         {"bounds": True},
         OptionError,
-        "bounds is no option",
+        "bounds is not an option",
     ),
     "two groups for one": (
         json_lines(who="a", risk=[0.5], site="f"),

@@ -188,7 +188,7 @@ def test_policy_after_a_calibrator_takes_raw_scores(kind: str) -> None:
         ({"group": ["sex", "n"]}, OptionError, "group names 2 columns, but this policy requires sex; name one"),
         ({"to": "sex"}, OptionError, "there is a column 'sex' already; name the new one otherwise with to="),
         ({"missing": "drop"}, OptionError, "missing is 'drop'; expected 'refuse' or 'keep'"),
-        ({"bounds": True}, OptionError, "bounds is no option for a policy"),
+        ({"bounds": True}, OptionError, "bounds is not an option for a policy"),
     ],
 )
 def test_invalid_options(kind: str, options: dict[str, Any], error: type[Exception], message: str) -> None:

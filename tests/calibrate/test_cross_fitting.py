@@ -287,7 +287,7 @@ def test_probabilities_option_overrides_the_range_of_scores() -> None:
     assert calibrate.fit(data, "isotonic").form.of_probabilities
     assert calibrate.fit(data, "isotonic", probabilities=False)([7.0]) == calibrate.fit(data, "isotonic")([0.999])
     assert calibrate.fit(data, probabilities=False).form.kind == "line"
-    with pytest.raises(NotAProbabilityError, match="scores are no probabilities, but beta changes probabilities"):
+    with pytest.raises(NotAProbabilityError, match="scores are not probabilities, but beta changes probabilities"):
         calibrate.fit(data, "beta", probabilities=False)
     chosen = calibrate.choose(data, probabilities=False, methods=["beta", "logistic"])
     assert chosen.calibrator.form.kind == "line"

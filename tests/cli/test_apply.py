@@ -154,7 +154,7 @@ MAPS = {
     "newer": (NEWER, "schema version 9, but this release reads 1; upgrade baserate."),
     "edited": (MAP.to_json().replace("1.4", "1.5"), "was changed after it was written"),
     "another kind": ('{"kind": "baserate/tally"}', "name a file that contains one."),
-    "no text": ("\udcff", "is no text, so no calibrator"),
+    "no text": ("\udcff", "is not text, so no calibrator"),
 }
 
 
@@ -332,11 +332,11 @@ def test_policy_options_are_refused_for_calibrators(
 
 
 BROKEN = {
-    "truncated": (POLICY.to_json()[:-40], "is no usable policy: not JSON"),
+    "truncated": (POLICY.to_json()[:-40], "is not a usable policy: not JSON"),
     "newer": (NEWEST, "a policy of schema version 9, but this release reads 1; upgrade baserate."),
     "edited": (POLICY.to_json().replace("0.5", "0.6"), "the policy was changed after it was written"),
     "a table": (PEOPLE, "contains neither a calibrator nor a policy; name a file that contains one."),
-    "no text": ("\udcff", "is no text, so no calibrator or policy"),
+    "no text": ("\udcff", "is not text, so no calibrator or policy"),
 }
 
 

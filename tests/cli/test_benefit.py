@@ -182,7 +182,7 @@ def test_significant_differences_are_marked(tmp_path: Path) -> None:
     shown = run("benefit", path, *TWO, "--compare", "--at", "0.05,0.3", "-q").stdout.splitlines()
     assert shown[4].split()[:2] == ["0.05", "0"]  # both flag all
     assert shown[5].split()[:2] == ["0.3", "0.2143*"]  # what all others cost: half of 3 / 7
-    assert "* the interval excludes 0, at this threshold by itself" in shown
+    assert "* the interval excludes 0 (pointwise)" in shown
 
 
 @pytest.mark.parametrize(
@@ -190,26 +190,26 @@ def test_significant_differences_are_marked(tmp_path: Path) -> None:
     [
         (
             ("--at", "1"),
-            "'1' is no threshold probability; expected 0 or a number from 1e-12 to 1 - 1e-12, such as 0.05 or 5%.",
+            "'1' is not a threshold probability; expected 0 or a number from 1e-12 to 1 - 1e-12, such as 0.05 or 5%.",
         ),
-        (("--at", "5,10"), "'5' is no threshold probability"),
-        (("--at", "0.1,"), "'' is no threshold probability"),
-        (("--at", "nan"), "'nan' is no threshold probability"),
-        (("--at", "-0.1"), "'-0.1' is no threshold probability"),
-        (("--to", "100%"), "'100%' is no threshold probability"),
+        (("--at", "5,10"), "'5' is not a threshold probability"),
+        (("--at", "0.1,"), "'' is not a threshold probability"),
+        (("--at", "nan"), "'nan' is not a threshold probability"),
+        (("--at", "-0.1"), "'-0.1' is not a threshold probability"),
+        (("--to", "100%"), "'100%' is not a threshold probability"),
         (("--at", "0.1", "--from", "0.05"), "--at and --from both determine the thresholds; give one of them."),
         (("--at", "0.1", "--points", "5"), "--at and --points both determine the thresholds"),
         (("--from", "0.3", "--to", "0.3"), "there is no threshold from 0.3 to 0.3; let --from be less than --to."),
         (("--from", "0.995"), "there is no threshold from 0.995 to 0.99"),
         (("--points", "1"), "1 is not in the range 2<=x<="),
-        (("--prevalence", "0"), "'0' is no prevalence; expected a prevalence from 1e-12 to 1 - 1e-12"),
+        (("--prevalence", "0"), "'0' is not a prevalence; expected a prevalence from 1e-12 to 1 - 1e-12"),
         (("--level", "0.9", "--no-interval"), "--level is for intervals; leave out either it or --no-interval."),
         (("--compare",), "--compare needs two models: repeat --score, or leave out --compare."),
         (("--compare", "--score", "old", "--no-interval"), "a difference has an interval"),
         (("--compare", "--score", "old", "--prevalence", "0.1"), "--compare is at the prevalence of the rows"),
         (("--keep-scores",), "--keep-scores is for --prevalence; state it, or leave out --keep-scores."),
         (("--prevalence", "0.1", "--keep-scores", "--scores-from", "0.5"), "contradict each other"),
-        (("--scores-from", "1"), "'1' is no prevalence"),
+        (("--scores-from", "1"), "'1' is not a prevalence"),
         (("--compare", "--score", "old", "--scores-from", "0.5"), "--compare does not adjust scores"),
         (("--score", "nothing"), "there is no column 'nothing'"),
     ],

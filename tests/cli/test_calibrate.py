@@ -272,7 +272,7 @@ def test_calibrator_of_another_kind_is_refused(tmp_path: Path) -> None:
 
 
 def write_margins(folder: Path) -> Path:
-    """Margins, which are no probabilities."""
+    """Margins, which are not probabilities."""
     rng = np.random.default_rng(0)
     margin = rng.normal(size=200)
     truth = rng.random(200) < 1 / (1 + np.exp(-2 * margin))

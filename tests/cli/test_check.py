@@ -146,12 +146,12 @@ def test_exit_code_is_1_unless_all_requirements_hold(tmp_path: Path) -> None:
         (("--threshold", "0.5", "--policy", "p.json", "--require", "auc >= 0.5"), 2, "give either --policy"),
         (("--threshold", "0.5,0.6", "--require", "auc >= 0.5"), 2, "are 2 thresholds; give one"),
         (("--threshold", "0.5", "--require", "auk >= 0.5"), 2, "Did you mean 'auc'"),
-        (("--threshold", "0.5", "--require", "auc = 0.5"), 2, "= is no bound; write >= or <="),
+        (("--threshold", "0.5", "--require", "auc = 0.5"), 2, "= is not a bound; write >= or <="),
         (("--threshold", "0.5", "--require", "auc >= 0.5"), 2, "missing option '--score'"),
         (("--threshold", "0.5", "--score", "risk", "--require", "auc >= 0.5"), 2, "missing option '--truth'"),
         (("--policy", "none.json", "--require", "auc >= 0.5"), 2, "the policy none.json cannot be opened"),
         (("--threshold", "0.5", "--on", "hunch", "--require", "auc >= 0.5"), 2, "'hunch' is not one of"),
-        (("--threshold", "0.5", "--prevalence", "2", "--require", "auc >= 0.5"), 2, "'2' is no prevalence"),
+        (("--threshold", "0.5", "--prevalence", "2", "--require", "auc >= 0.5"), 2, "'2' is not a prevalence"),
     ],
 )
 def test_errors_state_a_remedy(typed: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_unusable_files_exit_with_3(tmp_path: Path) -> None:
     broken.write_text(BY_SEX.to_json()[:200], encoding="utf-8")
     result = run("check", path, "--policy", broken, *SOME)
     assert (result.exit_code, result.stdout) == (3, "")
-    assert "broken.json is no usable policy" in result.stderr
+    assert "broken.json is not a usable policy" in result.stderr
     only = Policy(by_group={("f",): Cut((0.5,))}, otherwise="refuse", attributes=("sex",), **NAMED)
     refused = run("check", path, "--policy", save_policy(only, tmp_path), *SOME)
     assert refused.exit_code == 3

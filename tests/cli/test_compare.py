@@ -147,7 +147,7 @@ def test_files_that_cannot_be_joined_are_refused(tmp_path: Path) -> None:
         (
             (*TWO, "--level", "95"),
             2,
-            "'95' is no confidence level; expected a confidence level",
+            "'95' is not a confidence level; expected a confidence level",
         ),
         ((*TWO, "--measure", "flag_rate", "--alternative", "better"), 2, "--alternative greater or --alternative less"),
     ],

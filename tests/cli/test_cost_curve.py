@@ -145,7 +145,7 @@ def test_group_of_one_class_has_a_reason(tmp_path: Path) -> None:
         (("--fp", "1"), "the place of costs on the curve depends on the prevalence; add it"),
         (("--prevalence", "0.1"), "a cost curve holds at every prevalence; leave out --prevalence, or add costs"),
         (("--kind", "brier", "--fn", "2"), "--fn is for cost curves; leave out either --fn or --kind brier."),
-        (("--fp", "1", "--prevalence", "1.2"), "'1.2' is no prevalence"),
+        (("--fp", "1", "--prevalence", "1.2"), "'1.2' is not a prevalence"),
         (("--fn", "-3", "--prevalence", "0.1"), "--tp 0.0 --fp 1.0 --fn -3.0 --tn 0.0; expected errors to cost more"),
         (("--fn", "inf", "--prevalence", "0.1"), "'inf' holds an infinite number; give finite ones"),
         (("--points", "1"), "1 is not in the range 2<=x<="),

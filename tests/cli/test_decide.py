@@ -301,7 +301,7 @@ def test_test_data_must_differ_from_the_rows_of_the_choice(tmp_path: Path) -> No
     path = write_people(tmp_path)
     for more in ((), ("--prevalence", "0.1")):
         result = run("decide", path, *ONE, "--judge-on", path, *more)
-        assert "people.csv contains the rows that the threshold was chosen on, so it is no test data." in result.stderr
+        assert "people.csv contains the rows that the threshold was chosen on, so it is not test data." in result.stderr
     fixed = run("decide", path, *ONE, "--threshold", "0.5", "--judge-on", path)
     assert "note:" not in fixed.stderr
 
@@ -345,20 +345,20 @@ def test_test_data_have_the_same_positive_class(tmp_path: Path) -> None:
         (("--maximize", ""), "there is no measure ''"),
         (("--measures", "sensitivvity"), "there is no measure 'sensitivvity'. Did you mean 'sensitivity'"),
         (("--measures", "auc"), "auc does not depend on the threshold; compute it with `baserate measure`."),
-        (("--capacity", "0"), "'0' is no capacity; give rows, such as 100, or a share, such as 10% or 0.1."),
-        (("--capacity", "120%"), "'120%' is no capacity"),
-        (("--capacity", "-3"), "'-3' is no capacity"),
-        (("--capacity", "many"), "'many' is no capacity"),
-        (("--capacity", "inf"), "'inf' is no capacity"),
+        (("--capacity", "0"), "'0' is not a capacity; give rows, such as 100, or a share, such as 10% or 0.1."),
+        (("--capacity", "120%"), "'120%' is not a capacity"),
+        (("--capacity", "-3"), "'-3' is not a capacity"),
+        (("--capacity", "many"), "'many' is not a capacity"),
+        (("--capacity", "inf"), "'inf' is not a capacity"),
         (
             ("--capacity", "3", "--prevalence", "0.1"),
             "a number of rows has no meaning at another prevalence; give a share",
         ),
-        (("--prevalence", "2"), "'2' is no prevalence"),
-        (("--coverage", "1.2"), "'1.2' is no share of cases to be decided"),
+        (("--prevalence", "2"), "'2' is not a prevalence"),
+        (("--coverage", "1.2"), "'1.2' is not a share of cases to be decided"),
         (("--bands", "0.3,0.1"), "--bands must ascend, each edge once."),
         (("--band-risks", "0.3,0.3"), "--band-risks must ascend, each edge once."),
-        (("--band-risks", "2"), "'2' are no shares between 0 and 1"),
+        (("--band-risks", "2"), "'2' are not shares between 0 and 1"),
         (("--band-shares", "60%,50%"), "the shares add up to 1.1; leave some for the lowest band."),
         (("--bands", "0.1,0.3", "--band-names", "a,b"), "--band-names must be 3 different ones, lowest band first"),
         (("--bands", "0.1", "--band-names", "a,a"), "--band-names must be 2 different ones"),
@@ -406,7 +406,7 @@ def test_required_options_are_named(tmp_path: Path) -> None:
     ("text", "message", "place"),
     [
         ("specificityy >= 0.9", "there is no measure 'specificityy'. Did you mean 'specificity'", 0),
-        ("f1 >= 0.1, prevalence=0.2", "= is no bound; write >= or <=", 21),
+        ("f1 >= 0.1, prevalence=0.2", "= is not a bound; write >= or <=", 21),
         ("precision >=", "a number is expected here, such as 0.9 or 90%", 12),
         ("precision >= 0.5 f1 >= 1", "a comma is expected here", 17),
     ],
@@ -524,7 +524,7 @@ def test_choices_without_a_policy_are_refused(tmp_path: Path) -> None:
         assert (result.exit_code, words in result.stderr) == (2, True), result.stderr
     assert not (tmp_path / "p.json").exists()
     result = run("decide", path, *ONE, "--calibrator", path)
-    assert (result.exit_code, "is no usable calibrator" in result.stderr) == (3, True), result.stderr
+    assert (result.exit_code, "is not a usable calibrator" in result.stderr) == (3, True), result.stderr
 
 
 @pytest.mark.quick(1)

@@ -108,7 +108,7 @@ def test_groups_are_columns_of_the_numbers(tmp_path: Path) -> None:
         (("roc", *ASKED, "--prevalence", "0.1"), "give --fp and --fn as well, or leave --prevalence out."),
         (("thresholds", *ASKED, "--measures", "auc"), "auc has one value for a whole curve"),
         (("roc", "--truth", "sick", "--predicted", "says", "--threshold", "1"), "labels have no threshold to mark"),
-        (("roc", *ASKED, "-o", "roc.bmp"), "no format of figures"),
+        (("roc", *ASKED, "-o", "roc.bmp"), "not a format of figures"),
         (("rok", *ASKED), "roc"),
     ],
 )

@@ -279,8 +279,8 @@ def test_too_few_rows_for_held_out_folds() -> None:
         (("--fp", "0"), "one kind of error costs nothing, so that the prevalence changes nothing; add --prevalence"),
         (("--fn", "-3"), "--tp 0.0 --fp 1.0 --fn -3.0 --tn 0.0; expected errors to cost more"),
         (("--fp", "0", "--fn", "0", "--prevalence", "0.1"), "expected errors to cost more"),
-        (("--fpr", "1.2"), "'1.2' is no rate; give a number from 0 to 1, such as 0.1 or 10%"),
-        (("--prevalence", "1"), "'1' is no prevalence"),
+        (("--fpr", "1.2"), "'1.2' is not a rate; give a number from 0 to 1, such as 0.1 or 10%"),
+        (("--prevalence", "1"), "'1' is not a prevalence"),
         (("--score", "nothing"), "there is no column 'nothing'"),
     ],
 )

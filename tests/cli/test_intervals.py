@@ -172,18 +172,18 @@ def test_many_classes_have_intervals(tmp_path: Path) -> None:
         *[
             (
                 (*ONE, "--level", typed),
-                f"invalid value for '--level': '{typed}' is no confidence level; expected a confidence level",
+                f"invalid value for '--level': '{typed}' is not a confidence level; expected a confidence level",
             )
             for typed in ("1.5", "95", "0", "1", "nan", "100%")
         ],
-        ((*ONE, "--level", "1e-10"), "invalid value for '--level': '1e-10' is no confidence level; expected"),
+        ((*ONE, "--level", "1e-10"), "invalid value for '--level': '1e-10' is not a confidence level; expected"),
         (
             (*ONE, "--level", "0.9999999999"),
-            "invalid value for '--level': '0.9999999999' is no confidence level; expected",
+            "invalid value for '--level': '0.9999999999' is not a confidence level; expected",
         ),
         (
             (*ONE, "--level", "high"),
-            "invalid value for '--level': 'high' is no confidence level; expected a confidence level",
+            "invalid value for '--level': 'high' is not a confidence level; expected a confidence level",
         ),
         (
             (*ONE, "--interval", "wilsn"),

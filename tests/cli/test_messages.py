@@ -100,7 +100,7 @@ def test_thinned_curves_are_noted(tmp_path: Path) -> None:
         (
             ("curve", "roc", "FILE", *ONE, "--band", "--level", "1"),
             2,
-            "invalid value for '--level': '1' is no confidence",
+            "invalid value for '--level': '1' is not a confidence",
         ),
         (
             ("curve", "roc", "FILE", *ONE, "--level", "0.9"),
@@ -369,7 +369,7 @@ def test_thresholds_are_shown_in_full(tmp_path: Path) -> None:
 def test_unknown_endings_are_refused(tmp_path: Path) -> None:
     result = run("measure", write_people(tmp_path), *ONE, "-o", tmp_path / "out.xlsx")
     assert result.exit_code == 2
-    assert "the ending .xlsx is no output format" in result.stderr
+    assert "the ending .xlsx is not an output format" in result.stderr
     assert not (tmp_path / "out.xlsx").exists()
 
 

@@ -187,7 +187,7 @@ def test_file_without_a_policy_is_refused(how: str, verb: str, tmp_path: Path) -
     path.write_text(BROKEN[how](path.read_text(encoding="utf-8")), encoding="utf-8")
     result = run(*VERBS[verb], path)
     assert result.exit_code == 3
-    assert f"{path} is no usable policy: " in result.stderr
+    assert f"{path} is not a usable policy: " in result.stderr
 
 
 def test_foreign_files_are_refused(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_foreign_files_are_refused(tmp_path: Path) -> None:
     assert result.exit_code == 3
     assert f"{path} contains no calibrator, policy, report, plan or tally" in result.stderr
     path.write_text('{"kind": "baserate/tally"}', encoding="utf-8")
-    assert f"{path} is no usable tally: " in run("show", path).stderr
+    assert f"{path} is not a usable tally: " in run("show", path).stderr
     result = run("export", path, "--to", "sql")
     assert result.exit_code == 3
     assert f"{path} contains neither a calibrator nor a policy" in result.stderr

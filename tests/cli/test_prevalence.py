@@ -453,7 +453,7 @@ ONE = ("new.csv", "--score", "risk")
         (("prevalence", *ONE, *OLD, *SCORED, "--method", "pacc", "--no-recalibration"), "--no-recalibration has no"),
         (("prevalence", *ONE, *OLD, *SCORED, "--at", "0.3"), "--at is for probabilities without recalibration"),
         (("prevalence", *ONE, *OLD, *SCORED, "--no-recalibration"), "for binned; add --method mlls, or leave it out."),
-        (("prevalence", *ONE, *OLD, *SCORED, "--no-recalibration", "--at", "2"), "'2' is no prevalence"),
+        (("prevalence", *ONE, *OLD, *SCORED, "--no-recalibration", "--at", "2"), "'2' is not a prevalence"),
         (("prevalence", *ONE, *OLD, *SCORED, "--method", "acc", "--threshold", "0.1,0.2"), "at one threshold; give"),
         (("prevalence", *ONE, *OLD, *SCORED, "--measures", "precisoin"), "precision"),
         (("prevalence", *ONE, *OLD, *SCORED, "--calibrator", "-"), "--calibrator writes a file beside the numbers"),

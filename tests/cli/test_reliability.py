@@ -238,10 +238,10 @@ def test_scores_outside_0_to_1_are_counted(more: tuple[str, ...], tmp_path: Path
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        ((*ONE, "--prevalence", "1.5"), "'1.5' is no prevalence; expected"),
-        ((*ONE, "--prevalence", "often"), "'often' is no prevalence"),
-        (("--truth", "sick", "--predicted", "says"), "labels are no probabilities; instead of --predicted give"),
-        ((*ONE, "--predicted", "says"), "labels are no probabilities"),
+        ((*ONE, "--prevalence", "1.5"), "'1.5' is not a prevalence; expected"),
+        ((*ONE, "--prevalence", "often"), "'often' is not a prevalence"),
+        (("--truth", "sick", "--predicted", "says"), "labels are not probabilities; instead of --predicted give"),
+        ((*ONE, "--predicted", "says"), "labels are not probabilities"),
         (("--truth", "sick"), "name the columns of probabilities with one of them."),
         ((*ONE, "--scores", "risk"), "--scores for several; leave out one of them."),
         ((*ONE, "--labels", "0,1"), "--labels is for several classes; give a probability for each with --scores."),
@@ -262,7 +262,7 @@ def test_scores_outside_0_to_1_are_counted(more: tuple[str, ...], tmp_path: Path
             "--band is for --curve isotonic or --curve lowess",
         ),
         ((*ONE, "--bins", "0"), "'--bins'"),
-        ((*ONE, "--level", "2"), "'2' is no confidence level"),
+        ((*ONE, "--level", "2"), "'2' is not a confidence level"),
     ],
 )
 def test_invalid_options_are_refused(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:

@@ -94,7 +94,9 @@ def test_other_commands_refuse_html(tmp_path: Path) -> None:
     path = write_people(tmp_path)
     result = run("measure", path, *ONE, "-o", tmp_path / "x.html")
     assert result.exit_code == 2
-    assert "the ending .html is no output format; end the name in .json, .csv, .md or .txt, or state" in result.stderr
+    assert (
+        "the ending .html is not an output format; end the name in .json, .csv, .md or .txt, or state" in result.stderr
+    )
     assert run("measure", path, *ONE, "--format", "html").exit_code == 2
     known = run_report(tmp_path, *ONE, "-o", tmp_path / "x.pdf")
     assert "end the name in .json, .csv, .md, .html or .txt" in known.stderr
@@ -307,13 +309,17 @@ def test_figures_of_policies_with_several_thresholds(tmp_path: Path) -> None:
         ),
         (("FILE", *ONE, "--threshold", "1", "--rule", "youden"), 2, "--threshold and --rule both state the decisions"),
         (("FILE", *ONE, "--threshold", "1,2"), 2, "are 2 thresholds; a report has one."),
-        (("FILE", *ONE, "--prevalence", "2"), 2, "'2' is no prevalence; expected a prevalence from 1e-12 to 1 - 1e-12"),
+        (
+            ("FILE", *ONE, "--prevalence", "2"),
+            2,
+            "'2' is not a prevalence; expected a prevalence from 1e-12 to 1 - 1e-12",
+        ),
         (("FILE", *ONE, "--apart"), 2, "separate samples need several files without groups"),
         (("FILE", "--truth", "sick", "--score", "rsk"), 2, "there is no column 'rsk'. Did you mean 'risk'"),
         (("FILE", *ONE, "--save-plan", "no/plan.json"), 2, "name another file with --save-plan."),
         (("FILE", *ONE, "--figures", "no/where"), 2, "there is no folder no; make it, or name another with --figures."),
         (("FILE", *ONE, "--figures", "FILE"), 2, "is a file; name a folder with --figures."),
-        (("--plan", "FILE"), 3, "is no usable plan: not JSON"),
+        (("--plan", "FILE"), 3, "is not a usable plan: not JSON"),
         (("--plan", "no.json"), 2, "the plan no.json cannot be opened"),
     ],
 )

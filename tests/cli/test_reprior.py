@@ -126,8 +126,8 @@ def test_rows_with_missing_scores_are_kept_on_request(tmp_path: Path) -> None:
         (("--from", "0.5", "--to", "0.1"), 2, "name the columns of probabilities with one of them."),
         ((*FROM_HALF, "--scores", "p_"), 2, "--scores for several; leave out one of them."),
         ((*FROM_HALF, "--gamma", "2"), 2, "are for two classes, instead of --from and --to."),
-        (("--score", "risk", "--from", "0.5", "--to", "1"), 2, "'1' is no prevalence"),
-        (("--score", "risk", "--from", "0", "--to", "0.1"), 2, "invalid value for '--from': '0' is no prevalence"),
+        (("--score", "risk", "--from", "0.5", "--to", "1"), 2, "'1' is not a prevalence"),
+        (("--score", "risk", "--from", "0", "--to", "0.1"), 2, "invalid value for '--from': '0' is not a prevalence"),
         (("--score", "risk", "--from", "a=0.5,b=0.5", "--to", "0.1"), 2, "of several classes give each a share"),
         (("--scores", "p_", "--from", "0.5", "--to", "0.1"), 2, "of several classes give each a share"),
         (

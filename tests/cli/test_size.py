@@ -190,7 +190,7 @@ def test_assumptions_are_stated() -> None:
         ((*AUC, "--against", "0.7", "--level", "0.95"), "--level has no use for this aim"),
         (
             (*AUC, "--half-width", "0.1", "--level", "95"),
-            "'95' is no confidence level; expected a confidence level",
+            "'95' is not a confidence level; expected a confidence level",
         ),
         (("size", "npv", "--expect", "0.8", "--against", "0.7"), "or show of one model that it reaches a --goal."),
         (

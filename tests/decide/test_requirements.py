@@ -32,9 +32,9 @@ def test_requirements_round_trip_through_text(name: str, bound: float) -> None:
 @pytest.mark.parametrize(
     ("text", "place", "message"),
     [
-        ("specificity=>0.9", 11, "=> is no bound; write >= or <="),
-        ("specificity > 0.9", 12, "> is no bound"),
-        ("precision = 0.3", 10, "= is no bound"),
+        ("specificity=>0.9", 11, "=> is not a bound; write >= or <="),
+        ("specificity > 0.9", 12, "> is not a bound"),
+        ("precision = 0.3", 10, "= is not a bound"),
         ("specificity>=0.9, precision", 27, "expected after 'precision'"),
         ("specificity>=0.9,", 17, "a measure is expected here"),
         (">= 0.9", 0, "a measure is expected here"),
@@ -61,7 +61,7 @@ def test_unknown_measures_raise() -> None:
 
 
 def test_number_as_requirement_raises() -> None:
-    with pytest.raises(OptionError, match="is no requirement; write it"):
+    with pytest.raises(OptionError, match="is not a requirement; write it"):
         decide.parse_requirements(0.9)
 
 

@@ -277,7 +277,7 @@ def test_labels_of_numpy_are_stored_as_plain_values() -> None:
         ({"around": inf}, OptionError, "around is inf"),
         ({"objective": "auc"}, OptionError, "auc does not depend on the threshold"),
         ({"objective": "flag_rate"}, OptionError, "neither end of flag_rate is better"),
-        ({"objective": len}, OptionError, "is no measure"),
+        ({"objective": len}, OptionError, "is not a measure"),
     ],
 )
 def test_invalid_options_raise(options: dict[str, object], error: type[Exception], message: str) -> None:

@@ -254,7 +254,7 @@ def test_a_null_reference_uses_the_options_of_its_measure() -> None:
 
 def test_only_distances_have_a_null_reference() -> None:
     for name in ("rmsce_debiased", "calibration_slope", "brier"):
-        with pytest.raises(OptionError, match="is no distance from calibration"):
+        with pytest.raises(OptionError, match="is not a distance from calibration"):
             infer.null_reference(name, make_calibrated_tally(0))
 
 

@@ -175,7 +175,7 @@ def measure_error() -> type[Exception]:
         ("f1", Counts(1, 2, 3, 4), {"method": "delong"}, "known are: draws, stratified, bootstrap"),
         ("f1", Counts(1, 2, 3, 4), {"seed": -1}, "seed is -1"),
         ("f1", Counts(1, 2, 3, 4), {"seed": "a"}, "seed is 'a'"),
-        (max, Counts(1, 2, 3, 4), {}, "is no measure"),
+        (max, Counts(1, 2, 3, 4), {}, "is not a measure"),
     ],
 )
 def test_invalid_requests_raise(measure_: Any, data: Any, options: dict[str, Any], message: str) -> None:  # noqa: ANN401

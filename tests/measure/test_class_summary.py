@@ -115,7 +115,7 @@ def test_many_classes_have_fewer_rows() -> None:
         (LABELS, {"measures": "some"}, OptionError, "expected 'usual', 'all', or a list of names"),
         (LABELS, {"measures": ["hand_till"]}, OptionError, "hand_till cannot be computed: labels have neither ranks"),
         (LABELS, {"measures": ["brier"]}, OptionError, "brier cannot be computed"),
-        (LABELS, {"measures": [len]}, OptionError, "is no measure"),
+        (LABELS, {"measures": [len]}, OptionError, "is not a measure"),
         (LABELS, {"measures": ["nothing at all"]}, UnknownNameError, "there is no measure 'nothing at all'"),
         (LABELS, {"averages": ["samples"]}, UnknownNameError, "no average of classes 'samples'"),
         (SCORES, {"measures": ["exact_match"]}, OptionError, "exact_match cannot be computed"),
@@ -183,7 +183,7 @@ def test_averages_accept_names_and_explain_undefined_values() -> None:
     stack = baserate.Confusion(np.stack([LABELS.pooled.mass] * 2), LABELS.labels)
     with pytest.raises(baserate.ShapeError, match="give one, for example confusion"):
         multiclass.undefined_classes("precision", stack)
-    with pytest.raises(OptionError, match="is no measure"):
+    with pytest.raises(OptionError, match="is not a measure"):
         multiclass.average_over_classes(len, "macro")
     with pytest.raises(UnknownNameError, match="there is no average None"):
         multiclass.average_over_classes("f1", None)  # type: ignore[arg-type]

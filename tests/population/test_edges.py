@@ -172,8 +172,8 @@ def test_exact_values_with_a_single_class() -> None:
         (lambda p: simulation_study(p, sizes=[ANYTHING["inf"]]), "sizes is inf; expected whole numbers"),
         (lambda p: simulation_study(p, sizes=[ANYTHING["a"]]), "sizes is 'a'; expected whole numbers"),
         (lambda p: simulation_study(p, seed=-1), "seed is -1; expected whole numbers of 0 or more"),
-        (lambda p: simulation_study(p, measures=[len]), "is no measure"),
-        (lambda p: summary(p, len), "is no measure"),
+        (lambda p: simulation_study(p, measures=[len]), "is not a measure"),
+        (lambda p: summary(p, len), "is not a measure"),
         (lambda p: best_threshold(p, "f1", toward=ANYTHING["up"]), "toward is 'up'; expected 'high' or 'low'"),
         (
             lambda p: find_thresholds(p, "f1", ANYTHING["nan"]),

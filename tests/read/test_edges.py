@@ -445,9 +445,9 @@ def test_label_text_may_be_in_capitals_or_fractions() -> None:
 
 
 def test_a_list_that_is_not_all_paths_is_no_table() -> None:
-    with pytest.raises(baserate.OptionError, match="list is no table"):
+    with pytest.raises(baserate.OptionError, match="list is not a table"):
         read_tallies(["t.csv", 7])
-    with pytest.raises(baserate.OptionError, match="tuple is no table"):
+    with pytest.raises(baserate.OptionError, match="tuple is not a table"):
         read_tallies((7, "t.csv"))
 
 

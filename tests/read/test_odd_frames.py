@@ -169,7 +169,7 @@ def test_invalid_thresholds_and_measures_are_reported() -> None:
     for wrong in ("half", ["half"], [[1], [2, 3]]):
         with pytest.raises(OptionError, match="expected a number, or several in a list"):
             measure.summary(t, threshold=wrong)  # type: ignore[arg-type]
-    with pytest.raises(OptionError, match="is no measure"):
+    with pytest.raises(OptionError, match="is not a measure"):
         measure.summary(t, measures=[len])
     assert measure.summary(t, threshold=[]).rows() == measure.summary(t).rows()
     assert measure.summary(t, threshold=0.3).rows() == measure.summary(t, threshold=iter([0.3])).rows()

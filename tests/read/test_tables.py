@@ -71,7 +71,7 @@ def test_truth_is_required() -> None:
 
 
 def test_objects_that_are_no_table_raise() -> None:
-    with pytest.raises(OptionError, match="int is no table"):
+    with pytest.raises(OptionError, match="int is not a table"):
         read_tallies(7)
     with pytest.raises(FileFormatError, match="two columns of the frame have the same name"):
         read_tallies(pd.DataFrame([[1, 2, 3]], columns=["y", "p", "p"]))

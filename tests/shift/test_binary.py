@@ -285,7 +285,7 @@ def test_unusable_data_and_options_raise(validation: Tally, target: Target) -> N
         shift.estimate_prevalence(Target(np.array([0.1, 30.0])), validation, method="mlls", recalibrate=False)
     with pytest.raises(OptionError, match="reweighted"):
         shift.estimate_prevalence(target, shift.reweigh(validation, to=0.2))
-    with pytest.raises(OptionError, match="is no Target"):
+    with pytest.raises(OptionError, match="is not a Target"):
         shift.estimate_prevalence(np.array([0.2]), validation)  # type: ignore[call-overload]
     for at in (0.0, 1.0, np.nan):
         with pytest.raises(OptionError, match="expected a prevalence between 0 and 1"):

@@ -125,7 +125,7 @@ def test_label_shift_test_does_not_depend_on_the_calibration() -> None:
     other = MulticlassTarget(flat / flat.sum(axis=1, keepdims=True), LABELS)
     result = shift.label_shift_test(other, v)
     assert result.rejected
-    assert result.summary[0].startswith("The unlabelled scores are no mixture of the classes (p < 0.0001)")
+    assert result.summary[0].startswith("The unlabelled scores are not a mixture of the classes (p < 0.0001)")
     assert "no shares explain all mean features" in " ".join(shift.estimate_prevalence(other, v).notes)
 
 

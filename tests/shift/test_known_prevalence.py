@@ -65,7 +65,7 @@ def simulate_tally(n: int = 400, seed: int = 0) -> Tally:
         (lambda: shift.reprior([[0.5, 0.5]], from_=0.5, to=[0.5, 0.5]), "give two prevalences, or twice the share"),
         (lambda: shift.ppv(1.2, 0.9, 0.1), r"1 of 1 values of sensitivity lie outside \[0, 1\], such as 1.2"),
         (lambda: shift.npv(0.9, 0.9, np.array([0.1, nan])), "1 of 2 values of prevalence"),
-        (lambda: shift.prevalence_curve(TABLE, "auc"), "auc is no measure of decisions"),
+        (lambda: shift.prevalence_curve(TABLE, "auc"), "auc is not a measure of decisions"),
         (lambda: shift.prevalence_curve(TABLE, []), "nothing to measure"),
         (lambda: shift.prevalence_curve(TABLE, "precision", threshold=0.5), "has no use"),
         (lambda: shift.prevalence_curve(tally([1, 0], [3, -1]), "precision"), "give threshold="),

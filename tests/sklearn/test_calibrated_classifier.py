@@ -260,7 +260,7 @@ def test_invalid_arguments_are_refused() -> None:
         CalibratedClassifier(GaussianNB()).fit(x, np.ones(60))
     with pytest.raises(FitError, match=r"without fold \d of 5 there are rows of one class only"):
         CalibratedClassifier(GaussianNB()).fit(x, np.arange(60) == 0)
-    with pytest.raises(FitError, match="y contains 7, which is no class of the classifier"):
+    with pytest.raises(FitError, match="y contains 7, which is not a class of the classifier"):
         CalibratedClassifier(GaussianNB().fit(x, y)).fit(x, np.where(y, 7, 0))
     with pytest.warns(UserWarning, match="KNeighborsClassifier takes no sample_weight"):
         CalibratedClassifier(KNeighborsClassifier()).fit(x, y, sample_weight=np.ones(60))

@@ -254,8 +254,8 @@ def test_contradictory_options_are_refused() -> None:
     ill = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse", positive="ill")
     cases: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
         ("aucc", {}, UnknownNameError, "Did you mean"),
-        (len, {}, OptionError, "is no measure"),
-        ("auc", {"threshold": 0.5}, OptionError, "auc is no measure of a confusion matrix"),
+        (len, {}, OptionError, "is not a measure"),
+        ("auc", {"threshold": 0.5}, OptionError, "auc is not a measure of a confusion matrix"),
         ("f1", {"threshold": 0.5, "policy": AT}, OptionError, "give one of them"),
         ("f1", {"policy": grouped}, OptionError, "groups by sex, which a scorer does not receive"),
         ("f1", {"policy": bands}, OptionError, "low, medium, high, so it has no confusion matrix"),

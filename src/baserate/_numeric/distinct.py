@@ -377,7 +377,7 @@ def decimal_threshold(value: float) -> float:
 def separate_precisions(thresholds: Floats, score: Floats) -> Floats:
     """Lower thresholds among float32 scores, so that they separate these scores and their decimal digits alike.
 
-    Thresholds that are no float32 stay unchanged; so do all thresholds if the scores are not of single precision. A
+    Thresholds that are not float32 stay unchanged; so do all thresholds if the scores are not of single precision. A
     lowered threshold flags the same scores as before.
 
     >>> separate_precisions(np.array([np.inf, np.float32(0.1), 0.2]), np.array([0.1, 0.3], dtype=np.float32)).tolist()

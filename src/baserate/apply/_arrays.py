@@ -152,7 +152,9 @@ def actions(
     (['flag', 'pass', 'refer'], [True, False, False])
     """
     if not isinstance(policy, Policy):
-        raise OptionError(f"{type(policy).__name__} is no policy", remedy="read one with Policy.load, or choose one.")
+        raise OptionError(
+            f"{type(policy).__name__} is not a policy", remedy="read one with Policy.load, or choose one."
+        )
     if policy.needs_id and id is None:
         raise OptionError(
             "this policy is randomized by the ids of rows, but there are none", remedy=f"give them as {keyword('id')}."

@@ -113,7 +113,7 @@ def label_sql(place: str, kind: str) -> str:
         return place
     if kind == "JSON":
         return f"({place} ->> '$')"
-    if kind in ("FLOAT", "DOUBLE"):  # as doubles, with all digits; NaN is no label
+    if kind in ("FLOAT", "DOUBLE"):  # as doubles, with all digits; NaN is not a label
         return f"CASE WHEN NOT isnan({place}) THEN CAST({place}::DOUBLE AS VARCHAR) END"
     return f"CAST({place} AS VARCHAR)"
 

@@ -73,7 +73,7 @@ def score_ranges(treatment: Treatment) -> ScoreRanges:
     # No finite score is below the lowest float: a threshold there, or at −inf, has no range below it.
     begins = [lowest, *sorted({at for cut in cuts for at in cut.thresholds if isfinite(at) and at > lowest})]
     steps = [(at, _merge_actions(tuple(cut.action(at) for cut in cuts))) for at in begins]
-    # A threshold at which no action changes is no boundary.
+    # A threshold at which no action changes is not a boundary.
     distinct = [step for place, step in enumerate(steps) if not place or step[1] != steps[place - 1][1]]
     at, actions = tuple(at for at, _ in distinct[1:]), tuple(actions for _, actions in distinct)
     if isinstance(treatment, RandomizedCut):

@@ -135,7 +135,7 @@ def _policy_function(policy: Policy, name: str) -> str:
 def _policy_body(policy: Policy) -> Iterator[str]:
     yield "score = math.nan if score is None else float(score)"
     yield "if not math.isfinite(score):"
-    yield '    raise ValueError(f"{score} is no score")'
+    yield '    raise ValueError(f"{score} is not a score")'
     if policy.needs_id:  # checked in every call, so that a missing id fails at once, and not only in some score range
         yield "id = _id(id)"
     if policy.needs_group:
@@ -232,7 +232,7 @@ def as_python(artifact: AnyCalibrator | Policy, /, *, name: str | None = None) -
     Raises
     ------
     OptionError
-        If the name is no identifier, or is used by the source itself.
+        If the name is not an identifier, or is used by the source itself.
 
     Examples
     --------
@@ -328,8 +328,8 @@ def _multiclass_body(calibrator: MulticlassCalibrator) -> list[str]:
 
 def _check_lines(score: str, form: Form | ClassForm) -> list[str]:
     if form.of_probabilities:
-        return [f"if not 0 <= {score} <= 1:", f'    raise ValueError(f"{{{score}}} is no probability")']
-    return [f"if not math.isfinite({score}):", f'    raise ValueError(f"{{{score}}} is no score")']
+        return [f"if not 0 <= {score} <= 1:", f'    raise ValueError(f"{{{score}}} is not a probability")']
+    return [f"if not math.isfinite({score}):", f'    raise ValueError(f"{{{score}}} is not a score")']
 
 
 def _binary_lines(form: Form, score: str, to: str) -> list[str]:

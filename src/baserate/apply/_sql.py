@@ -531,7 +531,7 @@ def as_sql(
         raise unsupported_artifact_error(artifact)
     unknown = [*["table"] * (table is not None), *(options.keys() - {"score"})]
     if unknown:
-        raise OptionError(f"{min(unknown)} is no option for a calibrator; the options are: dialect, score.")
+        raise OptionError(f"{min(unknown)} is not an option for a calibrator; the options are: dialect, score.")
     return _calibrator_sql(artifact, language, options.get("score"))
 
 
@@ -540,7 +540,7 @@ def _policy_sql(
 ) -> str | dict[str, str]:
     if "missing" in options:
         raise OptionError(
-            "missing is no option in SQL, where rows that cannot be decided get NULL", remedy="leave it out."
+            "missing is not an option in SQL, where rows that cannot be decided get NULL", remedy="leave it out."
         )
     task = policy_task(policy, options)
     if table is not None:

@@ -137,7 +137,7 @@ def _calibrator_task(
 ) -> Task:
     if not isinstance(calibrator, (Calibrator, MulticlassCalibrator)):
         raise OptionError(
-            f"{type(calibrator).__name__} is no calibrator", remedy="read one with load_calibrator, or fit one."
+            f"{type(calibrator).__name__} is not a calibrator", remedy="read one with load_calibrator, or fit one."
         )
     _check_missing_option(missing)
     if bounds and not isinstance(calibrator.form, Between):
@@ -158,7 +158,7 @@ def policy_task(policy: Policy, options: Mapping[str, Any]) -> Task:
     unknown = options.keys() - {*_POLICY_OPTIONS}
     if unknown:
         options_ = ", ".join(_POLICY_OPTIONS)
-        raise OptionError(f"{min(unknown)} is no option for a policy; the options are: {options_}.")
+        raise OptionError(f"{min(unknown)} is not an option for a policy; the options are: {options_}.")
     missing = options.get("missing", "refuse")
     _check_missing_option(missing)
     score = options.get("score") or policy.columns.get("score")

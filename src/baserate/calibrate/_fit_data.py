@@ -103,10 +103,10 @@ def are_probabilities(tally: Tally, stated: bool | None) -> bool:  # noqa: FBT00
 
 
 def require_probabilities(tally: Tally, method: str, *, probabilities: bool | None = None) -> None:
-    """Refuse scores that are no probabilities, for calibrators that need them."""
-    # In cross-fitting, the scores of other folds may show that these are no probabilities.
+    """Refuse scores that are not probabilities, for calibrators that need them."""
+    # In cross-fitting, the scores of other folds may show that these are not probabilities.
     if not tally.probable or probabilities is False:
-        scores = "are no probabilities" if tally.probable else f"go from {tally.score[-1]:.6g} to {tally.score[0]:.6g}"
+        scores = "are not probabilities" if tally.probable else f"go from {tally.score[-1]:.6g} to {tally.score[0]:.6g}"
         raise NotAProbabilityError(
             f"scores {scores}, but {method} changes probabilities",
             remedy="fit logistic or isotonic, which take any score.",
@@ -203,7 +203,7 @@ class MulticlassFitRows:
 
     @staticmethod
     def probabilities(rows: MulticlassRows) -> MulticlassFitRows:
-        """Refuse also scores that are no probabilities, and rows of a single class."""
+        """Refuse also scores that are not probabilities, and rows of a single class."""
         fit_rows = MulticlassFitRows.of(rows)
         check_class_probabilities(fit_rows.rows, "fit one-vs-rest with a method that takes any score.")
         present = np.flatnonzero(fit_rows.rows.support)

@@ -121,7 +121,7 @@ def reprior(before: Shares, after: Shares, *, labels: Sequence[object] | None = 
     if labels is None:
         if not isinstance(before, Mapping):
             raise OptionError(
-                "before is no mapping from class to share", remedy=f"name the classes with {keyword('labels')}."
+                "before is not a mapping from class to share", remedy=f"name the classes with {keyword('labels')}."
             )
         labels = list(before)
     names = tuple(map(str, labels))

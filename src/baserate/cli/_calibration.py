@@ -105,7 +105,7 @@ def _read_prevalence(text: str) -> float | Literal["derived"]:
     """Read a prevalence, or the word derived."""
     if text.strip().lower() == "derived":
         return "derived"
-    return read_share(text, f"{text!r} is no prevalence; expected {PREVALENCE.words}, or derived.")
+    return read_share(text, f"{text!r} is not a prevalence; expected {PREVALENCE.words}, or derived.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,7 +184,7 @@ def reliability(reading: Reading, reliability_options: ReliabilityOptions, outpu
     """
     if reading.predicted:
         raise click.UsageError(
-            "labels are no probabilities; instead of --predicted give a column of probabilities with --score, or one "
+            "labels are not probabilities; instead of --predicted give a column of probabilities with --score, or one "
             "for each class with --scores."
         )
     check_score_options(reading.score, reliability_options.scores, "probabilities")
@@ -403,7 +403,7 @@ def _assess_calibrator(
     except NotAProbabilityError as error:
         if after is not None:
             raise
-        raise FitError(f"the scores are no probabilities, and {failure[0]}") from error
+        raise FitError(f"the scores are not probabilities, and {failure[0]}") from error
     parameters = [asdict(each) for each in calibrator.parameters]
     # The note on scores without finite log-odds is among those of the data.
     notes = [*failure, *(note for note in calibrator.notes if "finite log-odds" not in note)]

@@ -332,8 +332,9 @@ _NOTES = {
     "binned": "low, high: bounds of the share, with {} % confidence (Wilson).",
     "likelihood_ratio": "ratio: probability of the bin among positives over that among negatives, low and high its "
     "bounds with {} % confidence; implied: that of the probability, at the prevalence that fits best.",
-    "consistency": "low, high: {} % of such curves lie between them at this place if the probabilities are right.",
-    "confidence": "low, high: bounds of the share, each by itself with {} % confidence.",
+    "consistency": "low, high: pointwise consistency band, which contains {} % of the curves of calibrated "
+    "probabilities.",
+    "confidence": "low, high: bounds of the share, pointwise with {} % confidence.",
 }
 
 
@@ -378,7 +379,7 @@ class _CurvePage:
         if self.data["clipped"]:
             yield "LOWESS fit: share, low and high are clipped to [0, 1]."
         if self.has_marks:
-            yield f"{_FAR} further from calibration than chance explains, at this place by itself"
+            yield f"{_FAR} differs significantly from perfect calibration (pointwise test)"
 
     def _bins(self, rows: Sequence[TidyRow]) -> list[str]:
         """Return the edges of bins, without the rounding errors of sums."""

@@ -85,7 +85,9 @@ def _read_count(cell: str, text: str) -> float:
     except ValueError:
         number = math.nan
     if not 0 <= number <= _MOST:
-        raise click.BadParameter(f"{cell.strip()!r} in {text!r} is no count; counts are numbers from 0 to {_MOST:g}.")
+        raise click.BadParameter(
+            f"{cell.strip()!r} in {text!r} is not a count; counts are numbers from 0 to {_MOST:g}."
+        )
     return number
 
 
@@ -158,7 +160,7 @@ def _read_point(text: str) -> tuple[float, float]:
     """Read a point of ROC space."""
     values = read_numbers(text)
     if len(values) != 2 or not all(0 <= each <= 1 for each in values):
-        raise click.BadParameter(f"{text!r} is no point; give FPR,TPR, both from 0 to 1, such as 0.1,0.6.")
+        raise click.BadParameter(f"{text!r} is not a point; give FPR,TPR, both from 0 to 1, such as 0.1,0.6.")
     return values[0], values[1]
 
 
@@ -166,7 +168,7 @@ def _read_cases(text: str) -> float:
     """Read the number of cases that costs are of."""
     values = read_numbers(text)
     if len(values) != 1 or values[0] <= 0:
-        raise click.BadParameter(f"{text!r} is no number of cases; give one above 0, such as 1000.")
+        raise click.BadParameter(f"{text!r} is not a number of cases; give one above 0, such as 1000.")
     return values[0]
 
 

@@ -138,7 +138,7 @@ def _describe_bounds(results: "Results") -> tuple[str, ...]:
     if "level" not in results.data:
         return ()
     x, y = map(measure_label, list(results.columns)[3:5])  # after model, group and threshold
-    scope = "all together" if results.data["simultaneous"] else "each by itself"
+    scope = "simultaneously" if results.data["simultaneous"] else "pointwise"
     level = format_level(results.data["level"])
     return (f"low, high: bounds of {y} at that {x}, {scope} with {level} % confidence ({results.data['how']})",)
 

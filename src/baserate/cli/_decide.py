@@ -276,7 +276,7 @@ def _append_test_results(results: "Results", test_results: "Results", files: Seq
     noted = {*SAME_DATA_NOTES, *results.data["notes"]}
     notes = [note for note in results.data["notes"] if note not in SAME_DATA_NOTES]
     if test_results.data["same"]:
-        notes.append(f"{name} contains the rows that the threshold was chosen on, so it is no test data.")
+        notes.append(f"{name} contains the rows that the threshold was chosen on, so it is not test data.")
     elif results.data["same"]:
         notes.append(f"{name} had no part in the choice; measures on the rows of the choice are optimistic.")
     notes += [f"{name}: {note}" for note in test_results.data["notes"] if note not in noted]

@@ -130,7 +130,7 @@ def differences_page(results: "Results", reading: Reading, digits: int, few: Col
         "true positives": lambda row: format_.number(_clear_rounding_error(100 * row["tp_rate"])),
         "false positives": lambda row: format_.number(_clear_rounding_error(100 * row["fp_rate"])),
     }
-    signs = [f"{MARK} the interval excludes 0, at this threshold by itself"] * any(map(_excludes_zero, rows))
+    signs = [f"{MARK} the interval excludes 0 (pointwise)"] * any(map(_excludes_zero, rows))
     notes = (*format_.reasons.footnotes(), *signs, _DIFFERENCE, _PER_100, *describe_intervals(results, "difference"))
     table = _curve_table(rows, columns, corner="threshold")
     return Page(adjusted_headline(reading, results.data), (table,), notes)
@@ -197,7 +197,7 @@ def describe_intervals(results: "Results", what: str) -> tuple[str, ...]:
     how = next((row["how"] for row in results.rows() if row["how"]), None)
     if results.data["level"] is None or how is None:
         return ()
-    return (f"{format_level(results.data['level'])} % intervals of the {what} at each place by itself: {how}.",)
+    return (f"{format_level(results.data['level'])} % pointwise intervals of the {what}: {how}.",)
 
 
 FEW = 20
@@ -248,7 +248,7 @@ def _round(value: float) -> float:
 
 def _probability(text: str) -> float:
     """Read a threshold probability, 0 included; per cent must be marked as such."""
-    remedy = f"{text.strip()!r} is no threshold probability; expected 0 or {SHARE.words}, such as 0.05 or 5%."
+    remedy = f"{text.strip()!r} is not a threshold probability; expected 0 or {SHARE.words}, such as 0.05 or 5%."
     number = read_share(text, remedy, ends=True)
     if number == 1:
         raise click.BadParameter(remedy)

@@ -62,13 +62,13 @@ def _read_threshold(text: str) -> float:
 
 def _read_coverage(text: str) -> float:
     return read_share(
-        text, f"{text!r} is no share of cases to be decided; give one between 0 and 1, both excluded, such as 80%."
+        text, f"{text!r} is not a share of cases to be decided; give one between 0 and 1, both excluded, such as 80%."
     )
 
 
 def _read_shares(text: str) -> tuple[float, ...]:
     """Read shares, separated by commas."""
-    message = f"{text!r} are no shares between 0 and 1, such as 0.1,0.2 or 10%,20%."
+    message = f"{text!r} are not shares between 0 and 1, such as 0.1,0.2 or 10%,20%."
     return tuple(read_share(part, message) for part in text.split(","))
 
 
@@ -102,7 +102,7 @@ def _read_capacity(text: str) -> tuple[str, float]:
         number = math.nan
     share = percent or number < 1
     if not 0 < number < math.inf or (share and number > 1):
-        raise click.BadParameter(f"{text!r} is no capacity; give rows, such as 100, or a share, such as 10% or 0.1.")
+        raise click.BadParameter(f"{text!r} is not a capacity; give rows, such as 100, or a share, such as 10% or 0.1.")
     return ("share" if share else "at_most", number)
 
 

@@ -244,8 +244,8 @@ class Output:
             if not (self.json or self.format_ or self._ending in {*self.formats, "txt", ""}):
                 endings = ", ".join(f".{each}" for each in self.formats if each != "table")
                 raise click.UsageError(
-                    f"the ending .{self._ending} is no output format; end the name in {endings} or .txt, or state the "
-                    "format with --format."
+                    f"the ending .{self._ending} is not an output format; end the name in {endings} or .txt, or state "
+                    "the format with --format."
                 )
 
     @property

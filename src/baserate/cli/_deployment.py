@@ -230,7 +230,7 @@ def _check_shares(text: str) -> str:
     if "=" not in text:
         read_share(
             text,
-            f"{text!r} is no prevalence; expected {PREVALENCE.words}, such as 0.02 or 2%; of several classes a "
+            f"{text!r} is not a prevalence; expected {PREVALENCE.words}, such as 0.02 or 2%; of several classes a "
             "share for each, such as cat=0.2,dog=0.8.",
         )
     return text

@@ -82,8 +82,8 @@ class FigureOptions:
         check_place(Path(self.path))
         if Path(self.path).suffix.lstrip(".").lower() not in ENDINGS:
             raise click.UsageError(
-                f"the ending of {self.path} is no format of figures; end the name in .svg, .png or .pdf, or in .csv or "
-                ".json for the numbers."
+                f"the ending of {self.path} is not a format of figures; end the name in .svg, .png or .pdf, or in .csv "
+                "or .json for the numbers."
             )
         if self.size is not None and (len(self.size) != 2 or not all(map(INCHES.holds, self.size))):
             raise click.UsageError(f"--size is width and height, each {INCHES.words}; for example --size 6,4.")

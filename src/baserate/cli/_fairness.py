@@ -207,7 +207,7 @@ def _read_tolerance(text: str) -> float:
     if text.strip() in {"inf", "∞"}:
         return math.inf
     return read_share(
-        text, f"{text!r} is no tolerance; give a difference between rates, such as 0.02 or 2%, or inf.", ends=True
+        text, f"{text!r} is not a tolerance; give a difference between rates, such as 0.02 or 2%, or inf.", ends=True
     )
 
 

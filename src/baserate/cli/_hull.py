@@ -301,7 +301,7 @@ baserate hull people.csv --truth sick --score risk --score old --combine
 
 
 def _read_rate(text: str) -> float:
-    return read_share(text, f"{text!r} is no rate; give a number from 0 to 1, such as 0.1 or 10%.", ends=True)
+    return read_share(text, f"{text!r} is not a rate; give a number from 0 to 1, such as 0.1 or 10%.", ends=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

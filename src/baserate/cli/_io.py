@@ -195,7 +195,7 @@ def open_file(path: str, what: str, load: Callable[[str], Content]) -> Content:
     try:
         return load(path)
     except FileFormatError as error:
-        message = str(error) if str(path) in str(error) else f"{path} is no usable {what}: {error}"
+        message = str(error) if str(path) in str(error) else f"{path} is not a usable {what}: {error}"
         raise FileFormatError(message) from error
     except OSError as error:
         raise NoSuchFileError(

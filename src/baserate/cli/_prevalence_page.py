@@ -204,7 +204,7 @@ def prevalence_curve_page(results: Results, reading: Reading, digits: int) -> Pa
     notes = []
     if "interval" in results.data:
         level = format_level(results.data["interval"]["level"])
-        notes = [f"Intervals: {level} % confidence at each prevalence by itself, taken as known."]
+        notes = [f"Intervals: {level} % confidence at each prevalence (pointwise), taken as known."]
     return Page(headline(reading, results.data), tuple(panels), (*formatter.reasons.footnotes(), *notes))
 
 
@@ -219,11 +219,11 @@ def _curve_table(corner: str, measures: Mapping[str, Sequence[TidyRow]], formatt
 _TESTS = {
     "goodness_of_fit_test": (
         "The target's scores can be a mixture of those of both classes.",
-        "The target's scores are no mixture of those of both classes.",
+        "The target's scores are not a mixture of those of both classes.",
     ),
     "overidentification_test": (
         "The target's scores can be a mixture of those of the classes.",
-        "The target's scores are no mixture of those of the classes.",
+        "The target's scores are not a mixture of those of the classes.",
     ),
     "binned_less_pacc_test": (
         "Estimates by histograms and by the mean score agree.",

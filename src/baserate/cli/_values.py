@@ -84,7 +84,7 @@ def read_level(text: str) -> float:
     """Read a confidence level: a share, or a percentage with its sign."""
     return read_share(
         text,
-        f"{text!r} is no confidence level; expected {_domains.LEVEL.words}, such as 0.95 or 95%.",
+        f"{text!r} is not a confidence level; expected {_domains.LEVEL.words}, such as 0.95 or 95%.",
         domain=_domains.LEVEL,
     )
 
@@ -192,13 +192,13 @@ def read_cost(text: str) -> float:
     if len(values) != 1:
         raise click.BadParameter(f"{text!r} are {len(values)} numbers; a cost is one.")
     if not is_cost(values[0]):
-        raise click.BadParameter(f"{text!r} is no cost; expected {COST.words}. State costs in another unit.")
+        raise click.BadParameter(f"{text!r} is not a cost; expected {COST.words}. State costs in another unit.")
     return values[0]
 
 
 def read_prevalence(text: str) -> float:
     """Read a share of positives."""
-    return read_share(text, f"{text!r} is no prevalence; expected {PREVALENCE.words}, such as 0.02 or 2%.")
+    return read_share(text, f"{text!r} is not a prevalence; expected {PREVALENCE.words}, such as 0.02 or 2%.")
 
 
 def read_by_name(text: str, read: Callable[[str], float]) -> float | dict[str, float]:
@@ -236,13 +236,13 @@ def read_prior(text: str) -> Prior:
     if "=" not in text:
         return read_share(
             text,
-            f"{text!r} is no prevalence; expected {PREVALENCE.words}, such as 0.02 or 2%; of several "
+            f"{text!r} is not a prevalence; expected {PREVALENCE.words}, such as 0.02 or 2%; of several "
             "classes a share for each, such as cat=0.2,dog=0.8.",
         )
     pairs = [part.rpartition("=") for part in text.split(",")]
     shares_by_class = {
         name.strip(): read_share(
-            number, f"{number.strip()!r} is no share of the class {name.strip()!r}; expected {SHARE.words}."
+            number, f"{number.strip()!r} is not a share of the class {name.strip()!r}; expected {SHARE.words}."
         )
         for name, _, number in pairs
     }
@@ -296,5 +296,5 @@ def _join_names(names: Iterable[str], most: int = 10) -> str:
 def read_probability(text: str) -> float:
     """Read a threshold probability."""
     return read_share(
-        text, f"{text!r} is no probability; give a number between 0 and 1, both excluded, such as 0.1 or 10%."
+        text, f"{text!r} is not a probability; give a number between 0 and 1, both excluded, such as 0.1 or 10%."
     )

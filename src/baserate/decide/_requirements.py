@@ -119,7 +119,7 @@ def parse_requirements(given: Any, *, of_decisions: bool = False) -> tuple[Requi
     if isinstance(given, str):
         return tuple(_parse(given, of_decisions=of_decisions))
     if not isinstance(given, Iterable):
-        raise OptionError(f"{given!r} is no requirement", remedy='write it, such as "specificity >= 0.9".')
+        raise OptionError(f"{given!r} is not a requirement", remedy='write it, such as "specificity >= 0.9".')
     return tuple(each for part in given for each in parse_requirements(part, of_decisions=of_decisions))
 
 
@@ -134,7 +134,7 @@ def _parse(text: str, *, of_decisions: bool) -> Iterator[Requirement]:
         if sign is None:
             _raise_at(text, len(text.rstrip()), f">= or <= and a number are expected after {name.strip()!r}")
         if sign[0] not in _SIGNS:  # = and > are common slips, so the pattern finds them
-            _raise_at(text, sign.start(), f"{sign[0]} is no bound; write >= or <=")
+            _raise_at(text, sign.start(), f"{sign[0]} is not a bound; write >= or <=")
         measure = _parse_measure(text, first, name.strip())
         if of_decisions and (independence := _describe_independence(measure)):
             _raise_at(text, first, independence)

@@ -210,7 +210,7 @@ def _exchangeable_cells(measure: Measure) -> list[list[int]]:
 
 
 def _count_shares(measure: Measure, tables: Sequence[Any]) -> list[Proportion[float]] | None:
-    """Return hits and misses of counted rows; None for weights, fractional rows or measures that are no proportion."""
+    """Return hits and misses of counted rows; None for weights, fractional rows and other measures."""
     info = describe(measure)
     if info.of is not Counts or info.share is None:
         return None

@@ -47,7 +47,7 @@ from baserate.read import sort_labels
 from baserate.shift import reweigh
 
 Groups = Tallies | Mapping[Any, Curve]
-"""Tallies that were read with groups, or a mapping from groups to curves; a key that is no tuple is one label."""
+"""Tallies that were read with groups, or a mapping from groups to curves; a key that is not a tuple is one label."""
 SMALL_GROUP = 30
 """Rows of a class below which a note warns that the rate is uncertain."""
 
@@ -424,7 +424,7 @@ def group_support(
     A group with n trials, where all others have m, detects a difference of
     :math:`(z_{0.975}+z_{0.8})\sqrt{p(1-p)(1/n+1/m)}` with 80% power at the 5% level, by the normal approximation. p is
     the proportion over all rows, with one hit and one miss added so that it is never 0 or 1. Weighted rows count with
-    their effective size. Measures that are no proportion have no such number.
+    their effective size. Measures that are not proportions have no such number.
     """
     cells = describe(measure).share if describe(measure).of is Counts else None
     trials = count_trials(measure, inputs, rows)

@@ -508,7 +508,7 @@ def null_reference(
     Raises
     ------
     OptionError
-        The measure is no distance from calibration.
+        The measure is not a distance from calibration.
 
     Examples
     --------
@@ -588,6 +588,6 @@ def _check_distance(measure: Measure) -> None:
     if unwrap_options(measure) not in DISTANCES:
         names = ", ".join(describe(each).name for each in DISTANCES)
         raise OptionError(
-            f"{describe(measure).name} is no distance from calibration, so it has no null reference",
+            f"{describe(measure).name} is not a distance from calibration, so it has no null reference",
             remedy=f"choose one of: {names}.",
         )

@@ -292,7 +292,7 @@ class CalibrationOptions:
 
     def __post_init__(self) -> None:
         EstimateRequest(self.level, None, self.seed)
-        # False equals 0, but is no number of simulations.
+        # False equals 0, but is not a number of simulations.
         if self.n_simulations != 0 or isinstance(self.n_simulations, bool):
             check_domain("n_simulations", self.n_simulations, SAMPLES.or_none)
 

@@ -420,7 +420,7 @@ def confidence_band(
     points
         Largest number of points, spread evenly along the curve; None for all.
     seed
-        Seed or NumPy generator; used only for measures that are no proportions.
+        Seed or NumPy generator; used only for measures that are not proportions.
 
     Returns
     -------

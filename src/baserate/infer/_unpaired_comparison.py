@@ -112,7 +112,7 @@ def compare_unpaired(  # noqa: PLR0913  (each is a part of the question)
     Raises
     ------
     OptionError
-        The samples are no tallies, or the method does not fit the measure.
+        The samples are not tallies, or the method does not fit the measure.
 
     Examples
     --------

@@ -192,7 +192,7 @@ def cap_area(c: Curve) -> float:
 )
 def accuracy_ratio(c: Curve) -> float:
     """Area between the cumulative accuracy profile and chance, divided by that of a perfect ranking. Since it equals
-    `gini`, the two are no independent evidence.
+    `gini`, the two are not independent evidence.
 
     >>> from baserate import curve, tally
     >>> accuracy_ratio(curve(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])))

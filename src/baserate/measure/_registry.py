@@ -74,7 +74,7 @@ def as_measure(measure: str | Measure) -> Measure:
         describe(measure)
     except (KeyError, TypeError):
         raise OptionError(
-            f"{measure!r} is no measure", remedy="give a name, or a function of baserate.measure."
+            f"{measure!r} is not a measure", remedy="give a name, or a function of baserate.measure."
         ) from None
     return measure
 

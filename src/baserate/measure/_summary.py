@@ -364,7 +364,7 @@ class _Plan:
 def _make_plan(tallies: Tallies, model: str, selection: _Selection, threshold: Sequence[float] | None) -> _Plan:
     measures = selection.measures
     if model == tallies.intake.columns.get("predicted"):
-        # One ROC point: there is no threshold to vary, and labels are no probabilities.
+        # One ROC point: there is no threshold to vary, and labels are not probabilities.
         return _Plan(model, [measure for measure in measures if describe(measure).of is Counts], [None])
     score, probable = tallies.pooled(model).score, tallies.pooled(model).probable
     thresholds = ([_DEFAULT_THRESHOLD] if probable else []) if threshold is None else list(threshold)

@@ -227,7 +227,7 @@ def _open_frame(source: Any, columns: Columns) -> Iterator[OpenTable]:  # noqa: 
             yield relation
     else:
         raise OptionError(
-            f"{type(source).__name__} is no table", remedy="give a frame, a mapping of columns, or a path."
+            f"{type(source).__name__} is not a table", remedy="give a frame, a mapping of columns, or a path."
         )
 
 

@@ -187,7 +187,7 @@ def _check_text(head: bytes, name: str) -> None:
             f"{name} is UTF-16 text", remedy="convert it first, for example: iconv -f utf-16 -t utf-8."
         )
     if b"\0" in head:
-        raise FileFormatError(f"{name} is no table: neither CSV, JSON lines, Parquet nor Arrow.")
+        raise FileFormatError(f"{name} is not a table: neither CSV, JSON lines, Parquet nor Arrow.")
 
 
 def _format_by_name(path: Path) -> str | None:

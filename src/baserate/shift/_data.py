@@ -55,7 +55,7 @@ class BinaryData:
     def __post_init__(self) -> None:
         if not isinstance(self.target, Target):
             raise OptionError(
-                f"{type(self.target).__name__} is no Target", remedy="read one with baserate.read.target."
+                f"{type(self.target).__name__} is not a Target", remedy="read one with baserate.read.target."
             )
         check_domain("level", self.level, LEVEL)
         _check_validation(self.validation)
@@ -190,7 +190,7 @@ def effective_counts(cells: Cells, squares: Cells) -> Floats:
 
 def _check_validation(tally: Tally) -> None:
     if not isinstance(tally, Tally):
-        raise OptionError(f"{type(tally).__name__} is no Tally", remedy="tally the validation data first.")
+        raise OptionError(f"{type(tally).__name__} is not a Tally", remedy="tally the validation data first.")
     if tally.reweighed:
         raise OptionError("the validation data are reweighted", remedy="give them with their own weights.")
     if not tally.total:

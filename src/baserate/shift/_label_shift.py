@@ -277,8 +277,8 @@ _FIT = "goodness_of_fit"
 DIFFERENCE = "binned_less_pacc"
 _FITS = "The unlabelled scores could be a mixture of the classes ({p}): no evidence against label shift."
 _MISFITS = (
-    "The unlabelled scores are no mixture of the classes ({p}): it is not label shift alone, and results that assume "
-    "label shift are in doubt."
+    "The unlabelled scores are not a mixture of the classes ({p}): it is not label shift alone, and results that "
+    "assume label shift are in doubt."
 )
 _AGREE = "Two estimates that agree under label shift do so ({p})."
 _DIFFER = "Two estimates that agree under label shift do not ({p}): it is not label shift alone."

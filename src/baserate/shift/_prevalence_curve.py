@@ -277,7 +277,7 @@ def _find_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Me
     unfit = [describe(each).name for each in functions if describe(each).of is not Counts]
     if unfit:
         raise OptionError(
-            f"{', '.join(unfit)} is no measure of decisions",
+            f"{', '.join(unfit)} is not a measure of decisions",
             remedy=advice("one prevalence", "reweigh a tally to one prevalence for it."),
         )
     if not functions:

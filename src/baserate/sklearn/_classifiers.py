@@ -135,7 +135,7 @@ def _fit_or_fall_back(
 def _fit_calibrator(
     scores: Floats, rows: FitRows, response: Response, method: str
 ) -> Calibrator | MulticlassCalibrator:
-    # Decisions that all happen to lie between 0 and 1 are no probabilities.
+    # Decisions that all happen to lie between 0 and 1 are not probabilities.
     if scores.ndim == 1:
         tally = Tally.of_rows(rows.y == 1, scores, weight=rows.weight)
         calibrator = fit_calibrator(tally, method, probabilities=response.probabilities)

@@ -80,7 +80,7 @@ class FitRows(NamedTuple):
         unknown = np.setdiff1d(self.y, classes)
         if len(unknown):
             raise FitError(
-                f"y contains {unknown[0]}, which is no class of the classifier", remedy="leave those rows out."
+                f"y contains {unknown[0]}, which is not a class of the classifier", remedy="leave those rows out."
             )
         # Classes are sorted, so that a search gives their numbers.
         return self._replace(y=np.searchsorted(classes, self.y))

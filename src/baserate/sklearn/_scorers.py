@@ -147,7 +147,7 @@ class _MeasureScore:
         if self.cut is not None:
             if of is not Counts:
                 raise OptionError(
-                    f"{name} is no measure of a confusion matrix, so it takes no threshold and no policy",
+                    f"{name} is not a measure of a confusion matrix, so it takes no threshold and no policy",
                     remedy="leave them out.",
                 )
             _check_policy(self.cut, positive)

@@ -257,7 +257,7 @@ def average_over_classes(measure: str | Measure, how: Average | Mapping[Any, flo
     description = describe(measure)
     name = f"{how if isinstance(how, str) else 'weighted'} {description.name}"
     of = Confusion if description.of is Counts else MulticlassRows
-    # An average has no options, is no share of rows, and the page does not show it.
+    # An average has no options, is not a share of rows, and the page does not show it.
     plain: dict[str, Any] = {"dual": None, "share": None, "page": None, "option": None, "option_required": False}
     vars(average)["about"] = replace(description, name=name, of=of, needs=(), **plain)
     vars(average)["parts"] = measure, how, options

@@ -169,7 +169,7 @@ def _iterate_blocks(r: MulticlassRows) -> Iterator[tuple[Floats, Floats, Floats]
 
 
 def check_class_probabilities(r: MulticlassRows, otherwise: str) -> None:
-    """Refuse rows whose scores are no probabilities."""
+    """Refuse rows whose scores are not probabilities."""
     if _are_probabilities(r.score):
         return
     sums = r.score.sum(axis=1)

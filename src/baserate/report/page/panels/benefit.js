@@ -13,7 +13,7 @@ const ENDS = [0.02, 0.05, 0.1, 0.2, 0.5, 1];
 
 /**
  * @param {View} view
- * @returns {import("../chart.js").Spec | null} null where scores are no probabilities
+ * @returns {import("../chart.js").Spec | null} null where scores are not probabilities
  */
 export function benefitSpec(view) {
   if (!view.model.entry.probable || view.model.entry.labels) return null;

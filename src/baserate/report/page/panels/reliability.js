@@ -10,7 +10,7 @@ const DIAGONAL = [0, 1];
 
 /**
  * @param {import("../view.js").View} view
- * @returns {import("../chart.js").Spec | null} null where scores are no probabilities
+ * @returns {import("../chart.js").Spec | null} null where scores are not probabilities
  */
 export function reliabilitySpec(view) {
   if (!view.model.entry.reliability) return null;
