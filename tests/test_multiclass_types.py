@@ -22,8 +22,8 @@ TABLE = Confusion.of_matrix([[3, 1], [0, 4]], "xy", truth="rows")
             r"score has shape \(1, 3\); give a row for each of 2 rows",
         ),
         ((np.array([0]), SCORE[:1], tuple("ab")), ShapeError, "a column for each of 2 classes"),
-        ((np.array([3]), SCORE[:1], tuple("abc")), OptionError, "no index into the 3 labels"),
-        ((np.array([-1]), SCORE[:1], tuple("abc")), OptionError, "no index into the 3 labels"),
+        ((np.array([3]), SCORE[:1], tuple("abc")), OptionError, "not an index into the 3 labels"),
+        ((np.array([-1]), SCORE[:1], tuple("abc")), OptionError, "not an index into the 3 labels"),
     ],
 )
 def test_invalid_class_rows_raise(given: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401

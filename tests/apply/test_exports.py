@@ -153,12 +153,12 @@ def test_docstring_of_a_function_describes_its_origin() -> None:
     ("form", "score"), [("rarer", 1.1), ("rarer", float("nan")), ("line", float("inf")), ("many steps", float("nan"))]
 )
 def test_functions_and_calibrators_refuse_the_same_scores(form: str, score: float) -> None:
-    with pytest.raises(ValueError, match=r"is no (probability|score)"):
+    with pytest.raises(ValueError, match=r"is not a (probability|score)"):
         evaluate_python(apply.as_python(binary_calibrator(FORMS[form])), [score])
 
 
 @pytest.mark.parametrize(
-    ("row", "message"), [([0.1, 0.2], "give 3"), ([0.1, 0.2, 3.0], "no probability"), ([0.0] * 3, "every class")]
+    ("row", "message"), [([0.1, 0.2], "give 3"), ([0.1, 0.2, 3.0], "not a probability"), ([0.0] * 3, "every class")]
 )
 def test_multiclass_functions_and_calibrators_refuse_the_same_scores(row: list[float], message: str) -> None:
     with pytest.raises(ValueError, match=message):

@@ -149,7 +149,7 @@ def test_kept_missing_scores_are_null_not_nan() -> None:
 def test_scores_outside_0_1_are_refused_with_their_rows(kind: str) -> None:
     given = KINDS[kind]({"risk": [0.1, None, 1.5, -0.2]})
     message = (
-        "no probability where one is needed"
+        "not a probability where one is needed"
         if kind == "duckdb"
         else r"2 of 4 .* outside \[0, 1\] in 'risk' \(rows 3, 4, c"
     )

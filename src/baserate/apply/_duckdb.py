@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
     from baserate._errors import DataError
 
-INVALID_SCORE = "a score is missing, infinite, or no probability where one is needed"
+INVALID_SCORE = "a score is missing, infinite, or not a probability where one is needed"
 UNKNOWN_GROUP = "a row is of a group that this policy refuses"
 MISSING_ID = "a row has no id, which this randomized policy needs"
 ENGINE_MESSAGES = (INVALID_SCORE, UNKNOWN_GROUP, MISSING_ID)
