@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import ast
@@ -31,9 +31,10 @@ def attach(package: str) -> tuple[Callable[[str], object], Callable[[], list[str
     def read_exports() -> tuple[dict[str, str], list[str]]:
         # Parsed on the first use of a name: `import baserate` alone reads no source and does not load `ast`.
         import ast
-        from pathlib import Path
 
-        source = Path(str(sys.modules[package].__file__)).read_text("utf-8")
+        # The loader also reads packages in zip files, and needs no pathlib, which is slow to import.
+        spec: Any = sys.modules[package].__spec__
+        source = spec.loader.get_source(package)
         blocks = [dict(_imports(node)) for node in ast.parse(source).body if _is_listing(node)]
         homes = {name: home for block in blocks for name, home in block.items()}
         return homes, sorted(blocks[0])

@@ -9,7 +9,6 @@ float32. Read as a double, the digits are another number, slightly above or belo
 """
 
 from collections.abc import Sequence
-from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Any
 
 import numpy as np
@@ -360,6 +359,8 @@ def decimal_threshold(value: float) -> float:
     >>> decimal_threshold(float(np.float32(0.7))), float(np.float32(0.7))
     (0.69999998, 0.699999988079071)
     """
+    from decimal import ROUND_FLOOR, Context, Decimal  # slow to import, and rarely needed
+
     single = np.float32(value)
     shortest = float(str(single))
     if shortest <= value:

@@ -4,7 +4,7 @@ A command is a function whose parameters are dataclasses of options, or single o
 annotations and makes the click command; a dataclass checks in `__post_init__` how its options go together. The text in
 an annotation is the help: `Annotated[bool, "Point estimates alone."]`; `option` states more about it, and an alias such
 as `Column` the type that several options have. A `Literal` is a choice of names.
-The common flags (--debug, --help, and those of `Output`) are declared in this module alone.
+The flags of every command are in `_common_flags`, those of every command that prints results in `Output`.
 """
 
 import inspect
@@ -16,8 +16,8 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 
 import click
 
-from baserate._errors import BaserateError
-from baserate.cli._errors import ShellError, refuse_choice, refuse_unknown_name
+from baserate.cli._common_flags import CommonFlags
+from baserate.cli._errors import refuse_choice, refuse_unknown_name
 
 FORMATS = ("table", "json", "csv", "md")
 
@@ -201,13 +201,6 @@ def _describe_default(default: object) -> str | None:
     return str(default)
 
 
-COMMON: tuple[click.Parameter, ...] = (
-    # `main` looks for it among the arguments, since parsing may fail before it.
-    click.Option(["--debug"], is_flag=True, expose_value=False, help="Traceback of an error."),
-)
-"""Flags of the program and of every command."""
-
-
 OutputFile = Annotated[
     str | None,
     option("-o", "--output", type=click.Path(allow_dash=True), metavar="FILE", default="stdout", help="Output file."),
@@ -282,22 +275,6 @@ def check_place(path: Path, flag: str = "-o") -> None:
         raise click.UsageError(
             f"there is no folder {path.parent} for the output; make it, or name another file with {flag}."
         )
-
-
-class CommonFlags(click.Command):
-    """A command with the common flags."""
-
-    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """List the parameters: own ones, common ones, --help."""
-        *own, last = super().get_params(ctx)  # click appends --help itself
-        return [*own, *COMMON, last]
-
-    def invoke(self, ctx: click.Context) -> object:
-        """Run the command; word errors of the library with its flags."""
-        try:
-            return super().invoke(ctx)
-        except BaserateError as error:
-            raise ShellError(error, [flag for each in self.get_params(ctx) for flag in each.opts]) from error
 
 
 class _WithExamples(CommonFlags):

@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 
 import click
 
-import baserate
-from baserate.cli._declarations import CommonFlags
+from baserate._version import __version__
+from baserate.cli._common_flags import CommonFlags
 from baserate.cli._errors import BROKEN_PIPE, FINE, USAGE, refuse_unknown_name, report_error, report_interruption
 from baserate.cli._terminal import use_color
 
@@ -162,7 +162,7 @@ class Verbs(CommonFlags, click.Group):
     epilog="\b\nStart with: baserate demo\n"
     "Exit codes: 0 fine, 1 a requirement failed, 2 usage, 3 unusable data, 4 defect.",
 )
-@click.version_option(baserate.__version__, message="baserate %(version)s")
+@click.version_option(__version__, message="baserate %(version)s")
 @click.pass_context
 def app(context: click.Context) -> None:
     """Evaluate a classifier in its deployment: at its prevalence, its costs and its groups."""

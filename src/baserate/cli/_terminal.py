@@ -12,7 +12,6 @@ from typing import TextIO
 import click
 
 from baserate._errors import OptionError
-from baserate._formatting import format_pace, replace_unprintable
 
 WIDTH = 100
 """Width of a page that no terminal limits."""
@@ -20,6 +19,8 @@ WIDTH = 100
 
 def print_message(message: str) -> None:
     """Print a message on stderr."""
+    from baserate._formatting import replace_unprintable  # help prints no message, and need not load it
+
     click.echo("\n".join(map(replace_unprintable, message.rstrip("\n").split("\n"))), err=True)
 
 
@@ -121,6 +122,8 @@ def bar(percent: float | None, seconds: float, rows: int | None = None) -> str:
     """
     if percent is None or percent < 0:
         return f"reading …  {seconds:.0f} s"
+    from baserate._formatting import format_pace
+
     percent = min(percent, 100.0)
     rate = f"   {format_pace(rows * percent / 100, seconds)}" if rows and seconds else ""
     return f"[{'#' * int(_WIDTH * percent / 100):{_WIDTH}}] {percent:3.0f} %   {seconds:.0f} s{rate}"

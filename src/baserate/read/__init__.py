@@ -3,7 +3,7 @@
 Errors name the values and the remedy; later layers trust the result. Modules are loaded on first use.
 
 - `_readers`: public readers of tables (`tallies`, `rows`, `confusions`, …), and the join of several models
-- `_arrays`: public readers of arrays and lists (`tally`, `confusion`, `class_scores`, `label_sets`)
+- `_arrays`, `_multiclass_arrays`: public readers of arrays: `tally`; `confusion`, `class_scores`, `label_sets`
 - `_engines`: open any table; one path from memory, frames and lazy frames to each result
 - `_duckdb`: the same for DuckDB, which also reads files; SQL quoting and errors
 - `_files`: files of a path or pattern, their formats, and files as relations of DuckDB
@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING
 from baserate._lazy import attach
 
 if TYPE_CHECKING:
-    from baserate.read._arrays import (
+    from baserate.read._arrays import tally as tally
+    from baserate.read._builders import cost_matrix as cost_matrix, cross_table as cross_table
+    from baserate.read._labels import LabelText as LabelText
+    from baserate.read._multiclass_arrays import (
         class_scores as class_scores,
         confusion as confusion,
         label_sets as label_sets,
-        tally as tally,
     )
-    from baserate.read._builders import cost_matrix as cost_matrix, cross_table as cross_table
-    from baserate.read._labels import LabelText as LabelText
     from baserate.read._readers import (
         class_rows as class_rows,
         class_target as class_target,

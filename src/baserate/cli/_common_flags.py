@@ -1,0 +1,28 @@
+"""Flags of the program and of every command, apart from declarations: `baserate --help` loads no dataclass."""
+
+import click
+
+from baserate._errors import BaserateError
+from baserate.cli._errors import ShellError
+
+COMMON: tuple[click.Parameter, ...] = (
+    # `main` looks for it among the arguments, since parsing may fail before it.
+    click.Option(["--debug"], is_flag=True, expose_value=False, help="Traceback of an error."),
+)
+"""Flags of the program and of every command."""
+
+
+class CommonFlags(click.Command):
+    """A command with the common flags."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """List the parameters: own ones, common ones, --help."""
+        *own, last = super().get_params(ctx)  # click appends --help itself
+        return [*own, *COMMON, last]
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; word errors of the library with its flags."""
+        try:
+            return super().invoke(ctx)
+        except BaserateError as error:
+            raise ShellError(error, [flag for each in self.get_params(ctx) for flag in each.opts]) from error
