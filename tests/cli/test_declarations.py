@@ -79,7 +79,8 @@ def test_common_flags_are_declared_once() -> None:
         )
         homes = {path.name for path in folder.glob("*.py") if declared.search(path.read_text(encoding="utf-8"))}
         # The page for browsers is one more format.
-        assert homes - ({"_options.py"} if flag == "--format" else set()) == {"_common_flags.py" if flag == "--debug" else "_declarations.py"}, flag
+        home = "_common_flags.py" if flag == "--debug" else "_declarations.py"
+        assert homes - ({"_options.py"} if flag == "--format" else set()) == {home}, flag
 
 
 def test_common_flags_reach_every_command(monkeypatch: pytest.MonkeyPatch) -> None:
