@@ -395,9 +395,12 @@ def test_examples_of_recipes_obey_the_laws(title: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("title", ["Measure of two classes", "Finding", "Command or option"])
 def test_documentation_follows_from_a_recipe(run_recipe: RunRecipe, title: str) -> None:
     texts = {
-        "Measure of two classes": ("measures_page()", "### flag_odds\\n\\nOdds that a flagged row is positive.\\n"),
-        "Finding": ("finding_page('BR900')", "There are only 4 rows."),
-        "Command or option": ("cli_page()", "Count the rows of each class."),
+        "Measure of two classes": (
+            "format_measures_page()",
+            "### flag_odds\\n\\nOdds that a flagged row is positive.\\n",
+        ),
+        "Finding": ("format_finding_page('BR900')", "There are only 4 rows."),
+        "Command or option": ("format_cli_page()", "Count the rows of each class."),
     }
     call, text = texts[title]
     run_recipe(

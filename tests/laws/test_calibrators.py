@@ -104,7 +104,10 @@ def test_an_offset_equals_a_prevalence_adjustment_and_a_line_of_slope_one(sample
 @given(st.lists(hundredths, min_size=1), st.floats(0.001, 0.999), st.floats(0.001, 0.999))
 def test_repriored_probabilities_come_back(p: list[float], here: float, there: float) -> None:
     out, back = calibrate.prevalence(at=here, to=there), calibrate.prevalence(at=there, to=here)
-    assert back(out(p)) == pytest.approx(np.array(p), rel=1e-12, abs=1e-15)
+    between, original = out(p), np.array(p)
+    # A probability near 1 has lost digits of its complement, which the way back enlarges by its slope.
+    lost = np.finfo(np.float64).eps * original * (1 - original) / np.maximum(1 - between, np.finfo(np.float64).eps)
+    assert (abs(back(between) - original) <= 1e-12 * original + 1e-15 + 2 * lost).all()
     assert calibrate.prevalence(at=here, to=here)(p) == pytest.approx(np.array(p), rel=1e-15)
     assert out([0.0, 1.0]).tolist() == [0.0, 1.0]
 
