@@ -1,6 +1,7 @@
 """Populations in closed form: exact curves, best thresholds and simulation studies.
 
-- `_families`: constructors of populations, exact curves and values, simulated rows and studies, the demo's data
+- `_families`: constructors of populations, exact curves and values
+- `_simulation`: simulated rows and studies, and the data of the demo
 - `_best_threshold`: best threshold of any measure, and thresholds where a measure has a value
 
 A `Population` contains the score distributions of its classes, so its measures have no sampling error. They are the
@@ -12,20 +13,22 @@ from baserate.population._best_threshold import BestThreshold, best_threshold, f
 from baserate.population._families import (
     FAMILIES,
     LEVELS,
-    Screening as Screening,
     beta,
     binormal,
     exact_value,
     linear,
     logit_normal,
     retrieval,
+    summary,
+    table,
+    thresholds,
+)
+from baserate.population._simulation import (
+    Screening as Screening,
     screening_csv as screening_csv,
     simulate_rows,
     simulate_screening as simulate_screening,
     simulation_study,
-    summary,
-    table,
-    thresholds,
 )
 
 __all__ = [

@@ -17,6 +17,7 @@ _data : unlabelled and validation data of the estimators, checked; their results
 _label_shift : tests of label shift and of calibration; piecewise linear calibration curve.
 _adjusted_measures : measures at an estimated prevalence, and their intervals.
 _performance, _multiclass_performance : performance without labels.
+_summary : tables of an estimated prevalence, and of performance without labels.
 """
 
 from typing import TYPE_CHECKING
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from baserate.shift._performance import (
         estimate_performance as estimate_performance,
         expected_tally as expected_tally,
-        prevalence_summary as prevalence_summary,
     )
     from baserate.shift._prevalence_curve import (
         npv as npv,
@@ -62,6 +62,7 @@ if TYPE_CHECKING:
         reprior_threshold as reprior_threshold,
         summary as summary,
     )
+    from baserate.shift._summary import prevalence_summary as prevalence_summary
 
 if TYPE_CHECKING:  # for other packages of baserate
     from baserate.shift._class_weights import check_prevalence as check_prevalence, scale_counts as scale_counts
@@ -78,17 +79,17 @@ if TYPE_CHECKING:  # for other packages of baserate
         CALIBRATION_CHECK as CALIBRATION_CHECK,
         describe_rejections as describe_rejections,
     )
-    from baserate.shift._performance import (
-        TARGET as TARGET,
-        VALIDATION as VALIDATION,
-        performance_summary as performance_summary,
-    )
     from baserate.shift._prevalence_curve import (
         default_prevalences as default_prevalences,
         prevalence_grid as prevalence_grid,
         spaced_prevalences as spaced_prevalences,
     )
     from baserate.shift._prior_correction import CORRECTED_SCORES as CORRECTED_SCORES, RAW_SCORES as RAW_SCORES
+    from baserate.shift._summary import (
+        TARGET as TARGET,
+        VALIDATION as VALIDATION,
+        performance_summary as performance_summary,
+    )
 
 if not TYPE_CHECKING:  # or type checkers would accept every name
     __getattr__, __dir__ = attach(__name__)
