@@ -4,9 +4,9 @@ from functools import partial
 
 from bench import (
     _apply as apply,
-    _calibrate as calibrate,
+    _calibration as calibration,
     _decide as decide,
-    _equalize as equalize,
+    _fairness as fairness,
     _intervals as intervals,
     _multiclass as multiclass,
     _page as page,
@@ -223,18 +223,18 @@ BENCHMARKS: dict[str, Benchmark] = {
         repeats=3,
     ),
     "isotonic-1e6": Benchmark(
-        "isotonic fit of 10⁶ scores", "sklearn IsotonicRegression", ">=", 5, time_pair(calibrate.isotonic), n=10**6
+        "isotonic fit of 10⁶ scores", "sklearn IsotonicRegression", ">=", 5, time_pair(calibration.isotonic), n=10**6
     ),
     "logistic-1e6": Benchmark(
         "logistic fit of 10⁶ scores",
         "sklearn LogisticRegression without penalty",
         ">=",
         5,
-        time_pair(calibrate.logistic),
+        time_pair(calibration.logistic),
         n=10**6,
     ),
     "beta-1e6": Benchmark(
-        "beta calibration of 10⁶ scores", "betacal", ">=", 5, time_pair(calibrate.beta), n=10**6, repeats=3
+        "beta calibration of 10⁶ scores", "betacal", ">=", 5, time_pair(calibration.beta), n=10**6, repeats=3
     ),
     **{
         f"apply-{name}-1e7": Benchmark(
@@ -367,7 +367,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         "fairlearn ThresholdOptimizer, on its grid of 1000",
         ">=",
         50,
-        time_pair(equalize.equalized_odds, slow=True),
+        time_pair(fairness.equalized_odds, slow=True),
         n=10**6,
         repeats=3,
     ),
@@ -376,7 +376,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         "AIF360 0.6.1's RejectOptionClassification, 12.06 s of CPU as measured once",
         ">=",
         200,
-        equalize.reject_option,
+        fairness.reject_option,
         n=6150,
     ),
     "group-table-1e6": Benchmark(
@@ -384,7 +384,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         "fairlearn's MetricFrame, n_boot=100",
         ">=",
         500,
-        equalize.group_table,
+        fairness.group_table,
         n=10**6,
         repeats=1,
     ),

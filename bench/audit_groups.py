@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baserate import Rows, equalize
+from baserate import Rows, fairness
 from bench._audit import Outcome, Rejection, Scenario
 
 _MEASURES = ("flag_rate", "sensitivity", "precision", "accuracy", "f1")
@@ -45,11 +45,11 @@ def _draw_rows(setting: Setting, rng: np.random.Generator) -> Rows:
 def _replicate(setting: Setting, measures: tuple[str, ...], rng: np.random.Generator) -> Mapping[str, Outcome]:
     tallies = _draw_rows(setting, rng).tallies()
     outcomes: dict[str, Outcome] = {}
-    for row in equalize.group_gaps(tallies, measures=measures, n_permutations=_N_PERMUTATIONS).rows():
+    for row in fairness.group_gaps(tallies, measures=measures, n_permutations=_N_PERMUTATIONS).rows():
         if row["kind"] == "max_difference" and row["measure"] in measures and row["p"] is not None:
             outcomes[f"largest gap of {row['measure']}"] = Rejection(row["p"] < 0.05)
     adjusted: dict[str, list[float]] = {}
-    for row in equalize.group_differences(tallies, measures=measures).rows():
+    for row in fairness.group_differences(tallies, measures=measures).rows():
         if row["p_adjusted"] is not None:
             adjusted.setdefault(row["measure"], []).append(row["p_adjusted"])
     for name, p_values in adjusted.items():

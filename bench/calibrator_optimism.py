@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from baserate import FitError, calibrate, measure, tally
+from baserate import FitError, calibration, measure, tally
 
 Floats = npt.NDArray[np.float64]
 
@@ -44,7 +44,7 @@ def fit_sample(method: str, size: int, seed: int) -> ExcessBrier | None:
     truth = rng.random(size) < q
     sample = tally(truth, p)
     try:
-        calibrator, crossfitted = calibrate.fit(sample, method), calibrate.cross_fit(sample, method, seed=seed)
+        calibrator, crossfitted = calibration.fit(sample, method), calibration.cross_fit(sample, method, seed=seed)
     except FitError:
         return None
     reference = float(np.mean((truth - q) ** 2))

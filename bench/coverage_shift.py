@@ -104,7 +104,7 @@ def find_quapy_hit(rows: int, share: float, seed: int) -> bool:
 
         rng = np.random.default_rng(seed)
         (truth, p), (_, q) = draw_rows(rng, rows, _PREVALENCE), draw_rows(rng, _TARGET_ROWS, share)
-        calibrator = br.calibrate.logistic(br.tally(truth, p))
+        calibrator = br.calibration.logistic(br.tally(truth, p))
         p, q = calibrator(p), calibrator(q)
         model = EMQ(_PassthroughClassifier(), fit_classifier=False)
         # Its parallel workers ignore `random_state`: the column of QuaPy varies between runs.

@@ -17,7 +17,7 @@ from baserate import (
     NotAProbabilityError,
     NotNumericError,
     ShapeError,
-    calibrate,
+    calibration,
     class_scores,
     load_calibrator,
     tally,
@@ -51,10 +51,10 @@ def fit_every_form() -> list[Calibrator | MulticlassCalibrator]:
     rows = class_scores(rng.choice(["a", "b", "c"], 300), rng.dirichlet([1, 1, 1], 300))
     lines = tally(rng.random(300) < p, 8 * p - 4)
     return [
-        *(calibrate.fit(t, name) for name in calibrate.BINARY_METHODS),
-        calibrate.fit(lines, "logistic"),
-        calibrate.prevalence(at=0.5, to=0.2),
-        *(calibrate.fit(rows, name) for name in calibrate.MULTICLASS_METHODS),
+        *(calibration.fit(t, name) for name in calibration.BINARY_METHODS),
+        calibration.fit(lines, "logistic"),
+        calibration.prevalence(at=0.5, to=0.2),
+        *(calibration.fit(rows, name) for name in calibration.MULTICLASS_METHODS),
     ]
 
 
@@ -89,7 +89,7 @@ def test_errors_list_the_rows_of_invalid_scores() -> None:
     assert ANY([-9.0, 9.0]).tolist() == [0.1, 0.9]
     with pytest.raises(MissingValuesError, match="at 0"):
         ANY([np.inf])
-    venn_abers = calibrate.venn_abers(tally([0, 1], [0.1, 0.2]))
+    venn_abers = calibration.venn_abers(tally([0, 1], [0.1, 0.2]))
     with pytest.raises(MissingValuesError, match="at 0"):
         venn_abers.bounds([np.nan])
     with pytest.raises(NotAProbabilityError, match="at 0"):
@@ -104,10 +104,10 @@ def test_errors_list_the_rows_of_invalid_scores() -> None:
 def test_piecewise_calibrators_store_whether_they_need_probabilities(method: str) -> None:
     """Per cent in place of shares would otherwise all be the highest probability."""
     truth, p = [0, 1, 0, 1, 1], np.array([0.1, 0.3, 0.4, 0.6, 0.9])
-    result = calibrate.fit(tally(truth, p), method)
+    result = calibration.fit(tally(truth, p), method)
     with pytest.raises(NotAProbabilityError, match="1 of 2 scores lie outside"):
         result([0.5, 40.0])
-    of_margins = calibrate.fit(tally(truth, 10 * p), method)
+    of_margins = calibration.fit(tally(truth, 10 * p), method)
     assert of_margins([40.0]) == of_margins([9.0])
     assert Calibrator.from_json(result.to_json()).form.of_probabilities
     assert not Calibrator.from_json(of_margins.to_json()).form.of_probabilities

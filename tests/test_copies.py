@@ -22,10 +22,10 @@ from baserate import (
     Policy,
     RandomizedCut,
     apply,
-    calibrate,
+    calibration,
     decide,
     draw,
-    equalize,
+    fairness,
     infer,
     measure,
     population,
@@ -51,13 +51,13 @@ COSTS = baserate.CostMatrix([[0, 1], [5, 0]], ["no", "yes"])
 POLICY = decide.youden(CURVE)
 HULL = decide.roc_convex_hull({"p": CURVE, "q": baserate.curve(baserate.tally(TRUTH, OTHER))})
 REPORT = baserate.evaluate(TRUTH, {"p": RISK, "q": OTHER}, group=GROUP, prevalence=0.1)
-GOAL = equalize.Goal("equal-opportunity")
+GOAL = fairness.Goal("equal-opportunity")
 TARGET = read.target(RISK)
 BOOTSTRAP = partial(decide.bootstrap_threshold, CURVE, decide.youden, measures=["youden"], n_bootstrap=20)
 SIMPLE_POLICY = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse")
 
 MAKERS: dict[str, Callable[[], Any]] = {
-    "MulticlassCalibrator": lambda: calibrate.fit(CLASS_ROWS, "vector"),
+    "MulticlassCalibrator": lambda: calibration.fit(CLASS_ROWS, "vector"),
     "MulticlassRows": lambda: CLASS_ROWS,
     "MulticlassTarget": lambda: read.class_target(np.asarray(CLASS_ROWS.score), labels=["no", "yes"]),
     "Confusion": lambda: CONFUSION,
@@ -72,7 +72,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "ReadSummary": lambda: TALLIES.intake,
     "LabelSets": lambda: baserate.label_sets(np.eye(3), score=np.eye(3), weight=[1, 2, 3]),
     "RandomizedCut": lambda: RandomizedCut((Cut((0.4,)), Cut((0.6,))), (0.3, 0.7)),
-    "Calibrator": lambda: calibrate.fit(TALLIES, "isotonic"),
+    "Calibrator": lambda: calibration.fit(TALLIES, "isotonic"),
     "Mixture": lambda: baserate.Mixture(np.array([1.0]), np.array([0.5]), np.array([0.1])),
     "Plan": lambda: REPORT.plan,
     "Policy": lambda: REPORT.policies["p"],
@@ -85,7 +85,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Target": lambda: read.target(TABLE, score="p", weight="w"),
     "Actions": lambda: apply.actions(SIMPLE_POLICY, RISK, chances=True),
     "WriteSummary": lambda: apply.WriteSummary(3, (), 0.1),
-    "Choice": lambda: calibrate.choose(TALLY, methods=["identity", "logistic"]),
+    "Choice": lambda: calibration.choose(TALLY, methods=["identity", "logistic"]),
     "Combination": lambda: decide.combine_scores(ROWS, ("p", "q")),
     "CorrectedEstimate": lambda: decide.bootstrap_threshold(
         CURVE, decide.youden, measures=["youden"], n_bootstrap=20
@@ -102,18 +102,18 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Validation": decide.Validation,
     "Vertex": lambda: HULL.vertices[0],
     "Drawing": lambda: draw.roc(TALLIES),
-    "RocCrossing": lambda: equalize.roc_crossings(
+    "RocCrossing": lambda: fairness.roc_crossings(
         baserate.curve(baserate.tally([1, 0, 1, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2])),
         baserate.curve(baserate.tally([1, 1, 0, 0, 1, 0], [0.8, 0.7, 0.6, 0.5, 0.3, 0.1])),
     )[0],
-    "Folds": equalize.Folds,
-    "Goal": lambda: equalize.Goal(
+    "Folds": fairness.Folds,
+    "Goal": lambda: fairness.Goal(
         "equal-opportunity", within={"sensitivity": 0.1}, prevalence={("a",): 0.1, ("b",): 0.2}
     ),
-    "ParityValidation": lambda: equalize.cross_validate(TALLIES, GOAL, folds=equalize.Folds(repeats=2)),
-    "Parity": lambda: equalize.find_parity("equal-opportunity"),
-    "ScoreScale": lambda: equalize.ScoreScale((0.0, 1.0), (0.0, 1.0)),
-    "CalibratedData": lambda: infer.apply_calibrator(TALLIES, calibrate.fit(TALLIES, "offset")),
+    "ParityValidation": lambda: fairness.cross_validate(TALLIES, GOAL, folds=fairness.Folds(repeats=2)),
+    "Parity": lambda: fairness.find_parity("equal-opportunity"),
+    "ScoreScale": lambda: fairness.ScoreScale((0.0, 1.0), (0.0, 1.0)),
+    "CalibratedData": lambda: infer.apply_calibrator(TALLIES, calibration.fit(TALLIES, "offset")),
     "AucPair": lambda: infer.delong_pair(read.rows(TABLE, truth="y", score=["p", "q"])),
     "ConfidenceBand": lambda: infer.confidence_band(TALLY, "roc"),
     "CalibrationTest": lambda: infer.spiegelhalter(TALLY),
@@ -141,12 +141,12 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "PolicyClassifier": lambda: bridge.PolicyClassifier(LogisticRegression()).fit(RISK[:, None], TRUTH),
 }
 FORMS: dict[str, Callable[[], Any]] = {
-    **{f"map, {name}": partial(calibrate.fit, TALLIES, name) for name in calibrate.BINARY_METHODS},
-    **{f"class map, {name}": partial(calibrate.fit, CLASS_ROWS, name) for name in calibrate.MULTICLASS_METHODS},
+    **{f"map, {name}": partial(calibration.fit, TALLIES, name) for name in calibration.BINARY_METHODS},
+    **{f"class map, {name}": partial(calibration.fit, CLASS_ROWS, name) for name in calibration.MULTICLASS_METHODS},
     "weighted tally": lambda: baserate.tally(TRUTH, RISK, weight=TABLE["w"]),
     "weighted counts": lambda: baserate.curve(baserate.tally(TRUTH, RISK, weight=TABLE["w"])).counts,
     "weighted confusion": lambda: baserate.confusion(TRUTH, RISK > 0.5, weight=TABLE["w"]),
-    "policy by groups": lambda: equalize.optimal_policy(TALLIES, GOAL),
+    "policy by groups": lambda: fairness.optimal_policy(TALLIES, GOAL),
     "population of beta distributions": lambda: population.beta(positive=(3, 1), negative=(1, 3)),
 }
 
@@ -160,8 +160,8 @@ COPIERS: dict[str, Callable[[Any], Any]] = {
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
 }
-PACKAGES = ["", ".apply", ".calibrate", ".decide", ".draw", ".equalize", ".infer", ".measure", ".measure.multiclass"]
-PACKAGES += [".population", ".read", ".report", ".shift", ".sklearn", ".calibrate.multiclass"]
+PACKAGES = ["", ".apply", ".calibration", ".decide", ".draw", ".fairness", ".infer", ".measure", ".measure.multiclass"]
+PACKAGES += [".population", ".read", ".report", ".shift", ".sklearn", ".calibration.multiclass"]
 
 
 def test_every_public_class_is_tested() -> None:

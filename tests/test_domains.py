@@ -14,10 +14,10 @@ from baserate import (
     Costs,
     OptionError,
     _domains,
-    calibrate,
+    calibration,
     decide,
     draw,
-    equalize,
+    fairness,
     infer,
     measure,
     population,
@@ -60,14 +60,14 @@ REFUSED: dict[str, Callable[[], object]] = {
     "trial, folds": lambda: decide.Validation(folds=MANY),
     "cost curve": lambda: decide.cost_curve(CURVE, points=MANY),
     "resampled rules": lambda: decide.bootstrap_threshold(CURVE, decide.youden, n_bootstrap=MANY),
-    "groups": lambda: equalize.compare_groups(TALLIES, n_permutations=MANY),
-    "deal": lambda: equalize.Folds(repeats=MANY),
+    "groups": lambda: fairness.compare_groups(TALLIES, n_permutations=MANY),
+    "deal": lambda: fairness.Folds(repeats=MANY),
     "ece": lambda: measure.ece(TALLY, bins=MANY),
     "reliability": lambda: infer.CalibrationOptions(n_simulations=MANY),
     "floor": lambda: infer.null_reference("ece", TALLY, n_simulations=10**21),
-    "histogram": lambda: calibrate.histogram(TALLY, bins=MANY),
-    "folds": lambda: calibrate.cross_fit(TALLY, folds=MANY),
-    "folds of classes": lambda: calibrate.cross_fit(CLASSES, "temperature", folds=MANY),
+    "histogram": lambda: calibration.histogram(TALLY, bins=MANY),
+    "folds": lambda: calibration.cross_fit(TALLY, folds=MANY),
+    "folds of classes": lambda: calibration.cross_fit(CLASSES, "temperature", folds=MANY),
     "curves": lambda: measure.curves(TALLIES, "roc", points=MANY),
     "reweigh": lambda: shift.reweigh(TALLY, to=TINY),
     "reweigh by many": lambda: shift.reweigh(CURVE.counts[3], to=np.array([0.1, TINY])),
@@ -154,4 +154,4 @@ def test_samples_too_large_for_memory_raise_before_allocation() -> None:
 def test_memory_check_counts_groups() -> None:
     wide = read.tallies({"y": TRUTH, "p": RISK, "g": np.arange(len(TRUTH)) % 100}, truth="y", score="p", group="g")
     with pytest.raises(OptionError, match=r"of memory; expected at most 4 GiB\. Reduce the number of permutations\."):
-        equalize.compare_groups(wide, n_permutations=10**7, min_size=1)
+        fairness.compare_groups(wide, n_permutations=10**7, min_size=1)

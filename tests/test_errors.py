@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from baserate import BaserateError, OptionError, UnknownNameError, equalize, read
+from baserate import BaserateError, OptionError, UnknownNameError, fairness, read
 from baserate._domains import LEVEL, check_domain
 from baserate._errors import advice, keyword, suggest, unknown_name
 from baserate.cli._errors import _WORDINGS
@@ -70,7 +70,7 @@ def test_option_of_an_error_is_the_first_mentioned() -> None:
     assert OptionError("there are no groups").option == ""
     without_groups = read.tallies({"y": [0, 1], "p": [0.2, 0.8]}, truth="y", score="p")
     with pytest.raises(OptionError) as caught:
-        equalize.group_table(without_groups, policy=0.5)
+        fairness.group_table(without_groups, policy=0.5)
     assert caught.value.option == "group"
 
 

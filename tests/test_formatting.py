@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import baserate
-from baserate import BaserateError, Cut, apply, calibrate, decide, measure, read
+from baserate import BaserateError, Cut, apply, calibration, decide, measure, read
 
 PLURAL = re.compile(
     r"\b1 (?:distinct )?(?:rows|scores|labels|columns|classes|draws|groups|cells|values|ids|clusters|weights|actions|"
@@ -45,7 +45,7 @@ ERRORS: dict[str, Callable[[], object]] = {
     ),
     "actions": lambda: Cut((0.5,), actions=("a", "b", "c")),
     "all dropped": lambda: read.tallies({"y": [1], "p": [None]}, missing="drop", **COLUMNS),
-    "shares": lambda: calibrate.multiclass.reprior({"a": 0.5, "b": 0.5}, {"a": 1.0}),
+    "shares": lambda: calibration.multiclass.reprior({"a": 0.5, "b": 0.5}, {"a": 1.0}),
     "group names": lambda: apply.as_sql(
         baserate.Policy(by_group={(): Cut((0.5,))}, otherwise="refuse"), score="p", group="g"
     ),

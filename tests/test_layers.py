@@ -24,10 +24,10 @@ LAYERS: list[set[str]] = [
         )
     ),
     {"read", "measure"},
-    {"population", "infer", "calibrate", "apply"},
+    {"population", "infer", "calibration", "apply"},
     {"shift"},
     {"decide"},
-    {"equalize"},
+    {"fairness"},
     {"text"},
     {"sklearn", "draw"},
     {"report"},

@@ -19,15 +19,15 @@ PUBLIC = {
         MulticlassCalibrator MulticlassRows MulticlassTarget NoSuchFileError NotAProbabilityError NotBinaryError
         NotInstalledError NotNumericError OptionError Plan Policy Population RandomizedCut ReadSummary Report
         Results Rows ShapeError Tallies Tally Target UnknownLabelError UnknownNameError UsageError WeightError
-        __version__ apply calibrate class_scores confusion curve decide draw equalize evaluate infer label_sets
+        __version__ apply calibration class_scores confusion curve decide draw evaluate fairness infer label_sets
         load_calibrator measure population read report run shift tally
     """,
     "baserate.apply": "Actions WriteSummary actions as_python as_sql file frame",
-    "baserate.calibrate": """
+    "baserate.calibration": """
         BINARY_METHODS Choice MULTICLASS_METHODS beta choose cross_fit fit histogram identity isotonic logistic
         multiclass offset prevalence temperature venn_abers
     """,
-    "baserate.calibrate.multiclass": """
+    "baserate.calibration.multiclass": """
         assign_folds bias_corrected cross_fit identity one_vs_rest prior reprior temperature vector
     """,
     "baserate.decide": """
@@ -44,7 +44,7 @@ PUBLIC = {
         Drawing cost_curve decision_curve gain groups lift likelihood_ratio population pr prevalence reliability roc
         scores thresholds
     """,
-    "baserate.equalize": """
+    "baserate.fairness": """
         Folds Goal PARITIES Parity ParityValidation RocCrossing ScoreScale choose_roc_crossing common_threshold
         compare_attributes compare_groups cross_validate deterministic_thresholds find_parity frontier group_differences
         group_gaps group_table impact optimal_policy reject_option roc_crossings

@@ -330,11 +330,11 @@ FURTHER = {
         assert bootstrap.performance["f1"].optimism is not None
         """,
     "Calibrator": """
-        from baserate import calibrate
+        from baserate import calibration
         from baserate.apply import as_python
-        choice = calibrate.choose(pool())
+        choice = calibration.choose(pool())
         assert "constant" in {row["method"] for row in choice.results.rows()}
-        assert "constant" in as_python(calibrate.fit(pool(), "constant"))
+        assert "constant" in as_python(calibration.fit(pool(), "constant"))
         """,
     "Prevalence estimator": """
         from baserate import Target, shift
@@ -343,10 +343,10 @@ FURTHER = {
         assert precision["low"] < precision["value"] < precision["high"]
         """,
     "Parity": """
-        from baserate import equalize
-        goal = equalize.Goal("flag-and-fpr-parity", within=0.2)
-        assert equalize.deterministic_thresholds(read(), goal).by_group
-        prices = [row["price"] for row in equalize.frontier(read(), goal, within=[0, 0.1, 1]).rows()]
+        from baserate import fairness
+        goal = fairness.Goal("flag-and-fpr-parity", within=0.2)
+        assert fairness.deterministic_thresholds(read(), goal).by_group
+        prices = [row["price"] for row in fairness.frontier(read(), goal, within=[0, 0.1, 1]).rows()]
         assert prices == sorted(prices, reverse=True)
         """,
     "Finding": """
@@ -449,13 +449,13 @@ def test_a_calibrator_follows_from_its_entry(run_recipe: RunRecipe) -> None:
     run_recipe(
         "Calibrator",
         """
-        from baserate import calibrate
+        from baserate import calibration
         from baserate.apply import as_sql
         pooled = pool()
-        calibrator = calibrate.fit(pooled, "constant")
-        assert calibrate.fit(pooled, "Climatology").method == calibrator.method == "constant"
+        calibrator = calibration.fit(pooled, "constant")
+        assert calibration.fit(pooled, "Climatology").method == calibrator.method == "constant"
         assert calibrator([0.1, 0.9]).tolist() == [pooled.prevalence] * 2
-        assert len(calibrate.cross_fit(pooled, "constant").score)
+        assert len(calibration.cross_fit(pooled, "constant").score)
         assert repr(pooled.prevalence) in as_sql(calibrator, score="risk")
         shell("calibrate", DATA, *COLUMNS, "--with", "constant", "--n-simulations", 0, "-o", "map.json")
         shell("apply", "map.json", DATA, "-o", "calibrated.csv")
@@ -485,13 +485,13 @@ def test_a_parity_follows_from_its_entry(run_recipe: RunRecipe) -> None:
     run_recipe(
         "Parity",
         """
-        from baserate import curve, equalize
+        from baserate import curve, fairness
         tallies = read()
-        parity = equalize.find_parity("selection_and_false_alarm_parity")
+        parity = fairness.find_parity("selection_and_false_alarm_parity")
         assert parity.name == "flag-and-fpr-parity" and parity.enforceable
-        gaps = equalize.group_gaps(tallies, policy=0.5, measures=["flag_rate", "fpr"], n_permutations=50)
+        gaps = fairness.group_gaps(tallies, policy=0.5, measures=["flag_rate", "fpr"], n_permutations=50)
         assert parity.name in {row["parity"] for row in gaps.rows()}
-        policy = equalize.optimal_policy(tallies, equalize.Goal(parity.name))
+        policy = fairness.optimal_policy(tallies, fairness.Goal(parity.name))
         assert [*policy.settings["parity"]] == [parity.name]
         assert parity.description[1:] in shell("list", "parities", "flag-and-fpr")
         by_sex = (DATA, *COLUMNS, "--group", "sex", "--json")

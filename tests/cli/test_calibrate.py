@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from baserate import Calibrator, MulticlassCalibrator, calibrate, load_calibrator, measure, read
+from baserate import Calibrator, MulticlassCalibrator, calibration, load_calibrator, measure, read
 from baserate.text._tables import display_width
 from tests.cli.shell import matches_snapshot, run, write_people
 from tests.cli.test_classes import pets
@@ -60,7 +60,9 @@ def test_snapshot_of_multiclass_output(tmp_path: Path) -> None:
 @pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "method",
-    take_in_tiers([*calibrate.BINARY_METHODS, "choose"], {"logistic", "isotonic", "histogram", "choose"}.__contains__),
+    take_in_tiers(
+        [*calibration.BINARY_METHODS, "choose"], {"logistic", "isotonic", "histogram", "choose"}.__contains__
+    ),
 )
 def test_written_calibrator_is_fitted_to_all_rows(method: str, tmp_path: Path) -> None:
     file, out = write_screening(tmp_path), tmp_path / "map.json"
@@ -72,7 +74,7 @@ def test_written_calibrator_is_fitted_to_all_rows(method: str, tmp_path: Path) -
     actual = load_calibrator(out)
     assert isinstance(actual, Calibrator)
     assert actual.was_fitted_on(data.tally)
-    assert actual.to_json() == calibrate.fit(data, method).to_json()
+    assert actual.to_json() == calibration.fit(data, method).to_json()
 
 
 def test_calibration_after_is_cross_fitted(tmp_path: Path) -> None:
@@ -82,8 +84,8 @@ def test_calibration_after_is_cross_fitted(tmp_path: Path) -> None:
     )
     actual = read_results(result.stdout)
     data = read.tallies(file, truth="sick", score="risk", positive=1)
-    after = calibrate.cross_fit(data.tally, "isotonic", folds=3, seed=4)
-    own = data.tally.with_scores(calibrate.isotonic(data.tally)(data.tally.score))
+    after = calibration.cross_fit(data.tally, "isotonic", folds=3, seed=4)
+    own = data.tally.with_scores(calibration.isotonic(data.tally)(data.tally.score))
     value = {(row["measure"], row["calibrated"] is None): row["value"] for row in actual["rows"] if not row["top"]}
     assert value["brier", True] == pytest.approx(measure.brier(data.tally))
     assert value["brier", False] == pytest.approx(measure.brier(after))
@@ -98,7 +100,7 @@ def test_calibration_after_is_cross_fitted(tmp_path: Path) -> None:
 def test_json_contains_the_choice(tmp_path: Path) -> None:
     result = run("calibrate", write_screening(tmp_path), *ONE, "--n-simulations", "0", "--json")
     choice = read_results(result.stdout)["data"]["choice"]
-    assert {row["method"] for row in choice["methods"]} == set(calibrate.BINARY_METHODS)
+    assert {row["method"] for row in choice["methods"]} == set(calibration.BINARY_METHODS)
     assert [row["method"] for row in choice["methods"] if row["chosen"]] == [choice["verdict"].split()[0]]
 
 
@@ -251,7 +253,7 @@ def test_options_that_exclude_a_calibrator_are_refused(
     typed: tuple[str, ...], code: int, words: str, tmp_path: Path
 ) -> None:
     out = tmp_path / "map.json"
-    calibrate.prevalence(at=0.5, to=0.2).save(out)
+    calibration.prevalence(at=0.5, to=0.2).save(out)
     result = run("reliability", write_people(tmp_path), *ONE, "--calibrator", out, *typed)
     assert result.exit_code == code
     assert words in result.stderr
@@ -259,7 +261,7 @@ def test_options_that_exclude_a_calibrator_are_refused(
 
 def test_calibrator_of_another_kind_is_refused(tmp_path: Path) -> None:
     out = tmp_path / "map.json"
-    calibrate.prevalence(at=0.5, to=0.2).save(out)
+    calibration.prevalence(at=0.5, to=0.2).save(out)
     result = run("reliability", pets(tmp_path), "--truth", "is", "--scores", "p_", "--calibrator", out)
     assert result.exit_code == 2
     assert "is of two classes, but the scores are of" in result.stderr

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from baserate import decide, equalize, infer, measure, read
+from baserate import decide, fairness, infer, measure, read
 from baserate.apply import DIALECTS
-from baserate.calibrate import CALIBRATORS
+from baserate.calibration import CALIBRATORS
 from baserate.draw import FIGURES
 from baserate.report import CHECKS
 from baserate.shift import ESTIMATORS
@@ -92,7 +92,7 @@ def test_lists_are_tidy_json() -> None:
     lift = next(each for each in output["rows"] if each["name"] == "lift")
     assert (lift["of"], lift["best"], lift["least"], lift["greatest"]) == ("counts", "high", 0, "inf")
     assert [each["name"] for each in run_json("list", "curves")["rows"]] == list(measure.TABLES)
-    assert [each["name"] for each in run_json("list", "parities")["rows"]] == list(equalize.PARITIES)
+    assert [each["name"] for each in run_json("list", "parities")["rows"]] == list(fairness.PARITIES)
     odds = run_json("list", "parities", "equalized")["rows"]
     assert [each["code"] for each in run_json("list", "findings")["rows"]] == list(CHECKS)
     assert [each["title"] for each in run_json("list", "findings", "br007")["rows"]] == [CHECKS["BR007"].title]

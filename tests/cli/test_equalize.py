@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from baserate import Costs, Policy, equalize, read
-from baserate.equalize import Goal
+from baserate import Costs, Policy, fairness, read
+from baserate.fairness import Goal
 from baserate.infer import IntervalOptions
 from tests.cli.shell import PEOPLE, fits_terminal, matches_snapshot, run, run_program, write_people
 from tests.schemas import read_results
@@ -87,7 +87,7 @@ def test_json_equals_the_results_of_the_library(tmp_path: Path) -> None:
     )
     t = read.tallies(path, truth="sick", score="risk", group="sex")
     goal = Goal(["equalized-odds", "demographic-parity"], within=0.1, costs=Costs(fp=2, fn=1))
-    wanted = json.loads(equalize.impact(t, goal, interval=IntervalOptions(level=0.9)).to_json())
+    wanted = json.loads(fairness.impact(t, goal, interval=IntervalOptions(level=0.9)).to_json())
     assert output["rows"] == wanted["rows"]
     assert output["data"] == wanted["data"]
 
@@ -136,7 +136,7 @@ def test_policy_is_written_and_reported(tmp_path: Path) -> None:
     assert f"wrote {policy}: Policy(equalized; 2 groups by sex; needs group and id)" in result.stderr
     assert f"baserate apply {policy} FILE --id COLUMN -o OUT" in result.stderr
     t = read.tallies(path, truth="sick", score="risk", group="sex")
-    assert Policy.load(policy) == equalize.optimal_policy(t, Goal("equalized-odds", within=0.1))
+    assert Policy.load(policy) == fairness.optimal_policy(t, Goal("equalized-odds", within=0.1))
     alone = run("equalize", path, *typed, "-o", "-", "-q")
     assert alone.stdout == policy.read_text(encoding="utf-8")
     shown = " ".join(run("show", policy).stdout.replace("\xa0", " ").split())

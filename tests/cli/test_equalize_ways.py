@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from baserate import equalize, read
+from baserate import fairness, read
 from baserate._formatting import format_number
-from baserate.equalize import Folds, Goal
+from baserate.fairness import Folds, Goal
 from baserate.infer import IntervalOptions
 from tests.cli.shell import fits_terminal, matches_snapshot, run
 from tests.schemas import read_results
@@ -56,11 +56,11 @@ def run_json(*typed: object) -> dict[str, Any]:
 def test_each_option_chooses_its_policy(name: str, crossing_groups: Path) -> None:
     t = read.tallies(crossing_groups, truth="sick", score="risk", group="sex")
     policies = {
-        "deterministic": lambda: equalize.deterministic_thresholds(t, Goal(within=0.1)),
-        "blind": lambda: equalize.common_threshold(t, Goal(within=0.2)),
-        "crossing": lambda: equalize.choose_roc_crossing(t, Goal()),
-        "reject": lambda: equalize.reject_option(t, Goal(within=0.1), favor=[("m",)], favorable="flag"),
-        "reversal": lambda: equalize.optimal_policy(t, Goal(), reversal=True),
+        "deterministic": lambda: fairness.deterministic_thresholds(t, Goal(within=0.1)),
+        "blind": lambda: fairness.common_threshold(t, Goal(within=0.2)),
+        "crossing": lambda: fairness.choose_roc_crossing(t, Goal()),
+        "reject": lambda: fairness.reject_option(t, Goal(within=0.1), favor=[("m",)], favorable="flag"),
+        "reversal": lambda: fairness.optimal_policy(t, Goal(), reversal=True),
     }
     policy = policies[name]()
     output = run_json(crossing_groups, *TYPED, *WAYS[name])
@@ -95,7 +95,7 @@ def test_optimal_cost_is_stated(crossing_groups: Path) -> None:
 def test_objective_and_middle_reach_the_library(crossing_groups: Path) -> None:
     t = read.tallies(crossing_groups, truth="sick", score="risk", group="sex")
     given: dict[str, Any] = {"favor": [("m",)], "favorable": "pass", "around": 0.5, "objective": "balanced_accuracy"}
-    policy = equalize.reject_option(t, Goal("demographic-parity", within=0.3), **given)
+    policy = fairness.reject_option(t, Goal("demographic-parity", within=0.3), **given)
     typed = ("--favor", "m", "--favorable", "pass", "--around", "0.5", "--objective", "balanced_accuracy")
     output = run_json(crossing_groups, *TYPED[:-1], "demographic-parity", "--within", "0.3", *typed)
     assert output["data"]["policies"]["risk"]["settings"]["band"] == list(policy.settings["band"])
@@ -114,7 +114,7 @@ def test_band_without_parity_is_reported(crossing_groups: Path) -> None:
 def test_frontier_is_appended(crossing_groups: Path) -> None:
     output = run_json(crossing_groups, *TYPED, "--frontier")
     t = read.tallies(crossing_groups, truth="sick", score="risk", group="sex")
-    wanted = equalize.frontier(t, Goal())
+    wanted = fairness.frontier(t, Goal())
     rows = [row for row in output["rows"] if row["table"] == "frontier"]
     assert [(row["within"], row["cost"]) for row in rows] == [(row["within"], row["cost"]) for row in wanted.rows()]
     assert all(row["cost"] is None for row in output["rows"] if row["table"] == "account")
@@ -127,7 +127,7 @@ def test_cross_validation_is_appended(crossing_groups: Path) -> None:
     )
     t = read.tallies(crossing_groups, truth="sick", score="risk", group="sex")
     deal = Folds(folds=3, repeats=2, seed=7)
-    wanted = equalize.cross_validate(t, Goal(within=0.05), folds=deal, interval=IntervalOptions(seed=7)).results()
+    wanted = fairness.cross_validate(t, Goal(within=0.05), folds=deal, interval=IntervalOptions(seed=7)).results()
     rows = [row for row in output["rows"] if row["table"] == "held_out"]
     names = ("measure", "kind", "rate", "group", "value", "low", "high")
     assert [[row[name] for name in names] for row in rows] == [[row[name] for name in names] for row in wanted.rows()]

@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 
 import baserate
-from baserate import Cut, Policy, equalize
+from baserate import Cut, Policy, fairness
 from baserate.text._tables import display_width
 from tests.cli.shell import matches_snapshot, run, write_people
 from tests.schemas import read_results
@@ -75,7 +75,7 @@ def test_json_equals_the_results_of_the_library(tmp_path: Path) -> None:
     result = rows_of(run(*typed))
     t = baserate.read.tallies(path, truth="sick", score="risk", group=["site", "sex"], positive=1)
     for by in (["site"], ["sex"], ["site", "sex"]):
-        wanted = equalize.compare_groups(t, by=by, policy=0.4, n_permutations=200).rows()
+        wanted = fairness.compare_groups(t, by=by, policy=0.4, n_permutations=200).rows()
         assert [{**row, "by": ", ".join(by)} for row in wanted] == [row for row in result if row["by"] == ", ".join(by)]
 
 
@@ -105,7 +105,7 @@ def test_policy_names_the_columns_and_decides(tmp_path: Path) -> None:
     policy.save(tmp_path / "policy.json")
     result = run("groups", path, "--policy", tmp_path / "policy.json", "--group", "site", *QUICK, "--json")
     t = baserate.read.tallies(path, truth="sick", score="risk", group=["sex", "site"], positive=1)
-    wanted = equalize.compare_groups(t, by="site", policy=policy, n_permutations=200).rows()
+    wanted = fairness.compare_groups(t, by="site", policy=policy, n_permutations=200).rows()
     assert [{**row, "by": "site"} for row in wanted] == rows_of(result)
     shown = run("groups", path, "--policy", tmp_path / "policy.json", "--group", "site", *QUICK).stdout
     assert "Decided for each of 2 groups by sex." in shown

@@ -16,7 +16,7 @@ from baserate import (
     RandomizedCut,
     UnknownLabelError,
     UnknownNameError,
-    calibrate,
+    calibration,
     decide,
     infer,
     read,
@@ -255,7 +255,7 @@ def test_data_of_the_choice_are_recognized() -> None:
 
 def test_data_of_the_choice_are_recognized_after_a_calibrator() -> None:
     _, tallies = simulate(300)
-    fitted = calibrate.logistic(tallies.pooled("risk"))
+    fitted = calibration.logistic(tallies.pooled("risk"))
     policy = decide.choose_policy(tallies, decide.youden, calibrator=fitted)
     result = decide.evaluate_policy(tallies, policy, measures=["youden"], interval=None)
     best = decide.youden(Curve(tallies.pooled("risk")))

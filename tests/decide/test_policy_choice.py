@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from baserate import Calibrator, Costs, Curve, Cut, OptionError, Policy, RandomizedCut, calibrate, decide, read, tally
+from baserate import Calibrator, Costs, Curve, Cut, OptionError, Policy, RandomizedCut, calibration, decide, read, tally
 from baserate._calibrator_forms import Form, Knots, LogOdds, Steps
 from tests.apply.forms import binary_calibrator, edges, forms
 
@@ -37,13 +37,13 @@ def test_decisions_on_raw_and_calibrated_scores_agree(form: Form, thresholds: li
     assert {cut.actions[0], cut.actions[-1]} <= {*result.cut.actions}
 
 
-@given(st.integers(0, 2**32), st.sampled_from(sorted(calibrate.BINARY_METHODS)))
+@given(st.integers(0, 2**32), st.sampled_from(sorted(calibration.BINARY_METHODS)))
 def test_thresholds_after_a_calibrator_become_raw_scores(seed: int, method: str) -> None:
     rng = np.random.default_rng(seed)
     score = rng.integers(1, 40, 200) / 40
     data = {"sick": rng.random(200) < score**1.5, "risk": score}
     result = read.tallies(data, truth="sick", score="risk")
-    map_ = calibrate.fit(result, method)
+    map_ = calibration.fit(result, method)
     rule = partial(decide.cost, costs=Costs(fp=1, fn=float(rng.integers(1, 9))))
     policy = decide.choose_policy(result, rule, calibrator=map_)
     behind = rule(Curve(result.tally.with_scores(map_(result.tally.score))))

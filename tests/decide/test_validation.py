@@ -8,7 +8,7 @@ import pytest
 
 from baserate import Costs, Counts, Curve, Cut, OptionError, Policy, Rows, curve, decide, measure, population, tally
 from baserate._tally import Tally
-from baserate.calibrate._cross_fitting import assign_folds
+from baserate.calibration._cross_fitting import assign_folds
 from baserate.decide._rule import Rule
 from baserate.decide._validation import _fold_tables
 from baserate.shift import reweigh

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from baserate import Cut, OptionError, Policy, Tallies, draw, equalize, read, tally
+from baserate import Cut, OptionError, Policy, Tallies, draw, fairness, read, tally
 from tests.draw.drawings import check_repainting, lines_of, make_tallies, panels_of, spans_of
 
 
@@ -33,7 +33,7 @@ def test_drawing_stores_its_numbers_and_repaints_them() -> None:
 def test_dots_and_intervals_are_those_of_the_table() -> None:
     drawing = draw.groups(make_tallies(group=True), threshold=0.4, measures=["sensitivity", "auc"], level=0.9)
     for panel, measure in zip(panels_of(drawing.ax), ("sensitivity", "auc"), strict=True):
-        expected = equalize.group_table(make_tallies(group=True), policy=0.4, measures=[measure]).columns["value"]
+        expected = fairness.group_table(make_tallies(group=True), policy=0.4, measures=[measure]).columns["value"]
         dots = [line[0] for line in lines_of(panel) if len(line) == 1]
         assert [x for x, _ in dots] == list(expected)
         assert [y for _, y in dots] == [0, 1, 2]

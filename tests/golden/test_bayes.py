@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from baserate import Confusion, Counts, calibrate, measure, shift
+from baserate import Confusion, Counts, calibration, measure, shift
 
 Floats = npt.NDArray[np.float64]
 
@@ -180,7 +180,7 @@ def test_the_correction_of_posteriors_is_a_calibrator(gamma: float, p: float, wa
     positives, negatives = 1000.0, 1000.0
     here = positives / (positives + negatives)
     there = positives / (positives + gamma * negatives)
-    out, back = calibrate.prevalence(at=here, to=there), calibrate.prevalence(at=there, to=here)
+    out, back = calibration.prevalence(at=here, to=there), calibration.prevalence(at=there, to=here)
     assert out([p])[0] == pytest.approx(wanted, rel=1e-14)
     assert out([p])[0] == pytest.approx(p / (p + gamma * (1 - p)), rel=1e-14)
     assert back(out([p]))[0] == pytest.approx(p, rel=1e-14)

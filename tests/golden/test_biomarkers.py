@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from baserate import Calibrator, calibrate, read
+from baserate import Calibrator, calibration, read
 from tests.cli.shell import run
 
 NAMES = {"truth": "outcome", "score": "s100b", "positive": "Poor"}
@@ -16,7 +16,7 @@ ANY_SCORE = ("logistic", "histogram", "isotonic", "strict-isotonic", "venn-abers
 @pytest.mark.parametrize("method", ANY_SCORE)
 def test_s100b_is_calibrated(reference: Path, method: str) -> None:
     data = read.tallies(reference / "aSAH.csv", **NAMES)  # type: ignore[arg-type]  # names of columns
-    after = calibrate.cross_fit(data, method).pooled("s100b")
+    after = calibration.cross_fit(data, method).pooled("s100b")
     assert after.probable
     assert after.rows.sum() == 113
 

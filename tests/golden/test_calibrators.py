@@ -14,7 +14,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from baserate import Calibrator, Tally, calibrate, measure, tally
+from baserate import Calibrator, Tally, calibration, measure, tally
 
 Floats = npt.NDArray[np.float64]
 Columns = Callable[[str], dict[str, list[str]]]
@@ -40,7 +40,7 @@ def values(result: Calibrator) -> dict[str, float]:
 
 def test_the_offset_of_the_page(page: tuple[Any, Floats]) -> None:
     t = tally(*page)
-    result = calibrate.offset(t)
+    result = calibration.offset(t)
     added, derivation = result.parameters
     assert added.value == pytest.approx(-0.7024979226775016, rel=1e-13)
     assert added.standard_error == pytest.approx(0.0484060, abs=5e-8)
@@ -54,7 +54,7 @@ def test_the_offset_of_the_page(page: tuple[Any, Floats]) -> None:
 
 
 def test_temperature_beside_scikit_learn(page: tuple[Any, Floats], peers: dict[str, Any]) -> None:
-    result = values(calibrate.temperature(tally(*page)))
+    result = values(calibration.temperature(tally(*page)))
     # Theirs stops near the maximum; ours is where the slope of the likelihood is 0.
     assert result["slope"] == pytest.approx(peers["sk_temperature_beta(inv T)"], rel=1e-8)
     truth, p = page
@@ -65,13 +65,13 @@ def test_temperature_beside_scikit_learn(page: tuple[Any, Floats], peers: dict[s
 def test_platt_beside_scikit_learn(page: tuple[Any, Floats], peers: dict[str, Any]) -> None:
     t = tally(*page)
     for scale, name in (("log-odds", "sk_sigmoid_on_logit a,b"), ("score", "sk_sigmoid_on_prob a,b")):
-        result = values(calibrate.logistic(t, smoothed=True, scale=scale))  # type: ignore[arg-type]
+        result = values(calibration.logistic(t, smoothed=True, scale=scale))  # type: ignore[arg-type]
         a, b = peers[name]  # of 1/(1 + exp(a·x + b))
         assert (result["slope"], result["intercept"]) == pytest.approx((-a, -b), rel=2e-8)
 
 
 def test_a_logistic_fit_equals_that_of_the_page(page: tuple[Any, Floats]) -> None:
-    result = calibrate.logistic(tally(*page))
+    result = calibration.logistic(tally(*page))
     slope = result.parameters[1]
     assert values(result) == pytest.approx({"intercept": -0.6897839569176842, "slope": 0.9400481147756811}, rel=1e-9)
     assert (slope.low, slope.high) == pytest.approx((0.8754203499, 1.0046758796), abs=1e-9)
@@ -80,7 +80,7 @@ def test_a_logistic_fit_equals_that_of_the_page(page: tuple[Any, Floats]) -> Non
 @pytest.mark.parametrize("shape", ["abm", "ab", "am"])
 def test_beta_is_at_least_as_likely_as_betacal(shape: str, page: tuple[Any, Floats], peers: dict[str, Any]) -> None:
     truth, p = page
-    result = calibrate.fit(tally(truth, p), "beta", shape=shape)
+    result = calibration.fit(tally(truth, p), "beta", shape=shape)
     a, b, m = peers["betacal_abm map a,b,m" if shape == "abm" else f"betacal_{shape}"]
     form: Any = result.form
     assert (form.a, form.b) == pytest.approx((a, b), rel=2e-3)
@@ -94,7 +94,7 @@ def test_beta_is_at_least_as_likely_as_betacal(shape: str, page: tuple[Any, Floa
 
 def test_venn_abers_of_new_rows(page: tuple[Any, Floats], peers: dict[str, Any]) -> None:
     truth, p = page
-    result = calibrate.venn_abers(tally(truth[:2000], p[:2000]))
+    result = calibration.venn_abers(tally(truth[:2000], p[:2000]))
     low, high = result.bounds(p[2000:2010])
     wanted = np.array(peers["vennabers_fit_first2000_predict_next10_p0p1"])
     assert low == pytest.approx(wanted[:, 0], rel=1e-14, abs=1e-16)
@@ -104,7 +104,7 @@ def test_venn_abers_of_new_rows(page: tuple[Any, Floats], peers: dict[str, Any])
 
 def test_isotonic_steps_and_ici_equal_published_values(page: tuple[Any, Floats], peers: dict[str, Any]) -> None:
     truth, p = page
-    result = calibrate.isotonic(tally(truth, p))(p)
+    result = calibration.isotonic(tally(truth, p))(p)
     assert len(np.unique(result)) == peers["iso_n_steps"]
     assert np.abs(result - p).mean() == pytest.approx(peers["iso_ICI(mean|iso-p|)"], rel=1e-12)
 
@@ -122,7 +122,7 @@ def test_isotonic_beside_scikit_learn(*, weighted: bool) -> None:
     weight = np.random.default_rng(0).random(len(p)) + 0.1 if weighted else None
     theirs = IsotonicRegression(out_of_bounds="clip").fit(p, truth, sample_weight=weight)
     new = np.linspace(0, 1, 1001)
-    result = calibrate.isotonic(tally(truth, p, weight=weight))
+    result = calibration.isotonic(tally(truth, p, weight=weight))
     assert result(new) == pytest.approx(theirs.predict(new), rel=1e-10, abs=1e-12)
 
 
@@ -130,7 +130,7 @@ def test_logistic_and_beta_beside_scikit_learn() -> None:
     truth, p = naive()
     p = np.clip(p, 1e-12, 1 - 1e-12)
     t = tally(truth, p)
-    result = values(calibrate.logistic(t))
+    result = values(calibration.logistic(t))
     theirs = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000).fit(logit(p)[:, None], truth)
     assert result["slope"] == pytest.approx(theirs.coef_[0, 0], rel=1e-5)
     assert result["intercept"] == pytest.approx(theirs.intercept_[0], rel=1e-5)
@@ -141,7 +141,7 @@ def test_logistic_and_beta_beside_scikit_learn() -> None:
         return float(-log_expit(np.where(truth, x, -x)).sum())
 
     best = minimize(lost, [0, 1, 1], bounds=[(None, None), (0, None), (0, None)], tol=1e-14)
-    form: Any = calibrate.beta(t).form
+    form: Any = calibration.beta(t).form
     assert lost(np.array([form.c, form.a, form.b])) <= best.fun + 1e-9
     assert (form.c, form.a, form.b) == pytest.approx(tuple(best.x), abs=2e-3)
 
@@ -152,20 +152,22 @@ def test_errors_beside_statsmodels() -> None:
     t = tally(truth, p)
     first, second = np.log(p), -np.log1p(-p)
     fit = sm.Logit(truth, np.stack([first, second, np.ones(len(p))], axis=1)).fit(disp=0, tol=1e-12)
-    result = calibrate.beta(t)
+    result = calibration.beta(t)
     if (fit.params[:2] > 0).all():
         assert [each.standard_error for each in result.parameters[:3]] == pytest.approx(list(fit.bse), rel=1e-6)
     line = sm.Logit(truth, sm.add_constant(logit(p))).fit(disp=0, tol=1e-12)
-    assert [each.standard_error for each in calibrate.logistic(t).parameters] == pytest.approx(list(line.bse), rel=1e-6)
+    assert [each.standard_error for each in calibration.logistic(t).parameters] == pytest.approx(
+        list(line.bse), rel=1e-6
+    )
     slope = sm.Logit(truth, logit(p)[:, None]).fit(disp=0, tol=1e-12)
-    assert calibrate.temperature(t).parameters[0].standard_error == pytest.approx(slope.bse[0], rel=1e-6)
+    assert calibration.temperature(t).parameters[0].standard_error == pytest.approx(slope.bse[0], rel=1e-6)
 
 
 def test_an_offset_is_a_logistic_regression_whose_slope_is_held_at_one() -> None:
     truth, p = naive()
     p = np.clip(p, 1e-12, 1 - 1e-12)
     fit = sm.GLM(truth, np.ones((len(p), 1)), family=sm.families.Binomial(), offset=logit(p)).fit(tol=1e-12)
-    added = calibrate.offset(tally(truth, p)).parameters[0]
+    added = calibration.offset(tally(truth, p)).parameters[0]
     assert added.value == pytest.approx(fit.params[0], rel=1e-9)
     assert added.standard_error == pytest.approx(fit.bse[0], rel=1e-6)
 
@@ -174,7 +176,7 @@ def test_weights_have_the_errors_of_a_sandwich() -> None:
     truth, p = naive()
     p = np.clip(p, 1e-6, 1 - 1e-6)
     weight = np.random.default_rng(1).random(len(p)) + 0.5
-    result = calibrate.temperature(Tally.of_rows(truth, p, weight=weight))
+    result = calibration.temperature(Tally.of_rows(truth, p, weight=weight))
     x, slope = logit(p), result.parameters[0].value
     q = expit(slope * x)
     bread, meat = (weight * x**2 * q * (1 - q)).sum(), (weight**2 * x**2 * q * (1 - q)).sum()

@@ -9,7 +9,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 import baserate
-from baserate import Results, equalize
+from baserate import Results, fairness
 from tests.golden.compas import FILTERED, RACES, SIX, UNFILTERED, people, tallies
 from tests.golden.conftest import Columns
 
@@ -19,7 +19,7 @@ BOTH = ("race", "sex")
 @pytest.fixture(scope="module")
 def unfiltered_tallies(columns: Columns) -> Results:
     measures = ["fpr", "fnr", "precision", "npv"]
-    return equalize.compare_groups(
+    return fairness.compare_groups(
         tallies(columns, UNFILTERED, SIX, group=BOTH), by="race", policy=0.5, measures=measures, n_permutations=100
     )
 
@@ -51,7 +51,7 @@ def test_groups_of_a_few_people_are_marked(unfiltered_tallies: Results) -> None:
 
 def test_gaps_of_the_filtered_rows_depend_on_their_definition(columns: Columns) -> None:
     both = tallies(columns, FILTERED, group=BOTH)
-    result = equalize.group_gaps(both, by="race", policy=0.5)
+    result = fairness.group_gaps(both, by="race", policy=0.5)
     odds = {row["kind"]: row for row in result.rows() if row["parity"] == "equalized-odds"}
     assert round(odds["max_difference"]["value"], 4) == 0.2116
     assert round(odds["mean_absolute"]["value"], 4) == 0.2074
@@ -61,9 +61,9 @@ def test_gaps_of_the_filtered_rows_depend_on_their_definition(columns: Columns) 
 
 def test_the_significant_disparity_is_between_the_large_groups(columns: Columns) -> None:
     six = tallies(columns, UNFILTERED, SIX, group=BOTH)
-    every = equalize.compare_groups(six, by="race", policy=0.5, measures=["fpr"], min_size=1)
+    every = fairness.compare_groups(six, by="race", policy=0.5, measures=["fpr"], min_size=1)
     (masked,) = [row for row in every.rows() if row["kind"] == "max_difference"]
-    result = equalize.compare_groups(six, by="race", policy=0.5, measures=["fpr"])
+    result = fairness.compare_groups(six, by="race", policy=0.5, measures=["fpr"])
     (gap,) = [row for row in result.rows() if row["kind"] == "max_difference"]
     (pair,) = [
         row for row in result.rows() if row["group"] == {"race": RACES[1]} and row["other"] == {"race": RACES[0]}
@@ -82,7 +82,7 @@ def test_differences_agree_with_pandas_and_statsmodels(columns: Columns) -> None
     negatives = table[~table["again"]].assign(flagged=lambda rows: rows["decile"] >= 0.5)
     counted = negatives.groupby("race")["flagged"].agg(["sum", "count"])
     six = tallies(columns, UNFILTERED, SIX)
-    result = {row["group"]["race"]: row for row in equalize.group_differences(six, policy=0.5, measures=["fpr"]).rows()}
+    result = {row["group"]["race"]: row for row in fairness.group_differences(six, policy=0.5, measures=["fpr"]).rows()}
     assert {*result} == {*SIX} - {"African-American"}
     first = counted.loc["African-American"]
     for race, row in result.items():

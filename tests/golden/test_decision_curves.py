@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from baserate import Counts, Results, calibrate, decide, measure, read, shift, tally
+from baserate import Counts, Results, calibration, decide, measure, read, shift, tally
 from tests.golden.conftest import Columns
 
 Floats = npt.NDArray[np.float64]
@@ -65,7 +65,7 @@ def test_at_threshold_zero_everybody_is_flagged(people: dict[str, Any], load_pub
 
 def test_age_as_a_probability_at_all_thresholds(people: dict[str, Any], columns: Columns) -> None:
     table = columns("dcurves/r_simple_binary_dca_result_df.csv")
-    people = people | {"risk": calibrate.logistic(tally(people["cancer"], people["age"]))(people["age"])}
+    people = people | {"risk": calibration.logistic(tally(people["cancer"], people["age"]))(people["age"])}
     result = simulate(people, "risk", thresholds=THRESHOLDS)
     for column in ("net_benefit", "tp_rate", "fp_rate"):
         assert select_strategy(result, "model", column) == pytest.approx(

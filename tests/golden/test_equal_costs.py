@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from baserate import Costs, equalize
+from baserate import Costs, fairness
 from tests.golden.compas import POPULATIONS, SIX, tallies
 from tests.golden.conftest import Columns
 
@@ -26,7 +26,7 @@ def test_costs_and_prices_are_the_exact_ones(
     data = tallies(columns, population)
     for name, costs in COSTS.items():
         for rule, parity in PARITIES.items():
-            result = equalize.impact(data, equalize.Goal(parity, costs=costs), interval=None).data
+            result = fairness.impact(data, fairness.Goal(parity, costs=costs), interval=None).data
             assert result["rows"] == POPULATIONS[population]
             assert result["cost"] == pytest.approx(wanted[name][rule]["expected_cost"], abs=1e-9)
             assert result["cost_without"] == pytest.approx(wanted[name]["none"]["expected_cost"], abs=1e-9)
@@ -38,6 +38,6 @@ def test_one_of_six_races_is_the_binding_constraint(
 ) -> None:
     wanted = load_published("compas_reference.json")[population]["deterministic_and_relaxed"]["six_races_eo"]
     data = tallies(columns, population, SIX)
-    result = equalize.impact(data, equalize.Goal("equalized-odds"), interval=None).data
+    result = fairness.impact(data, fairness.Goal("equalized-odds"), interval=None).data
     assert 1 - result["cost"] == pytest.approx(wanted["accuracy"], abs=1e-9)
     assert result["binds"] == [{"race": "Hispanic"}]

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from baserate import Costs, Curve, RandomizedCut, equalize, measure
-from baserate.equalize import Goal
-from baserate.equalize._group_counts import group_tables
+from baserate import Costs, Curve, RandomizedCut, fairness, measure
+from baserate.fairness import Goal
+from baserate.fairness._group_counts import group_tables
 from tests.golden.compas import FILTERED, POPULATIONS, SIX, UNFILTERED, tallies
 from tests.golden.conftest import Columns
 from tests.tiers import take_in_tiers
@@ -42,7 +42,7 @@ def test_least_cost_under_each_parity(
     output = load_published("compas_reference.json")[population]["exact"][paid][parity]
     t = tallies(columns, population)
     goal = Goal(PARITIES[parity], within=inf if parity == "none" else 0.0, costs=COSTS[paid])
-    policy = equalize.optimal_policy(t, goal)
+    policy = fairness.optimal_policy(t, goal)
     assert policy.settings["cost"] == pytest.approx(output["expected_cost"], abs=EXACT)
     for group, result in group_tables(t, policy, "decile").items():
         (race,) = group
@@ -58,16 +58,16 @@ def test_accuracy_within_a_tolerance(
     columns: Columns, load_published: Published, population: str, bound: float, parity: str
 ) -> None:
     output = load_published("compas_reference.json")[population]["deterministic_and_relaxed"]
-    policy = equalize.optimal_policy(tallies(columns, population), Goal(PARITIES[parity], within=bound))
+    policy = fairness.optimal_policy(tallies(columns, population), Goal(PARITIES[parity], within=bound))
     assert 1 - policy.settings["cost"] == pytest.approx(output[f"relaxed_lp_{parity}_tol{bound:g}"], abs=EXACT)
 
 
 def test_the_published_accuracies_and_costs(columns: Columns) -> None:
     result = {
         population: [
-            round(1 - equalize.optimal_policy(t, Goal("equalized-odds")).settings["cost"], 6),
-            round(1 - equalize.optimal_policy(t, Goal("equal-opportunity")).settings["cost"], 6),
-            round(equalize.optimal_policy(t, Goal("equalized-odds", costs=Costs(fp=2, fn=1))).settings["cost"], 6),
+            round(1 - fairness.optimal_policy(t, Goal("equalized-odds")).settings["cost"], 6),
+            round(1 - fairness.optimal_policy(t, Goal("equal-opportunity")).settings["cost"], 6),
+            round(fairness.optimal_policy(t, Goal("equalized-odds", costs=Costs(fp=2, fn=1))).settings["cost"], 6),
         ]
         for population in POPULATIONS
         for t in [tallies(columns, population)]
@@ -76,7 +76,7 @@ def test_the_published_accuracies_and_costs(columns: Columns) -> None:
 
 
 def test_the_mixture_where_it_is_unique(columns: Columns) -> None:
-    policy = equalize.optimal_policy(tallies(columns, FILTERED), Goal("equalized-odds"))
+    policy = fairness.optimal_policy(tallies(columns, FILTERED), Goal("equalized-odds"))
     wanted = {"African-American": {0.7: 0.8010, 0.6: 0.1990}, "Caucasian": {0.5: 0.7796, 0.4: 0.2204}}
     for (race,), result in policy.by_group.items():
         assert isinstance(result, RandomizedCut)
@@ -95,7 +95,7 @@ def test_labels_are_a_score_of_two_values(
         group: Curve(tally.with_scores((tally.score >= base / 10 - 0.05).astype(np.float64)))
         for group, tally in t.models["decile"].items()
     }
-    policy = equalize.optimal_policy(labels, Goal("equalized-odds"), reversal=True)
+    policy = fairness.optimal_policy(labels, Goal("equalized-odds"), reversal=True)
     assert 1 - policy.settings["cost"] == pytest.approx(
         output[f"binary_derived_base_decile>={base}"]["accuracy"], abs=EXACT
     )
@@ -104,7 +104,7 @@ def test_labels_are_a_score_of_two_values(
 @pytest.mark.parametrize(("population", "wanted"), [*zip(POPULATIONS, (0.631414, 0.629545), strict=True)])
 def test_six_groups_are_held_to_the_weakest_scores(columns: Columns, population: str, wanted: float) -> None:
     t = tallies(columns, population, SIX)
-    policy = equalize.optimal_policy(t, Goal("equalized-odds"))
+    policy = fairness.optimal_policy(t, Goal("equalized-odds"))
     assert 1 - policy.settings["cost"] == pytest.approx(wanted, abs=5e-7)
     small = [note for note in policy.notes if "has only" in note]
     assert {race for race in SIX if any(race in note for note in small)} == {"Asian", "Native American"}

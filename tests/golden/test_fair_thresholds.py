@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from baserate import Costs, Curve, Tallies, curve
-from baserate.equalize import (
+from baserate.fairness import (
     Goal,
     RocCrossing,
     choose_roc_crossing,
@@ -15,7 +15,7 @@ from baserate.equalize import (
     optimal_policy,
     roc_crossings,
 )
-from baserate.equalize._group_counts import group_tables, rate_gaps
+from baserate.fairness._group_counts import group_tables, rate_gaps
 from tests.golden.compas import POPULATIONS, tallies
 from tests.golden.conftest import Columns
 

@@ -7,8 +7,8 @@ import pytest
 from fairlearn.postprocessing import ThresholdOptimizer
 from sklearn.linear_model import LogisticRegression
 
-from baserate import Costs, Tallies, UnknownLabelError, equalize, read
-from baserate.equalize import Goal
+from baserate import Costs, Tallies, UnknownLabelError, fairness, read
+from baserate.fairness import Goal
 from bench._scores import PassthroughClassifier
 
 CONSTRAINTS = {
@@ -67,7 +67,7 @@ def test_our_optimum_costs_no_more_than_fairlearns(
     # Balanced accuracy is the accuracy where mistakes cost as much as their class is rare.
     balanced = Costs(fp=0.5 / (1 - denied.mean()), fn=0.5 / denied.mean())
     costs = balanced if objective == "balanced_accuracy_score" else Costs()
-    ours = equalize.optimal_policy(groups, Goal(CONSTRAINTS[constraint], costs=costs)).settings["cost"]
+    ours = fairness.optimal_policy(groups, Goal(CONSTRAINTS[constraint], costs=costs)).settings["cost"]
     _, chance = run_fairlearn(mortgages, constraint, objective)
     cost = np.where(denied, costs.fn * (1 - chance), costs.fp * chance).mean()
     assert ours - 1e-12 <= cost <= ours + AHEAD
@@ -77,4 +77,4 @@ def test_unknown_groups_raise(mortgages: dict[str, Any], groups: Tallies) -> Non
     chosen, _ = run_fairlearn(mortgages, "equalized_odds", "accuracy_score")
     assert not chosen.predict(np.ones((20, 1)), sensitive_features=["unheard of"] * 20, random_state=0).any()
     with pytest.raises(UnknownLabelError, match="unheard of"):
-        equalize.optimal_policy(groups, Goal()).action(1.0, ["unheard of"], id=1)
+        fairness.optimal_policy(groups, Goal()).action(1.0, ["unheard of"], id=1)

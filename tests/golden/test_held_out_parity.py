@@ -2,8 +2,8 @@
 
 import pytest
 
-from baserate import equalize
-from baserate.equalize import Folds, Goal
+from baserate import fairness
+from baserate.fairness import Folds, Goal
 from tests.golden.compas import FILTERED, tallies
 from tests.golden.conftest import Columns
 
@@ -14,7 +14,7 @@ def test_equalized_odds_do_not_carry_over(columns: Columns) -> None:
 
     Of fifteen such runs of ours the means lay between .034 and .043, the quantiles between .067 and .095.
     """
-    result = equalize.cross_validate(
+    result = fairness.cross_validate(
         tallies(columns, FILTERED), Goal("equalized-odds"), folds=Folds(folds=2, repeats=100)
     )
     assert len(result.greatest_gaps) == 200

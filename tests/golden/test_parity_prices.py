@@ -4,8 +4,8 @@ from functools import partial
 
 import pytest
 
-from baserate import Costs, equalize
-from baserate.equalize import Goal
+from baserate import Costs, fairness
+from baserate.fairness import Goal
 from tests.golden.compas import POPULATIONS, tallies
 from tests.golden.conftest import Columns
 
@@ -18,7 +18,7 @@ FREE = (0.656098, 0.662941)
 @pytest.mark.parametrize("place", [0, 1], ids=POPULATIONS)
 def test_the_value_of_a_tolerance_agrees_with_published_values(columns: Columns, place: int) -> None:
     people = tallies(columns, [*POPULATIONS][place])
-    result = equalize.frontier(people, Goal("equalized-odds"), within=[0, 0.02, 0.05, 0.1])
+    result = fairness.frontier(people, Goal("equalized-odds"), within=[0, 0.02, 0.05, 0.1])
     assert [1 - cost for cost in result.columns["cost"]] == near(RELAXED[place])
     assert 1 - result.columns["deterministic_cost"][1] == near(DETERMINISTIC[place])
     assert 1 - result.data["cost_without"] == near(FREE[place])
@@ -27,7 +27,7 @@ def test_the_value_of_a_tolerance_agrees_with_published_values(columns: Columns,
 @pytest.mark.parametrize("place", [0, 1], ids=POPULATIONS)
 def test_false_alarms_that_cost_ten_times_as_much_make_scores_useless(columns: Columns, place: int) -> None:
     people = tallies(columns, [*POPULATIONS][place])
-    result = equalize.frontier(people, Goal("equalized-odds", costs=Costs(fp=10, fn=1)), within=[0, 0.05, 1])
+    result = fairness.frontier(people, Goal("equalized-odds", costs=Costs(fp=10, fn=1)), within=[0, 0.05, 1])
     assert result.columns["price"] == [0, 0, 0]
     for name in ("cost", "deterministic_cost", "blind_cost"):
         assert result.columns[name] == near([(0.466179, 0.470443)[place]] * 3)

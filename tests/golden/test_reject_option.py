@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from baserate import Cut, Policy, Tallies, decide, equalize, measure, read
+from baserate import Cut, Policy, Tallies, decide, fairness, measure, read
 from baserate._tally import Group
-from baserate.equalize import Goal
-from baserate.equalize._group_counts import rate_gaps
+from baserate.fairness import Goal
+from baserate.fairness._group_counts import rate_gaps
 from tests.golden.compas import POPULATIONS, RACES, people
 from tests.golden.conftest import Columns
 
@@ -69,7 +69,7 @@ def test_our_band_is_as_good_as_that_of_aif360(setting: Asked, aif360: dict[str,
     rates = aif360[metric]
     within = {rate: abs(rates[RACES[0]][names[rate]] - rates[RACES[1]][names[rate]]) for rate in goal.rates}
     tallies = setting[1].tallies
-    policy = equalize.reject_option(
+    policy = fairness.reject_option(
         tallies, Goal(goal.parity, within=within), favor=RACES[0], favorable="pass", objective="balanced_accuracy"
     )
     there = decide.decision_tables(tallies, policy)
@@ -80,7 +80,7 @@ def test_our_band_is_as_good_as_that_of_aif360(setting: Asked, aif360: dict[str,
 
 @pytest.mark.parametrize("parity", METRICS.values())
 def test_within_the_bound_that_aif360_has_the_same_band_is_the_best_of_all(setting: Asked, parity: str) -> None:
-    policy = equalize.reject_option(
+    policy = fairness.reject_option(
         setting[1].tallies,
         Goal(parity, within=0.05),
         favor=RACES[0],
@@ -118,6 +118,6 @@ def test_one_threshold_is_the_best_of_a_plain_loop(
         if max(apart) <= within:
             errors[threshold] = sum((score >= threshold) != back for back, score, _ in rows) / len(rows)
     best = min(errors, key=lambda threshold: (errors[threshold], -threshold))
-    policy = equalize.common_threshold(setting[1].tallies, Goal(parity, within=within))
+    policy = fairness.common_threshold(setting[1].tallies, Goal(parity, within=within))
     assert policy.threshold == best
     assert policy.settings["cost"] == pytest.approx(errors[best], abs=1e-12)

@@ -15,7 +15,7 @@ import pytest
 from baserate import FitError, MulticlassRows
 from baserate._numeric.simplex import fit_least_squares, fit_likelihood, fit_mixture
 from baserate._rows import MulticlassTarget
-from baserate.calibrate.multiclass import bias_corrected
+from baserate.calibration.multiclass import bias_corrected
 from baserate.shift import MulticlassPrevalence
 from baserate.shift._estimators import MULTICLASS_METHODS as METHODS
 

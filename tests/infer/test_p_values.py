@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from baserate import Rows, Tallies, Tally, UsageError, equalize, infer, shift, tally
+from baserate import Rows, Tallies, Tally, UsageError, fairness, infer, shift, tally
 from baserate._formatting import format_p, format_p_phrase
 from baserate._tally import Group
 from baserate.infer import compare, tabulate_comparisons
@@ -96,7 +96,7 @@ def test_permutation_p_values_without_permutations_beyond_are_bounds() -> None:
     actual: dict[Group, Tally] = {
         (name,): Tally.from_counts([1.0, 0.0], [hits, [0, 0]]) for name, hits in tables.items()
     }
-    result = equalize.group_gaps(Tallies({"m": actual}, ("g",)), measures=["sensitivity"], n_permutations=99)
+    result = fairness.group_gaps(Tallies({"m": actual}, ("g",)), measures=["sensitivity"], n_permutations=99)
     (row,) = [row for row in result.rows() if row["kind"] == "max_difference"]
     assert (row["p"], row["p_is_bound"]) == (0.01, True)
 

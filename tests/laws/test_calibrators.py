@@ -9,7 +9,7 @@ from hypothesis import assume, given, reject, strategies as st
 from scipy.optimize import isotonic_regression
 from scipy.special import expit, logit
 
-from baserate import Calibrator, FitError, NotAProbabilityError, Tally, calibrate, curve, measure, tally
+from baserate import Calibrator, FitError, NotAProbabilityError, Tally, calibration, curve, measure, tally
 from baserate._numeric.logistic import fit_logistic, log_odds
 from tests.strategies import Rows, rows
 
@@ -22,7 +22,7 @@ inside = rows(score=st.integers(1, 99).map(lambda k: k / 100), min_size=4)
 scores = rows(score=st.integers(-50, 50).map(lambda k: k / 8), min_size=4)
 """Scores of any kind."""
 grid = np.concatenate([[0.0], np.linspace(0, 1, 97), [1e-300, 1.0]])
-KEEP_ORDER = [name for name in calibrate.BINARY_METHODS if name != "histogram"]
+KEEP_ORDER = [name for name in calibration.BINARY_METHODS if name != "histogram"]
 
 
 def both_classes(sample: Rows) -> Tally:
@@ -33,12 +33,12 @@ def both_classes(sample: Rows) -> Tally:
 def fit_calibrator(method: str, t: Tally) -> Calibrator:
     """A map, where the data determine one."""
     try:
-        return calibrate.fit(t, method)
+        return calibration.fit(t, method)
     except FitError:
         reject()
 
 
-@given(probabilities, st.sampled_from(list(calibrate.BINARY_METHODS)))
+@given(probabilities, st.sampled_from(list(calibration.BINARY_METHODS)))
 def test_calibrators_return_probabilities(sample: Rows, method: str) -> None:
     result = fit_calibrator(method, both_classes(sample))(grid)
     assert result.min() >= 0
@@ -67,7 +67,7 @@ def test_order_preserving_calibrators_keep_the_auc(sample: Rows, method: str) ->
 @given(scores)
 def test_strictly_increasing_calibrators_keep_the_order_of_any_score(sample: Rows) -> None:
     t = both_classes(sample)
-    result = calibrate.isotonic(t, strict=True)
+    result = calibration.isotonic(t, strict=True)
     after = t.with_scores(result(t.score))
     assert result.rises
     assert measure.auc(curve(after)) == measure.auc(curve(t))
@@ -75,7 +75,7 @@ def test_strictly_increasing_calibrators_keep_the_order_of_any_score(sample: Row
     assert after.score.max() < 1
 
 
-@given(probabilities, st.sampled_from(list(calibrate.BINARY_METHODS)))
+@given(probabilities, st.sampled_from(list(calibration.BINARY_METHODS)))
 def test_saved_calibrators_are_read_unchanged(sample: Rows, method: str) -> None:
     result = fit_calibrator(method, both_classes(sample))
     again = Calibrator.from_json(result.to_json())
@@ -87,46 +87,46 @@ def test_saved_calibrators_are_read_unchanged(sample: Rows, method: str) -> None
 @given(inside)
 def test_an_offset_equals_a_prevalence_adjustment_and_a_line_of_slope_one(sample: Rows) -> None:
     t = both_classes(sample)
-    result = calibrate.offset(t)
+    result = calibration.offset(t)
     p = result(t.score)
     # The mean is that of the rows.
     assert (p * t.mass.sum(axis=0)).sum() / t.total == pytest.approx(t.prevalence, rel=1e-11)
     added, derivation = result.parameters
     # The same as carrying from the derivation prevalence to that of the rows …
-    carried = calibrate.prevalence(at=derivation.value, to=t.prevalence)
+    carried = calibration.prevalence(at=derivation.value, to=t.prevalence)
     assert carried(t.score) == pytest.approx(p, rel=1e-9)
     # … and as a logistic regression of what is left after the log-odds: no slope would add to it.
     assert p == pytest.approx(expit(logit(t.score) + added.value), rel=1e-12)
-    again = calibrate.offset(t.with_scores(p))
+    again = calibration.offset(t.with_scores(p))
     assert again.parameters[0].value == pytest.approx(0, abs=1e-8)
 
 
 @given(st.lists(hundredths, min_size=1), st.floats(0.001, 0.999), st.floats(0.001, 0.999))
 def test_repriored_probabilities_come_back(p: list[float], here: float, there: float) -> None:
-    out, back = calibrate.prevalence(at=here, to=there), calibrate.prevalence(at=there, to=here)
+    out, back = calibration.prevalence(at=here, to=there), calibration.prevalence(at=there, to=here)
     between, original = out(p), np.array(p)
     # A probability near 1 has lost digits of its complement, which the way back enlarges by its slope.
     lost = np.finfo(np.float64).eps * original * (1 - original) / np.maximum(1 - between, np.finfo(np.float64).eps)
     assert (abs(back(between) - original) <= 1e-12 * original + 1e-15 + 2 * lost).all()
-    assert calibrate.prevalence(at=here, to=here)(p) == pytest.approx(np.array(p), rel=1e-15)
+    assert calibration.prevalence(at=here, to=here)(p) == pytest.approx(np.array(p), rel=1e-15)
     assert out([0.0, 1.0]).tolist() == [0.0, 1.0]
 
 
 @given(scores)
 def test_isotonic_is_calibrated_on_its_own_pools(sample: Rows) -> None:
     t = both_classes(sample)
-    after = t.with_scores(calibrate.isotonic(t)(t.score))
+    after = t.with_scores(calibration.isotonic(t)(t.score))
     assert after.score == pytest.approx(after.positive / (after.positive + after.negative), rel=1e-13, abs=1e-15)
     share = t.positive / (t.positive + t.negative)
     weight = t.positive + t.negative
     wanted = isotonic_regression(share[::-1], weights=weight[::-1]).x[::-1]
-    assert calibrate.isotonic(t)(t.score) == pytest.approx(wanted, rel=1e-12, abs=1e-14)
+    assert calibration.isotonic(t)(t.score) == pytest.approx(wanted, rel=1e-12, abs=1e-14)
 
 
 @given(scores, st.integers(1, 12))
 def test_a_histogram_is_calibrated_on_its_own_bins(sample: Rows, bins: int) -> None:
     t = both_classes(sample)
-    p = calibrate.histogram(t, bins=bins)(t.score)
+    p = calibration.histogram(t, bins=bins)(t.score)
     for share in np.unique(p):
         there = p == share
         hits, all_ = t.positive[there].sum(), (t.positive + t.negative)[there].sum()
@@ -137,7 +137,7 @@ def test_a_histogram_is_calibrated_on_its_own_bins(sample: Rows, bins: int) -> N
 @given(scores, st.lists(st.integers(-60, 60).map(lambda k: k / 16), min_size=1, max_size=8))
 def test_venn_abers_is_an_isotonic_regression_with_one_more_row(sample: Rows, new: list[float]) -> None:
     t = both_classes(sample)
-    result = calibrate.venn_abers(t)
+    result = calibration.venn_abers(t)
     if result.form.of_probabilities:
         new = [each for each in new if 0 <= each <= 1]
         assume(new)
@@ -167,7 +167,7 @@ def test_fitted_parameters_maximize_the_likelihood(sample: Rows, others: list[tu
     t = both_classes(sample)
     for name in ("temperature", "logistic", "beta"):
         try:
-            result = calibrate.fit(t, name)
+            result = calibration.fit(t, name)
         except FitError:
             continue
         form = result.form
@@ -186,15 +186,15 @@ def test_a_count_is_repetition(sample: Rows, times: int) -> None:
     often = tally(np.repeat(sample.truth, times), np.repeat(sample.score, times))
     counted = tally(*sample, count=np.full(len(sample.truth), times))
     weighted = tally(*sample, weight=np.full(len(sample.truth), float(times)))
-    for name in calibrate.BINARY_METHODS:
+    for name in calibration.BINARY_METHODS:
         try:
-            result = calibrate.fit(t, name)
+            result = calibration.fit(t, name)
         except FitError:
             continue
-        repeated = calibrate.fit(often, name)(grid)
-        assert calibrate.fit(counted, name)(grid) == pytest.approx(repeated, rel=1e-9, abs=1e-12)
+        repeated = calibration.fit(often, name)(grid)
+        assert calibration.fit(counted, name)(grid) == pytest.approx(repeated, rel=1e-9, abs=1e-12)
         if name != "venn-abers":  # which knows no weights
-            assert calibrate.fit(weighted, name)(grid) == pytest.approx(repeated, rel=1e-9, abs=1e-12)
+            assert calibration.fit(weighted, name)(grid) == pytest.approx(repeated, rel=1e-9, abs=1e-12)
         if name not in {"venn-abers", "strict-isotonic"}:  # which know how many rows there are
             assert repeated == pytest.approx(result(grid), rel=1e-6, abs=1e-8)
 
@@ -207,7 +207,7 @@ def test_the_order_of_rows_changes_nothing(sample: Rows, random: object) -> None
     random.shuffle(order)  # type: ignore[attr-defined]
     shuffled = tally(sample.truth[order], sample.score[order])
     for name in ("isotonic", "offset", "identity"):
-        one, other = calibrate.cross_fit(t, name, folds=2), calibrate.cross_fit(shuffled, name, folds=2)
+        one, other = calibration.cross_fit(t, name, folds=2), calibration.cross_fit(shuffled, name, folds=2)
         assert (one.digest, one.rows.sum()) == (other.digest, t.rows.sum())
 
 
@@ -217,7 +217,7 @@ def test_scores_that_are_not_probabilities_are_fitted_without_log_odds(sample: R
     assume(not (t.score[-1] >= 0 and t.score[0] <= 1))
     for name in ("identity", "offset", "temperature", "beta"):
         with pytest.raises(NotAProbabilityError, match="take any score"):
-            calibrate.fit(t, name)
+            calibration.fit(t, name)
     result = fit_calibrator("logistic", t)
     assume(result.rises)
     assume(result.parameters[1].value < 20)
@@ -229,7 +229,7 @@ def test_scores_that_are_not_probabilities_are_fitted_without_log_odds(sample: R
 def test_smoothed_targets_always_have_a_finite_fit(sample: Rows) -> None:
     t = both_classes(sample)
     assume(len(t.score) > 1)
-    result = calibrate.logistic(t, smoothed=True)
+    result = calibration.logistic(t, smoothed=True)
     assert np.isfinite(result(grid)).all()
     hits, misses = t.positives, t.negatives
     high, low = (hits + 1) / (hits + 2), 1 / (misses + 2)

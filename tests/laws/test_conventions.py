@@ -23,10 +23,10 @@ from baserate import (
     RandomizedCut,
     Tally,
     Target,
-    calibrate,
+    calibration,
     curve,
     decide,
-    equalize,
+    fairness,
     infer,
     measure,
     population,
@@ -229,20 +229,20 @@ def convention_21_0_and_1_have_no_log_odds() -> None:
 def convention_22_a_calibrator_never_reverses_the_order_of_scores() -> None:
     upside_down = tally([1, 1, 0, 1, 0, 0], [0.1, 0.2, 0.3, 0.4, 0.7, 0.9])
     for method in ("temperature", "logistic", "beta", "isotonic", "venn-abers"):
-        result = calibrate.fit(upside_down, method)
+        result = calibration.fit(upside_down, method)
         assert result.never_falls
         assert (np.diff(result(np.linspace(0, 1, 11))) >= 0).all()
-    assert any("never reverses scores" in note for note in calibrate.logistic(upside_down).notes)
-    assert calibrate.prevalence(at=0.5, to=0.1)([0, 1]).tolist() == [0, 1]
+    assert any("never reverses scores" in note for note in calibration.logistic(upside_down).notes)
+    assert calibration.prevalence(at=0.5, to=0.1)([0, 1]).tolist() == [0, 1]
 
 
 def convention_23_calibrated_scores_are_evaluated_on_other_rows() -> None:
     rng = np.random.default_rng(0)
     data = read.tallies({"y": rng.random(60) < 0.5, "p": rng.random(60)}, truth="y", score="p")
-    result = calibrate.fit(data, "isotonic")
+    result = calibration.fit(data, "isotonic")
     assert result.was_fitted_on(data.tally)
     own = data.tally.with_scores(result(data.tally.score))
-    assert measure.brier(own) < measure.brier(calibrate.cross_fit(data.tally, "isotonic"))
+    assert measure.brier(own) < measure.brier(calibration.cross_fit(data.tally, "isotonic"))
     quick = infer.CalibrationOptions(n_simulations=0)
     assert "fitted to the same rows" in infer.calibration_summary(data, options=quick, after=result).data["notes"][-1]
     other = read.tallies({"y": [1, 0], "p": [0.2, 0.3]}, truth="y", score="p")
@@ -358,13 +358,13 @@ def convention_33_a_group_enters_the_comparisons_of_its_defined_rates() -> None:
     result = read.tallies(table, truth="y", score="p", group="g")
     (row,) = (
         row
-        for row in equalize.group_table(result, measures=["sensitivity"]).rows()
+        for row in fairness.group_table(result, measures=["sensitivity"]).rows()
         if row["group"] is not None and row["group"]["g"] == "m"
     )
     assert (row["value"], row["why"]) == (None, "there are no positives")
     with pytest.raises(FitError, match="g = m has no positives"):
-        equalize.optimal_policy(result, equalize.Goal("equal-opportunity"))
-    policy = equalize.optimal_policy(result, equalize.Goal("equal-opportunity"), otherwise="refer")
+        fairness.optimal_policy(result, fairness.Goal("equal-opportunity"))
+    policy = fairness.optimal_policy(result, fairness.Goal("equal-opportunity"), otherwise="refer")
     assert policy.action(0.9, ["m"]) == "refer"
 
 
@@ -374,7 +374,7 @@ def convention_34_a_gap_is_the_greatest_difference() -> None:
         "p": [0.9, 0.1] * 4 + [0.9, 0.1, 0.2, 0.8] * 2 + [0.2, 0.1] * 4,
         "g": [*"f" * 8, *"m" * 8, *"x" * 8],
     }
-    result = equalize.group_gaps(
+    result = fairness.group_gaps(
         read.tallies(table, truth="y", score="p", group="g"), n_permutations=100, min_size=1
     ).rows()
     output = {(row["measure"], row["kind"]): row for row in result}
@@ -392,18 +392,18 @@ def convention_35_a_parity_holds_in_expectation() -> None:
     table = {"y": truth, "p": np.where(np.arange(2000) % 2, score, score**2), "g": ["f", "m"] * 1000}
     result = read.tallies(table, truth="y", score="p", group="g")
     for within in (0.0, 0.03):
-        policy = equalize.optimal_policy(result, equalize.Goal("equalized-odds", within=within))
+        policy = fairness.optimal_policy(result, fairness.Goal("equalized-odds", within=within))
         flagged = [tables["flag"] for group, tables in decide.decision_tables(result, policy).items() if group]
         for rate in (measure.sensitivity, measure.fpr):
             assert abs(rate(flagged[0]) - rate(flagged[1])) <= within + 1e-9
     assert "does not hold exactly on others" in " ".join(
-        equalize.impact(result, equalize.Goal("equalized-odds")).data["notes"]
+        fairness.impact(result, fairness.Goal("equalized-odds")).data["notes"]
     )
 
 
 def convention_36_nothing_is_called_fair() -> None:
     table = {"y": [1, 0, 1, 0], "p": [0.9, 0.6, 0.4, 0.1], "g": ["f", "f", "m", "m"]}
-    result = equalize.impact(read.tallies(table, truth="y", score="p", group="g"), equalize.Goal("equalized-odds"))
+    result = fairness.impact(read.tallies(table, truth="y", score="p", group="g"), fairness.Goal("equalized-odds"))
     assert "fair" not in result.to_json().lower()
     assert "does not constrain" in result.data["promises"][0]
     assert result.data["needs_group"]

@@ -327,7 +327,7 @@ def test_python_calls_data_in_memory_table(folder: Path) -> None:
     plan = Plan(truth="sick", score="risk", group="site", id="who", policy=policy, positive=1)
     report = baserate.run(plan, table)
     (groups,) = suggested_commands(report, "BR012")
-    assert "baserate.equalize.compare_groups(tallies, policy=plan.policy)" in groups
+    assert "baserate.fairness.compare_groups(tallies, policy=plan.policy)" in groups
     for finding in report.findings:
         if finding.command:
             exec(finding.command.text, {"baserate": baserate, "plan": plan, "table": table})  # noqa: S102

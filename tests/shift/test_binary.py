@@ -21,7 +21,7 @@ from baserate import (
     Tally,
     Target,
     UnknownNameError,
-    calibrate,
+    calibration,
     measure,
     shift,
     tally,
@@ -248,12 +248,12 @@ def test_probabilities_of_0_and_1_are_noted_and_estimates_stay_finite(validation
 
 
 def test_recalibrate_accepts_a_calibrator(validation: Tally, target: Target) -> None:
-    result = calibrate.logistic(validation)
+    result = calibration.logistic(validation)
     first = shift.estimate_prevalence(target, validation, method="mlls")
     then = shift.estimate_prevalence(target, validation, method="mlls", recalibrate=result)
     assert then.value == pytest.approx(first.value, abs=1e-12)
     assert then.standard_error < first.standard_error  # the calibrator counts as exact
-    other = shift.estimate_prevalence(target, validation, method="mlls", recalibrate=calibrate.beta(validation))
+    other = shift.estimate_prevalence(target, validation, method="mlls", recalibrate=calibration.beta(validation))
     assert other.value == pytest.approx(first.value, abs=0.02)
 
 
@@ -321,7 +321,7 @@ def test_pooling_of_many_rows_affects_only_the_interval(validation: Tally) -> No
     """Beyond 16 384 rows the shape of the likelihood is that of pooled rows; the estimate is exact."""
     score = simulate(60_000, 0.1, 13)[1]
     result = shift.estimate_prevalence(Target(score), validation, method="mlls")
-    ratio = np.exp(logit(calibrate.logistic(validation)(score)) - logit(validation.prevalence))
+    ratio = np.exp(logit(calibration.logistic(validation)(score)) - logit(validation.prevalence))
     slope = ((ratio - 1) / (result.value * ratio + 1 - result.value)).sum()
     assert abs(slope) < 1e-6
     parts = [
@@ -467,7 +467,7 @@ def test_weighted_targets_have_expected_tallies_too() -> None:
     twice = Target.of_rows(np.array([0.75, 0.5]), weight=np.array([2.0, 1.0]))
     assert shift.expected_tally(twice).mass.tolist() == [[1.5, 0.5], [0.5, 0.5]]
     assert shift.expected_tally(twice).squares.tolist() == [[3.0, 0.5], [1.0, 0.5]]
-    by = calibrate.prevalence(at=0.5, to=0.2)
+    by = calibration.prevalence(at=0.5, to=0.2)
     assert shift.expected_tally(twice, by).positives == pytest.approx((by(twice.score) * [2, 1]).sum())
 
 
@@ -542,7 +542,7 @@ def test_notes_say_that_a_calibration_fits(target: Target, validation: Tally) ->
 def test_the_calibration_test_is_a_score_test_of_bins(validation: Tally) -> None:
     """Beside statsmodels: the same score test, of indicators of the same bins added to a logistic regression."""
     statsmodels = pytest.importorskip("statsmodels.api")
-    result = calibrate.logistic(validation)
+    result = calibration.logistic(validation)
     x, chance = logit(validation.score), result(validation.score)
     check = calibration_test(validation, chance, np.stack([np.ones_like(x), x]))
     weight = np.cumsum((chance * (1 - chance))[::-1])

@@ -18,7 +18,7 @@ from baserate import (
     OptionError,
     ShapeError,
     Tally,
-    calibrate,
+    calibration,
     infer,
     measure,
     read,
@@ -370,10 +370,10 @@ def test_calibration_summary_of_reweighed_probabilities() -> None:
 
 def test_a_calibrator_can_be_fitted_to_reweighed_data() -> None:
     raw = shift.reweigh(tally(*simulate_calibrated(5000, 4)), to=0.1)
-    result = calibrate.offset(raw)
+    result = calibration.offset(raw)
     offset = result.parameters[0].value
     assert offset == pytest.approx(np.log(0.1 / 0.9), abs=0.1)
-    assert calibrate.cross_fit(raw, "isotonic").reweighed
+    assert calibration.cross_fit(raw, "isotonic").reweighed
 
 
 def test_posteriors_of_many_classes() -> None:

@@ -25,7 +25,7 @@ from baserate import (
 )
 from baserate._results import Estimate
 from baserate._rows import MulticlassTarget
-from baserate.calibrate.multiclass import reprior
+from baserate.calibration.multiclass import reprior
 from baserate.shift import MulticlassPrevalence
 from baserate.shift._estimators import MULTICLASS_METHODS as METHODS
 from tests.tiers import take_in_tiers

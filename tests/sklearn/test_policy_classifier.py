@@ -47,7 +47,7 @@ from baserate import (
     decide,
     tally,
 )
-from baserate.calibrate import fit as calibrated
+from baserate.calibration import fit as calibrated
 from baserate.sklearn import PolicyClassifier
 
 Array = npt.NDArray[Any]

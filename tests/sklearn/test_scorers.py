@@ -34,7 +34,7 @@ from baserate import (
     decide,
     measure,
 )
-from baserate.calibrate import fit as calibrated
+from baserate.calibration import fit as calibrated
 from baserate.measure import describe, multiclass
 from baserate.shift import reweigh
 from baserate.sklearn import PolicyClassifier, scorer, scorers

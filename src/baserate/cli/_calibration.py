@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from baserate._results import Results
     from baserate._rows import MulticlassRows, Rows
     from baserate._tally import Tallies
-    from baserate.calibrate import Choice
+    from baserate.calibration import Choice
 
 IN_BINS = ("binned", "likelihood-ratio")
 CURVES = ("isotonic", "lowess", *IN_BINS)
@@ -270,7 +270,7 @@ class MethodOptions(ClassScores):
         """Refuse options that a method does not have: those of each are the parameters of its function."""
         if not self.options:
             return
-        from baserate.calibrate import CALIBRATORS
+        from baserate.calibration import CALIBRATORS
 
         typed = method.lower().replace("_", "-")
         for name in self.options:
@@ -282,7 +282,7 @@ class MethodOptions(ClassScores):
 
 def _complete_method(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[str]:
     """Complete the name of a calibration method."""
-    from baserate.calibrate import BINARY_METHODS, MULTICLASS_METHODS
+    from baserate.calibration import BINARY_METHODS, MULTICLASS_METHODS
 
     names = dict.fromkeys(("choose", *BINARY_METHODS, *MULTICLASS_METHODS))
     return [name for name in names if name.startswith(incomplete)]
@@ -373,7 +373,7 @@ def _read_data(reading: Reading, fit_options: FitOptions, *, quiet: bool) -> "Ta
 def _fit_calibrator(
     data: "Tallies | Rows | MulticlassRows", fit_options: FitOptions, *, quiet: bool
 ) -> "tuple[Calibrator | MulticlassCalibrator, Choice | None]":
-    from baserate import calibrate as library
+    from baserate import calibration as library
 
     if fit_options.with_ != "choose":
         return library.fit(data, fit_options.with_, **fit_options.options), None
@@ -423,7 +423,7 @@ def _cross_fit(
     watch: Callable[[int, int], None],
 ) -> "tuple[infer.CalibratedData | None, list[str]]":
     """Calibrate each row by a calibrator that was fitted without it; or return the reason why that fails."""
-    from baserate import FitError, calibrate as library, infer
+    from baserate import FitError, calibration as library, infer
 
     chosen = fit_options.with_ == "choose"
     options = {} if chosen else fit_options.options

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from baserate._policy import Policy
     from baserate._results import Results
     from baserate._tally import Group, Tallies
-    from baserate.equalize import Goal
+    from baserate.fairness import Goal
     from baserate.measure import Measure
 
     PolicyChooser = Callable[[Tallies, Goal], Policy]
@@ -138,7 +138,7 @@ def groups(reading: GroupReading, group_options: GroupOptions, settings: Measure
     tested. The greatest disparity stands beside its null distribution under permutation of the groups. It says how
     groups differ, not whether that is right.
     """
-    from baserate import equalize
+    from baserate import fairness
     from baserate.cli._fairness_page import groups_page
     from baserate.infer import IntervalOptions
 
@@ -146,7 +146,7 @@ def groups(reading: GroupReading, group_options: GroupOptions, settings: Measure
     policy, measures = group_options.decision_policy, group_options.bind_measures(settings)
     full_reading = complete_reading(reading, policy)
     columns = reading.group or full_reading.group
-    results = equalize.compare_attributes(
+    results = fairness.compare_attributes(
         read_tallies(full_reading, quiet=output.quiet),
         columns,
         reference=_read_reference(group_options.reference, columns),
@@ -212,7 +212,7 @@ def _read_tolerance(text: str) -> float:
 
 
 def _complete_parity(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from baserate.equalize import PARITIES
+    from baserate.fairness import PARITIES
 
     parities = (each for each in PARITIES.values() if each.enforceable and each.name.startswith(incomplete))
     return [CompletionItem(each.name, help=each.description) for each in parities]
@@ -296,7 +296,7 @@ class ParityOptions(OutcomeCosts):
     def goal(self) -> "Goal":
         """The parity, its tolerance and the costs, without prevalences, which depend on the data."""
         from baserate import Costs
-        from baserate.equalize import Goal
+        from baserate.fairness import Goal
 
         names = [name for each in self.parity for name in each.split(",")]
         return Goal(names, within=self.within, costs=self.outcome_costs or Costs())
@@ -309,11 +309,11 @@ class ParityOptions(OutcomeCosts):
 
     def policy_chooser(self, tallies: "Tallies") -> "PolicyChooser":
         """Return the function that chooses the policy."""
-        from baserate import equalize
+        from baserate import fairness
 
         if self.favor:
             return partial(
-                equalize.reject_option,
+                fairness.reject_option,
                 favor=[match_group(each, tallies) for each in self.favor],
                 favorable=self.favorable or "pass",
                 around=self.around,
@@ -321,14 +321,14 @@ class ParityOptions(OutcomeCosts):
                 otherwise=self.otherwise,
             )
         others = {
-            "deterministic": equalize.deterministic_thresholds,
-            "blind": equalize.common_threshold,
-            "crossing": equalize.choose_roc_crossing,
+            "deterministic": fairness.deterministic_thresholds,
+            "blind": fairness.common_threshold,
+            "crossing": fairness.choose_roc_crossing,
         }
         for name, choose in others.items():
             if getattr(self, name):
                 return partial(choose, otherwise=self.otherwise)
-        return partial(equalize.optimal_policy, otherwise=self.otherwise, reversal=self.reversal)
+        return partial(fairness.optimal_policy, otherwise=self.otherwise, reversal=self.reversal)
 
 
 _COLUMNS = ("--truth sick --score risk --group sex", "--fp 2 --fn 1")
@@ -400,20 +400,20 @@ def _tabulate(
     quiet: bool,
 ) -> "Results":
     """Tabulate the policy by group, then the frontier and the cross-validation if requested."""
-    from baserate import equalize
+    from baserate import fairness
     from baserate.infer import IntervalOptions
 
     interval, otherwise = intervals.to_interval(), parity_options.otherwise
-    results = equalize.impact(sample, goal, policy, interval=interval, otherwise=otherwise)
+    results = fairness.impact(sample, goal, policy, interval=interval, otherwise=otherwise)
     if parity_options.frontier:
         with progress_counter(quiet=quiet) as watch:
-            frontier = equalize.frontier(sample, goal, otherwise=otherwise, watch=watch)
+            frontier = fairness.frontier(sample, goal, otherwise=otherwise, watch=watch)
         results = _append_table(results, frontier, "frontier")
     if parity_options.held_out:
         options = given_values(parity_options, ("folds", "repeats")) | given_values(intervals, ["seed"])
-        folds = equalize.Folds(**options)
+        folds = fairness.Folds(**options)
         with progress_counter(quiet=quiet) as watch:
-            held_out = equalize.cross_validate(
+            held_out = fairness.cross_validate(
                 sample,
                 goal,
                 folds=folds,
@@ -423,7 +423,7 @@ def _tabulate(
                 otherwise=otherwise,
             )
         # The note that recommends --held-out goes, since it was given.
-        notes = [note for note in results.data["notes"] if note != equalize.SAME_DATA_NOTE]
+        notes = [note for note in results.data["notes"] if note != fairness.SAME_DATA_NOTE]
         results = replace(results, data={**results.data, "notes": notes})
         results = _append_table(results, held_out.results(), "held_out")
     return results

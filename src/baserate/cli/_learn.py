@@ -110,7 +110,7 @@ def _curves() -> Iterator[_Row]:
 
 
 def _parities() -> Iterator[_Row]:
-    from baserate.equalize import PARITIES
+    from baserate.fairness import PARITIES
 
     for each in PARITIES.values():
         texts = {"promise": each.description, "silent": each.limitation, "chosen": each.enforceable}
@@ -132,7 +132,7 @@ def _rules() -> Iterator[_Row]:
 
 
 def _calibrators() -> Iterator[_Row]:
-    from baserate.calibrate import CALIBRATORS
+    from baserate.calibration import CALIBRATORS
 
     return (_entry(each.name, f"{each.summary[:1].upper()}{each.summary[1:]}.", each.aliases) for each in CALIBRATORS)
 

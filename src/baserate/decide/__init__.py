@@ -15,8 +15,8 @@ bands
 - `_hull_tables`: hulls, likelihood ratios and combined scores of several models as tidy rows
 - `_combination`: the weighted sum of two scores with the highest AUC
 
-The package may import the types, `read`, `measure`, `infer`, `calibrate`, `population`, `apply` and `shift`. Names are
-resolved on first use.
+The package may import the types, `read`, `measure`, `infer`, `calibration`, `population`, `apply` and `shift`. Names
+are resolved on first use.
 """
 
 from typing import TYPE_CHECKING

@@ -19,7 +19,7 @@ from baserate._domains import POINTS, check_domain
 from baserate._errors import EmptyDataError, NotBinaryError, OptionError, ShapeError, keyword
 from baserate._results import Estimate, Results
 from baserate._tally import Tallies, Tally
-from baserate.calibrate.multiclass import check_shares
+from baserate.calibration.multiclass import check_shares
 from baserate.decide._cost_rules import cost as choose_by_cost
 from baserate.infer import (
     LINEAR_FIXED_METHOD,

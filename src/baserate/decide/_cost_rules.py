@@ -22,7 +22,7 @@ from baserate._formatting import count_of
 from baserate._numeric.cumulative import sliding_argmin
 from baserate._results import Estimate, Results
 from baserate._rows import MulticlassRows
-from baserate.calibrate.multiclass import check_shares
+from baserate.calibration.multiclass import check_shares
 from baserate.decide._rule import (
     RELATIVE_TOLERANCE,
     check_stated_prevalence,

@@ -17,7 +17,7 @@ from baserate._policy import Policy
 from baserate._results import Estimate, Results
 from baserate._rows import MulticlassRows
 from baserate._tally import Tallies
-from baserate.calibrate.multiclass import check_shares
+from baserate.calibration.multiclass import check_shares
 from baserate.decide._convex_hull import FLAG_ALL, FLAG_NONE, roc_convex_hull
 from baserate.decide._cost_rules import INTERVAL_COLUMNS, LEAST_COST, Decisions, Shares, cost, least_cost
 from baserate.decide._evaluation import (

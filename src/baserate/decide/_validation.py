@@ -18,7 +18,7 @@ from baserate._policy import Policy
 from baserate._results import Estimate
 from baserate._rows import Rows
 from baserate._tally import Tally
-from baserate.calibrate import FOLDS, Data, assign_fold_counts, assign_folds, iterate_folds, pool_tally
+from baserate.calibration import FOLDS, Data, assign_fold_counts, assign_folds, iterate_folds, pool_tally
 from baserate.decide._evaluation import CELLS, select_measures
 from baserate.decide._rule import Gains, Rule, check_curve, index_of_greatest_gain, rule_info, strictest_maximum
 from baserate.infer import (

@@ -13,7 +13,7 @@ axes or on new ones, as the displays of scikit-learn do.
 - `_figure`: `Drawing`, the style of all figures, lines, bands, points and legends
 - `_data`: conversion of data, series, marks and tables of curves
 
-The package may import the types and all packages up to `equalize`. Names are resolved on first use.
+The package may import the types and all packages up to `fairness`. Names are resolved on first use.
 """
 
 from typing import TYPE_CHECKING

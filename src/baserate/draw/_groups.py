@@ -19,7 +19,7 @@ from baserate.draw._figure import (
     make_drawing,
     marker_at,
 )
-from baserate.equalize import group_table
+from baserate.fairness import group_table
 from baserate.infer import IntervalOptions
 from baserate.measure import Measure
 from baserate.text import EVERYBODY, measure_label
@@ -63,7 +63,7 @@ def groups(
     policy
         Policy instead of a threshold, or one for each model by name.
     measures
-        Measures or their names, as in `equalize.group_table`.
+        Measures or their names, as in `fairness.group_table`.
     level
         Confidence level of the intervals.
     ax

@@ -128,10 +128,10 @@ def apply_calibrator(
 
     Examples
     --------
-    >>> from baserate import calibrate, infer, read
+    >>> from baserate import calibration, infer, read
     >>> table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}
     >>> data = read.tallies(table, truth="sick", score="risk")
-    >>> infer.apply_calibrator(data, calibrate.fit(data, "offset")).notes
+    >>> infer.apply_calibrator(data, calibration.fit(data, "offset")).notes
     ('the calibrator was fitted to the same rows, so results after calibration are optimistic.',)
     """
     how = how or f"calibrated by {by.method}"

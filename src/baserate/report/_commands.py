@@ -387,8 +387,8 @@ def _equalize_script(script: _Script) -> Iterator[str]:
     options = script.options
     within = [f"within={python_literal(options['within'])}"] if "within" in options else []
     goal = ", ".join([python_literal(options["parity"]), *within, *script.keywords("costs", "prevalence")])
-    yield f"goal = baserate.equalize.Goal({goal})"
-    yield f"baserate.equalize.cross_validate({', '.join(['tallies', 'goal', *script.interval()])})"
+    yield f"goal = baserate.fairness.Goal({goal})"
+    yield f"baserate.fairness.cross_validate({', '.join(['tallies', 'goal', *script.interval()])})"
 
 
 def _groups_script(script: _Script) -> Iterator[str]:
@@ -397,7 +397,7 @@ def _groups_script(script: _Script) -> Iterator[str]:
     decision = [f"policy={script.policy}"] if script.plan.policy is not None else []
     if script.plan.threshold is not None:
         decision = [f"policy={python_literal(script.plan.threshold)}"]
-    yield f"baserate.equalize.compare_groups({', '.join(['tallies', *decision, *script.interval()])})"
+    yield f"baserate.fairness.compare_groups({', '.join(['tallies', *decision, *script.interval()])})"
 
 
 def _shift_script(script: _Script) -> Iterator[str]:
@@ -420,9 +420,9 @@ def _calibrate_script(script: _Script) -> Iterator[str]:
     yield f"tallies = {script.read('tallies')}"
     name = python_literal(script.options["output"])
     if "with" in script.options:
-        yield f"baserate.calibrate.fit(tallies, {python_literal(script.options['with'])}).save({name})"
+        yield f"baserate.calibration.fit(tallies, {python_literal(script.options['with'])}).save({name})"
     else:
-        yield f"baserate.calibrate.choose(tallies).calibrator.save({name})"
+        yield f"baserate.calibration.choose(tallies).calibrator.save({name})"
 
 
 def _curve_script(script: _Script) -> Iterator[str]:

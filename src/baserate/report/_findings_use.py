@@ -10,7 +10,7 @@ from baserate._costs import Costs
 from baserate._policy import Policy
 from baserate._results import Estimate
 from baserate.decide import plan_rules
-from baserate.equalize import OPTIMUM_RULE as EQUALIZED
+from baserate.fairness import OPTIMUM_RULE as EQUALIZED
 from baserate.report._commands import OPEN_THRESHOLD, Step, has_both_classes, smallest_class_size, unused_file_name
 from baserate.report._findings import (
     Check,

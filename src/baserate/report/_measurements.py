@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from baserate import decide, equalize, infer, shift
+from baserate import decide, fairness, infer, shift
 from baserate._arrays import Floats, ratio
 from baserate._counts import Counts
 from baserate._curve import Curve
@@ -443,7 +443,7 @@ def _disparity_rows(setting: Setting) -> Iterator[NumberRow]:
     """Yield the greatest differences between groups, beside their null reference."""
     if not setting.sample.attributes:
         return
-    disparities = equalize.group_gaps(
+    disparities = fairness.group_gaps(
         setting.sample, policy=setting.undated_policies, measures=GROUP_MEASURES, interval=setting.plan.interval
     )
     for row in disparities.rows():
@@ -457,7 +457,7 @@ def _group_difference_rows(setting: Setting) -> Iterator[NumberRow]:
     if not setting.sample.attributes:
         return
     options: dict[str, Any] = {"measures": GROUP_MEASURES, "interval": setting.plan.interval}
-    differences = equalize.group_differences(setting.sample, policy=setting.undated_policies, **options)
+    differences = fairness.group_differences(setting.sample, policy=setting.undated_policies, **options)
     first = next(iter(setting.sample.models))
     by_model: dict[str, list[NumberRow]] = {}
     for row in differences.rows():
@@ -472,7 +472,7 @@ def _support_rows(setting: Setting) -> Iterator[NumberRow]:
     """Yield the number of rows for each measure of a group, and whether it is small."""
     if not setting.sample.attributes:
         return
-    table = equalize.group_table(
+    table = fairness.group_table(
         setting.sample, policy=setting.undated_policies, measures=GROUP_MEASURES, interval=setting.plan.interval
     )
     for row in table.rows():

@@ -19,7 +19,7 @@ from baserate._errors import FileFormatError, OptionError
 from baserate._results import json_ready
 from baserate._version import __version__
 from baserate.decide import page_rules
-from baserate.equalize import MIN_SIZE, PARITIES
+from baserate.fairness import MIN_SIZE, PARITIES
 from baserate.infer import normal_quantile
 from baserate.measure import MEASURES, describe
 from baserate.report._commands import plan_of, spell_plan

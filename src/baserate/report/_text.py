@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from baserate._formatting import format_count, format_number, join_words, strip_styles, unadjusted_note
-from baserate.equalize import MIN_SIZE
+from baserate.fairness import MIN_SIZE
 from baserate.measure import MEASURES, describe
 from baserate.report._commands import next_commands
 from baserate.report._report import VIEW_PARTS, Finding, Report, View, Where

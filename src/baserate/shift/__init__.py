@@ -2,7 +2,7 @@
 
 Where the prevalence is known, `reweigh` changes weights and never scores, and `reprior` changes scores and never
 weights. Where it is unknown, `estimate_prevalence` estimates it. Names are resolved on first use. May import the types,
-`measure`, `infer`, `calibrate` and `apply`.
+`measure`, `infer`, `calibration` and `apply`.
 
 Modules
 -------

@@ -23,7 +23,7 @@ from baserate._domains import FACTOR, PREVALENCE, check_domain, wrong_option
 from baserate._errors import EmptyDataError, NotBinaryError, OptionError, UnknownLabelError, keyword
 from baserate._policy import spellings
 from baserate._tally import Group, Tallies, Tally, as_group
-from baserate.calibrate.multiclass import check_shares
+from baserate.calibration.multiclass import check_shares
 
 ClassCounts = Sequence[float]
 """Numbers of positives and negatives."""

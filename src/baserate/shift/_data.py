@@ -25,7 +25,7 @@ from baserate._numeric.distinct import Codes
 from baserate._results import Estimate
 from baserate._rows import MulticlassRows, MulticlassTarget, Target
 from baserate._tally import Tally
-from baserate.calibrate import format_labels
+from baserate.calibration import format_labels
 from baserate.infer import (
     CalibrationTest,
     VarianceComponent,

@@ -18,7 +18,7 @@ from baserate._formatting import count_of
 from baserate._numeric.logistic import PROBABILITY_CLIP
 from baserate._rows import MulticlassRows, MulticlassTarget, Rows, Target
 from baserate._tally import Tallies, Tally
-from baserate.calibrate import pool_tally
+from baserate.calibration import pool_tally
 from baserate.shift import _moment_matching as moment_matching
 from baserate.shift._data import BinaryData, MulticlassPrevalence, Prevalence
 from baserate.shift._label_shift import (

@@ -18,7 +18,7 @@ from baserate._formatting import count_of, format_number, format_p_phrase, there
 from baserate._numeric.mixture import unconstrained_log_likelihood
 from baserate._rows import MulticlassRows, MulticlassTarget, Rows, Target
 from baserate._tally import Tallies, Tally
-from baserate.calibrate import pool_tally
+from baserate.calibration import pool_tally
 from baserate.infer import CalibrationTest, holm
 from baserate.measure import bin_starts
 from baserate.shift._data import (

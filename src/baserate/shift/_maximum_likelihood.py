@@ -30,7 +30,7 @@ from baserate._numeric.mixture import (
 )
 from baserate._results import Estimate
 from baserate._tally import Tally
-from baserate.calibrate import logistic
+from baserate.calibration import logistic
 from baserate.infer import normal_quantile, t_widening
 from baserate.measure import bin_starts
 from baserate.shift._data import BinaryData, Prevalence, effective_counts

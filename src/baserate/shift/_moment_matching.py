@@ -24,7 +24,7 @@ from baserate._numeric.mixture import maximize_share
 from baserate._numeric.simplex import contrasts, fit_least_squares, fit_likelihood, fit_regularized
 from baserate._results import Estimate
 from baserate._rows import MulticlassRows, MulticlassTarget
-from baserate.calibrate import format_labels
+from baserate.calibration import format_labels
 from baserate.infer import normal_quantile, proportion_from_variance, wilson_or_exact
 from baserate.shift._data import (
     DELTA_METHOD,

@@ -27,8 +27,8 @@ from baserate._numeric.simplex import (
     shares_covariance,
 )
 from baserate._rows import MulticlassRows, MulticlassTarget
-from baserate.calibrate import format_labels
-from baserate.calibrate.multiclass import bias_corrected, check_shares, temperature, vector
+from baserate.calibration import format_labels
+from baserate.calibration.multiclass import bias_corrected, check_shares, temperature, vector
 from baserate.infer import t_widening
 from baserate.shift._data import (
     SIGNIFICANCE_LEVEL,

@@ -23,7 +23,7 @@ from baserate._numeric.distinct import run_sums, sum_columns, value_counts
 from baserate._results import Estimate, Results
 from baserate._rows import MulticlassRows, MulticlassTarget, Rows, Target
 from baserate._tally import Tallies, Tally
-from baserate.calibrate import pool_tally
+from baserate.calibration import pool_tally
 from baserate.infer import CalibrationTest, normal_quantile
 from baserate.measure import (
     COLUMNS,

@@ -22,8 +22,8 @@ from baserate._formatting import format_p_phrase
 from baserate._results import Results
 from baserate._rows import MulticlassRows
 from baserate._tally import Tallies, Tally
-from baserate.calibrate import histogram, logistic, prevalence
-from baserate.calibrate.multiclass import bias_corrected, reprior as reprior_classes
+from baserate.calibration import histogram, logistic, prevalence
+from baserate.calibration.multiclass import bias_corrected, reprior as reprior_classes
 from baserate.infer import (
     IntervalOptions,
     interval_methods,

@@ -22,12 +22,12 @@ from baserate._policy import REFUSE, Policy, label_text, spellings
 from baserate._rows import MulticlassRows
 from baserate._tally import Tally
 from baserate.apply import actions
-from baserate.calibrate import fit as fit_calibrator
+from baserate.calibration import fit as fit_calibrator
 from baserate.sklearn._out_of_fold import ClassifierFit, FitRows, Response, copy_tags
 
 
 class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # of no known type
-    """A classifier with probabilities that a method of :mod:`baserate.calibrate` calibrates.
+    """A classifier with probabilities that a method of :mod:`baserate.calibration` calibrates.
 
     If the classifier is already fitted, `fit` only fits the calibrator: give it rows that the classifier was not fitted
     on, since a classifier is overconfident on its own rows. Put it into scikit-learn's `FrozenEstimator` where it will
@@ -43,7 +43,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         A classifier with `predict_proba` or `decision_function`. Decisions need methods that take any score: logistic,
         isotonic, venn-abers and, for two classes, histogram.
     method
-        Name or alias of a method of `baserate.calibrate`, or "choose".
+        Name or alias of a method of `baserate.calibration`, or "choose".
     cv
         For a classifier that is not fitted yet, the number of folds; or a splitter or pairs of positions of rows, as in
         scikit-learn, which then determine the folds.

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import baserate
-from baserate import Cut, Policy, Report, equalize, read
+from baserate import Cut, Policy, Report, fairness, read
 from baserate.population import simulate_screening
 from tests.report.page.browser import PageOpener
 from tests.tiers import take_in_tiers
@@ -48,7 +48,7 @@ def randomized_report() -> Report:
     """Return a report with randomized decisions by site."""
     columns: dict[str, Any] = {"sick": PEOPLE.sick, "risk": PEOPLE.risk, **SITE}
     tallies = read.tallies(columns, truth="sick", score="risk", group="site")
-    policy = equalize.optimal_policy(tallies, equalize.Goal("equal-opportunity"))
+    policy = fairness.optimal_policy(tallies, fairness.Goal("equal-opportunity"))
     assert policy.needs_id
     return baserate.evaluate(PEOPLE.sick, {"risk": PEOPLE.risk}, predicted=PEOPLE.risk > 0.3, group=SITE, policy=policy)
 

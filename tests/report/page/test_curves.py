@@ -245,8 +245,8 @@ def test_digests_are_those_of_policies_chosen_on_the_same_rows() -> None:
     thinned = baserate.run(Plan(truth="sick", score="risk", group="site"), table).sketches[0]
     tallies = read.tallies(table, truth="sick", score="risk", group="site")
     assert thinned.digest == decide.youden(Curve(tallies.pooled("risk"))).chosen_on
-    goal = baserate.equalize.Goal("equal-opportunity", costs=Costs(fp=1, fn=1))
-    assert thinned.group_digest == baserate.equalize.optimal_policy(tallies, goal).chosen_on
+    goal = baserate.fairness.Goal("equal-opportunity", costs=Costs(fp=1, fn=1))
+    assert thinned.group_digest == baserate.fairness.optimal_policy(tallies, goal).chosen_on
     assert thinned.groups == ({"site": "a"}, {"site": "b"})
 
 

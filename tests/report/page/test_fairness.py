@@ -12,15 +12,15 @@ import pytest
 import baserate
 from baserate import Costs, Counts, Cut, Policy, RandomizedCut, Tallies, Tally, measure
 from baserate._errors import FitError
-from baserate.equalize import Goal, Parity, optimal_policy
-from baserate.equalize._group_counts import Participants, group_tables, randomized_mass, select_participants
-from baserate.equalize._optimum import roc_regions, solve_points
-from baserate.equalize._parities import find_parity
+from baserate.fairness import Goal, Parity, optimal_policy
+from baserate.fairness._group_counts import Participants, group_tables, randomized_mass, select_participants
+from baserate.fairness._optimum import roc_regions, solve_points
+from baserate.fairness._parities import find_parity
 from tests.report.page.models import cells_payload, costs_payload, has_both_classes, model_payload, states, with_groups
 from tests.report.page.node import CORE_MODULES, Page, find_differences
 from tests.tiers import take_in_tiers
 
-PARITIES = tuple(each.name for each in baserate.equalize.PARITIES.values() if each.enforceable)
+PARITIES = tuple(each.name for each in baserate.fairness.PARITIES.values() if each.enforceable)
 PAIRS = (("flag_rate", "fpr"), ("flag_rate", "sensitivity"))
 """Pairs of rates that no parity of the registry has; Python solves them by linear programs."""
 COSTS_TO_TEST = (

@@ -10,7 +10,7 @@ import pytest
 
 import baserate
 from baserate import Costs, Report
-from baserate.equalize import PARITIES
+from baserate.fairness import PARITIES
 from baserate.measure import MEASURES, describe
 from baserate.population import simulate_screening
 from baserate.report import CHECKS

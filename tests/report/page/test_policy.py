@@ -13,7 +13,7 @@ import pytest
 
 from baserate import Costs, Policy, Tallies, Tally, decide, read
 from baserate._tally import ReadSummary
-from baserate.equalize import Goal, find_parity, optimal_policy
+from baserate.fairness import Goal, find_parity, optimal_policy
 from tests.report.page.models import at_prevalence, costs_payload, model_payload, unusual_names
 from tests.report.page.node import CORE_MODULES, Page, find_differences
 

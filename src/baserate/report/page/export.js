@@ -195,7 +195,7 @@ export function pythonOf(view) {
   ].join(", ");
   return joinProgram(
     `tallies = baserate.read.tallies(${rows}, ${spell.read})`,
-    `policy = baserate.equalize.optimal_policy(tallies, baserate.equalize.Goal(${goal}))`,
+    `policy = baserate.fairness.optimal_policy(tallies, baserate.fairness.Goal(${goal}))`,
     'policy.save("by-group.json")',
   );
 }

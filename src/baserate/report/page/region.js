@@ -1,4 +1,4 @@
-/** Reachable points of a group in ROC space, and the thresholds, perhaps randomized, that reach them. As in baserate.equalize. */
+/** Reachable points of a group in ROC space, and the thresholds, perhaps randomized, that reach them. As in baserate.fairness. */
 
 import { hull } from "./rules.js";
 

@@ -1,0 +1,57 @@
+"""Group fairness: disparities between groups, and policies that satisfy parity constraints.
+
+- `_parities`: registry of parities, and the `Goal` of an optimization
+- `_group_counts`: groups that take part, their confusion matrices, and eligibility for tests
+- `_groups`: measures of each group, and differences from a reference group
+- `_gaps`: disparities over all groups, with their null distribution
+- `_optimum`: exact optimum under parity constraints, with randomization
+- `_threshold_search`: best threshold for each group or for all, and crossings of two ROC curves
+- `_reject_option`: reject option classification
+- `_impact`: effect of a policy on each group, and the price of fairness at each tolerance
+- `_cross_validation`: gaps on held-out folds
+
+May import the types and every package below, including `decide`. Names are resolved on first use.
+"""
+
+from typing import TYPE_CHECKING
+
+from baserate._lazy import attach
+
+if TYPE_CHECKING:
+    from baserate.fairness._cross_validation import (
+        Folds as Folds,
+        ParityValidation as ParityValidation,
+        cross_validate as cross_validate,
+    )
+    from baserate.fairness._gaps import group_gaps as group_gaps
+    from baserate.fairness._groups import (
+        compare_attributes as compare_attributes,
+        compare_groups as compare_groups,
+        group_differences as group_differences,
+        group_table as group_table,
+    )
+    from baserate.fairness._impact import frontier as frontier, impact as impact
+    from baserate.fairness._optimum import optimal_policy as optimal_policy
+    from baserate.fairness._parities import (
+        PARITIES as PARITIES,
+        Goal as Goal,
+        Parity as Parity,
+        find_parity as find_parity,
+    )
+    from baserate.fairness._reject_option import reject_option as reject_option
+    from baserate.fairness._threshold_search import (
+        RocCrossing as RocCrossing,
+        ScoreScale as ScoreScale,
+        choose_roc_crossing as choose_roc_crossing,
+        common_threshold as common_threshold,
+        deterministic_thresholds as deterministic_thresholds,
+        roc_crossings as roc_crossings,
+    )
+
+if TYPE_CHECKING:  # for other packages of baserate
+    from baserate.fairness._group_counts import MIN_SIZE as MIN_SIZE
+    from baserate.fairness._impact import SAME_DATA_NOTE as SAME_DATA_NOTE
+    from baserate.fairness._optimum import OPTIMUM_RULE as OPTIMUM_RULE
+
+if not TYPE_CHECKING:  # or type checkers would accept every name
+    __getattr__, __dir__ = attach(__name__)
