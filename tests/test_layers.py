@@ -23,7 +23,8 @@ LAYERS: list[set[str]] = [
             *("_cut", "_rows", "_population", "_calibrator", "_policy"),
         )
     ),
-    {"read", "measure"},
+    {"read"},
+    {"measure"},
     {"population", "infer", "calibration", "apply"},
     {"shift"},
     {"decide"},

@@ -1,7 +1,8 @@
 """Costs of the outcomes of decisions, of two classes or several."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy.typing as npt
 
@@ -9,7 +10,7 @@ from baserate._arrays import Floats, Value, exact_sum, keep_read_only, ratio, re
 from baserate._confusion import Confusion, as_cells, distinct_labels
 from baserate._counts import Counts
 from baserate._domains import COST, check_prevalence, is_cost
-from baserate._errors import OptionError, ShapeError, UnknownNameError
+from baserate._errors import OptionError, ShapeError, UnknownNameError, keyword, unknown_name
 from baserate._formatting import count_of
 
 
@@ -54,6 +55,50 @@ class Costs:
         check_prevalence("prevalence", prevalence, ends=True)
         # NaN where both differences are 0: then every threshold costs the same.
         return ratio((self.fp - self.tn) * (1 - prevalence), (self.fn - self.tp) * prevalence)
+
+
+CostsLike = Costs | Mapping[str, float]
+"""Costs, or a mapping from cells to costs such as `{"fp": 1, "fn": 20}`."""
+_CELLS = ("fp", "fn", "tp", "tn")
+
+
+def as_costs(costs: object = None, fp: float | None = None, fn: float | None = None) -> Costs | None:
+    """Return costs however they are stated; None if they are not.
+
+    Both errors must have a cost: a default of 1 would decide what a missed positive is worth.
+
+    >>> as_costs(fp=1, fn=20) == as_costs({"fp": 1, "fn": 20}) == as_costs(Costs(fp=1, fn=20))
+    True
+    """
+    if costs is None and fp is None and fn is None:
+        return None
+    if costs is not None and (fp is not None or fn is not None):
+        raise OptionError(
+            f"costs are given twice, by {keyword('costs')} and by {keyword('fp' if fp is not None else 'fn')}.",
+            remedy="Give them once.",
+            option="costs",
+        )
+    if isinstance(costs, Costs):
+        return costs
+    if costs is not None and not isinstance(costs, Mapping):
+        raise OptionError(
+            f"costs is {costs!r}; expected costs of errors.",
+            remedy='Give {"fp": 1, "fn": 20}, or Costs(fp=1, fn=20).',
+            option="costs",
+            value=costs,
+        )
+    cells: dict[str, Any] = {"fp": fp, "fn": fn} if costs is None else dict(costs)
+    unknown = next((name for name in cells if name not in _CELLS), None)
+    if unknown is not None:
+        raise unknown_name("cell of costs", unknown, _CELLS)
+    for name in ("fp", "fn"):
+        if cells.get(name) is None:
+            raise OptionError(
+                f"costs have no {name}.",
+                remedy="Give both: fp, the cost of a false positive, and fn, the cost of a false negative.",
+                option=name,
+            )
+    return Costs(**cells)
 
 
 @keep_read_only

@@ -5,6 +5,7 @@ Within a domain numbers are right and memory suffices; beyond it options are ref
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import inf
 from numbers import Integral, Real
 from typing import Any, NamedTuple, TypeGuard
@@ -105,6 +106,50 @@ for example, 0.02.
     if not (ends and _is_number(value) and value in (0, 1)):
         words = f"0, 1 or {PREVALENCE.words}" if ends else PREVALENCE.words
         check_domain(name, value, PREVALENCE._replace(words=words))
+
+
+def parse_share(value: Any) -> Any:  # noqa: ANN401  (a number, or the text of one)
+    """Return a share that is written as text as a number: "5%" or "0.05"; leave anything else as it is.
+
+    >>> parse_share("5%"), parse_share(" 0.05 "), parse_share(0.05), parse_share("often")
+    (0.05, 0.05, 0.05, 'often')
+    """
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    try:
+        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        return value
+
+
+ShareLike = float | str
+"""A share as a number, or as text such as "5%"."""
+
+
+def as_prevalence(value: Any) -> Any:  # noqa: ANN401  (a share, or one for each group)
+    """Return a prevalence, or those of groups, as numbers; None stays None.
+
+    >>> as_prevalence("2%"), as_prevalence({"north": "1%", "coast": 0.05})
+    (0.02, {'north': 0.01, 'coast': 0.05})
+    """
+    if isinstance(value, Mapping):
+        return {group: as_prevalence(share) for group, share in value.items()}
+    share = parse_share(value)
+    if share is not None:
+        check_prevalence("prevalence", share)
+    return share
+
+
+def as_level(value: ShareLike) -> float:
+    """Return a confidence level as a number.
+
+    >>> as_level("90%"), as_level(0.9)
+    (0.9, 0.9)
+    """
+    level = parse_share(value)
+    check_domain("level", level, LEVEL)
+    return float(level)
 
 
 def is_cost(value: object) -> bool:

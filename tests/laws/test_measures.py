@@ -210,7 +210,7 @@ def test_areas_equal_those_under_the_tabulated_curves(sample: Rows) -> None:
 def test_partial_areas_add_up_to_the_whole(sample: Rows, first: float, second: float, axis: str) -> None:
     cuts = sorted({0.0, first, second, 1.0})
     curve = baserate.curve(baserate.tally(*sample))
-    parts = [baserate.measure.partial_auc(curve, **{axis: pair}) for pair in pairwise(cuts)]  # type: ignore[arg-type]
+    parts = [baserate.measure.partial_auc(curve, **{axis: pair}) for pair in pairwise(cuts)]  # type: ignore[call-overload]
     assert same(sum(parts), baserate.measure.auc(curve), within=1e-12)
 
 

@@ -8,7 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from baserate import _domains
-from baserate._domains import COST, PREVALENCE, SHARE, Domain, is_cost
+from baserate._domains import COST, PREVALENCE, SHARE, Domain, is_cost, parse_share
 from baserate._errors import OptionError, UnknownNameError, unknown_name
 from baserate.cli._errors import refuse_choice
 
@@ -91,14 +91,10 @@ def read_level(text: str) -> float:
 
 def read_share(text: str, message: str, *, ends: bool = False, domain: Domain = _domains.SHARE) -> float:
     """Read a share within a domain, with 0 and 1 if `ends`, or a percentage with its sign; refuse it with a message."""
-    bare = text.strip().removesuffix("%")
-    try:
-        number = float(bare) / (100 if bare != text.strip() else 1)
-    except ValueError:
-        number = math.nan
+    number = parse_share(text)
     if not (domain.holds(number) or (ends and number in (0, 1))):
         raise click.BadParameter(message)
-    return number
+    return float(number)
 
 
 def read_numbers(text: str) -> tuple[float, ...]:

@@ -10,12 +10,12 @@ from dataclasses import dataclass, fields
 from functools import partial
 from inspect import getdoc
 from types import ModuleType, UnionType
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Any, Literal, cast, get_args, get_origin
 
 from baserate._errors import advice, nearest, unknown_name
+from baserate.measure._calls import MeasureDecorator, accept_predictions
 
 Measure = Callable[..., Any]
-F = TypeVar("F", bound=Measure)
 Best = Literal["high", "low"] | None
 
 _CAUSES = {
@@ -102,10 +102,11 @@ def measure(  # noqa: PLR0913  (each is a field of MeasureInfo)
     page: str | None = None,
     option: str | None = None,
     option_required: bool = False,
-) -> Callable[[F], F]:
-    """Make a function a measure, and complete its docstring from these fields.
+) -> MeasureDecorator:
+    """Make a function a measure of predictions in any form, and complete its docstring from these fields.
 
-    The annotation of the first parameter of the function is the type of the argument.
+    The annotation of the first parameter of the function is the type of the argument. The measure also takes labels
+    and scores, or a table and names of its columns; see `baserate.read`.
 
     Parameters
     ----------
@@ -117,10 +118,10 @@ def measure(  # noqa: PLR0913  (each is a field of MeasureInfo)
     Returns
     -------
     callable
-        A decorator, which returns the function itself.
+        A decorator.
     """
 
-    def decorate(function: F) -> F:
+    def decorate(function: Measure) -> Measure:
         # Read at run time: a module of measures must not have `from __future__ import annotations`.
         annotated = next(iter(function.__annotations__.values()))
         # Forecasts is Tally | Stack: the first is the type, the second many of it. Counts[Value] is Counts.
@@ -138,11 +139,12 @@ def measure(  # noqa: PLR0913  (each is a field of MeasureInfo)
             of=get_args(annotated)[0] if several else get_origin(annotated) or annotated,
             stacks=several,
         )
-        vars(function)["about"] = described
         function.__doc__ = _compose_docstring(described, getdoc(function) or "")
-        return function
+        call = accept_predictions(function, described.of, option, required=option_required)
+        vars(call)["about"] = described
+        return call
 
-    return decorate
+    return cast("MeasureDecorator", decorate)
 
 
 def _compose_docstring(described: MeasureInfo, written: str) -> str:

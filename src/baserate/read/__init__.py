@@ -60,6 +60,20 @@ if TYPE_CHECKING:  # for other packages of baserate
         open_all_columns as open_all_columns,
     )
     from baserate.read._labels import resolve_label as resolve_label, sort_labels as sort_labels
+    from baserate.read._predictions import (
+        CHOICES as CHOICES,
+        NOUNS as NOUNS,
+        Missing as Missing,
+        PredictionOptions as PredictionOptions,
+        Scores as Scores,
+        TableSource as TableSource,
+        accepts_predictions as accepts_predictions,
+        add_columns as add_columns,
+        check_options as check_options,
+        coerce as coerce,
+        name_arrays as name_arrays,
+        own_options as own_options,
+    )
     from baserate.read._table import (
         LabelCodes as LabelCodes,
         Numbers as Numbers,

@@ -1,0 +1,681 @@
+"""Predictions in any form, at the public boundary: arrays, a frame or a file, or the library's own types.
+
+`accepts_predictions` decorates public functions whose first argument is a Tally, a Curve, Tallies, Rows and so on. They
+then also take `f(truth, score, …)` and `f(table, truth="…", score="…", …)`. Calls with the right type pass straight
+through, and no function below the boundary sees anything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import wraps
+from os import PathLike
+from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, Protocol, TypedDict, TypeVar, cast, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate._confusion import Confusion, Confusions
+from baserate._counts import Counts
+from baserate._curve import Curve
+from baserate._domains import unused_option
+from baserate._errors import NotBinaryError, OptionError, ShapeError, keyword, unknown_name
+from baserate._rows import LabelSets, MulticlassRows, MulticlassTarget, Rows, Target
+from baserate._tally import Stack, Tallies, Tally
+from baserate.read._arrays import tally as tally_arrays
+from baserate.read._columns import as_column
+from baserate.read._labels import format_labels, sort_labels
+
+Scores = npt.ArrayLike | Mapping[Any, npt.ArrayLike]
+"""Scores of one model; by name, of several; or the matrix that `predict_proba` returns."""
+Missing = Literal["refuse", "drop"]
+
+
+class _HasColumns(Protocol):
+    """A frame of pandas, Polars or DuckDB."""
+
+    @property
+    def columns(self) -> Any: ...  # noqa: ANN401
+
+
+class _HasColumnNames(Protocol):
+    """A table of PyArrow."""
+
+    @property
+    def column_names(self) -> Any: ...  # noqa: ANN401
+
+
+TableSource = str | PathLike[str] | Mapping[str, Any] | _HasColumns | _HasColumnNames
+"""A frame, a mapping of columns, or the path of a file."""
+
+
+class PredictionOptions(TypedDict, total=False):
+    """Keywords that every function takes beside predictions: arrays, or names of columns of a table."""
+
+    truth: npt.ArrayLike | str
+    score: Scores | str | Sequence[str]
+    predicted: npt.ArrayLike | str
+    group: Any
+    weight: npt.ArrayLike | str | None
+    count: npt.ArrayLike | str | None
+    id: npt.ArrayLike | str | None
+    cluster: npt.ArrayLike | str | None
+    positive: object
+    negative: object
+    missing: Missing
+    labels: Iterable[object] | None
+
+
+ROLES = ("truth", "score", "predicted", "group", "weight", "count", "id", "cluster")
+"""Options that hold a column."""
+CHOICES = ("positive", "negative", "missing", "labels")
+"""Options that say how to read the columns."""
+OPTIONS = frozenset((*ROLES, *CHOICES))
+OTHER_NAMES = {
+    **dict.fromkeys(("y_true", "y", "target", "response", "outcome", "actual", "reference"), "truth"),
+    **dict.fromkeys(("y_score", "y_prob", "y_proba", "probas_pred", "proba", "predictor", "preds", "pred"), "score"),
+    **dict.fromkeys(("y_pred", "prediction", "predictions"), "predicted"),
+    **dict.fromkeys(("sample_weight", "weights"), "weight"),
+    **dict.fromkeys(("pos_label", "positive_class", "event_level"), "positive"),
+    **dict.fromkeys(("sensitive_features", "groups", "by"), "group"),
+    **dict.fromkeys(("cutoff", "cut_off", "thresholds"), "threshold"),
+    **dict.fromkeys(("random_state", "rng"), "seed"),
+    **dict.fromkeys(("n_boot", "n_resamples", "boot_n", "boot_runs"), "n_bootstrap"),
+    **dict.fromkeys(("conf_level", "confidence_level", "ci"), "level"),
+    **dict.fromkeys(("prior", "base_rate", "prev", "pi", "to"), "prevalence"),
+    **dict.fromkeys(("cost_fp",), "fp"),
+    **dict.fromkeys(("cost_fn",), "fn"),
+    **dict.fromkeys(("cost", "cost_matrix"), "costs"),
+    **dict.fromkeys(("metric", "metrics", "measure"), "measures"),
+}
+"""Names of the same options in scikit-learn, pROC, fairlearn and cutpointr."""
+
+OWN = (
+    *(Tally, Tallies, Curve, Counts, Rows, Stack, Confusion, Confusions),
+    *(MulticlassRows, LabelSets, Target, MulticlassTarget),
+)
+"""Types of the library that hold predictions."""
+ROUNDING = 1e-3
+"""How far probabilities of all classes may add up to something else than 1."""
+
+
+class Predictions(NamedTuple):
+    """Predictions as a call passes them: a table with names of columns, or arrays by role."""
+
+    table: Any | None
+    columns: dict[str, Any]
+    """Role -> name of a column, or array."""
+    choices: dict[str, Any]
+
+    @property
+    def truth(self) -> Any:  # noqa: ANN401  (any array)
+        """The labels."""
+        return self.columns.get("truth")
+
+    def as_table(self) -> Predictions:
+        """Return the predictions as a table, with names of columns for all roles."""
+        if self.table is not None:
+            return self
+        table: dict[str, Any] = {}
+        columns: dict[str, Any] = {}
+        for role, value in self.columns.items():
+            if role in ("score", "group"):
+                arrays = _score_arrays(self) if role == "score" else name_arrays(role, value)
+                columns[role] = add_columns(table, arrays)
+            else:
+                columns[role] = add_columns(table, {role: value})[0]
+        return Predictions(table, columns, self.choices)
+
+
+def read_with(reader: str, predictions: Predictions, **more: Any) -> Any:  # noqa: ANN401  (what the reader returns)
+    """Read predictions with a reader of this package."""
+    from baserate.read import _readers  # it loads engines, which arrays of one model do not need
+
+    table, columns, choices = predictions.as_table()
+    return getattr(_readers, reader)(table, **columns, **choices, **more)
+
+
+def name_arrays(name: str, value: Any) -> dict[str, Any]:  # noqa: ANN401  (an array, or several by name)
+    """Return arrays by name: of a mapping, of a frame, or one array under the name of its argument."""
+    if value is None:
+        return {}
+    if isinstance(value, Mapping):
+        return {str(key): each for key, each in value.items()}
+    names = _column_names(value)
+    return {name: value} if names is None else {str(key): value[key] for key in names}
+
+
+def add_columns(table: dict[str, Any], arrays: Mapping[str, Any]) -> tuple[str, ...]:
+    """Add columns to a table and return their names; a name in use gets an underscore."""
+    names: list[str] = []
+    for name, array in arrays.items():
+        free = name
+        while free in table:
+            free += "_"
+        table[free] = array
+        names.append(free)
+    return tuple(names)
+
+
+def _column_names(value: Any) -> list[Any] | None:  # noqa: ANN401  (anything)
+    """Return the names of the columns of a frame of any library; None for anything else."""
+    names = getattr(value, "column_names", None)  # PyArrow
+    if names is None:
+        names = getattr(value, "columns", None)  # pandas, Polars, DuckDB
+    return None if names is None or callable(names) else list(names)
+
+
+def is_table(value: object) -> bool:
+    """Return whether a value holds columns: a mapping, a frame, or the path of a file."""
+    if isinstance(value, (str, PathLike, Mapping)):
+        return True
+    if isinstance(value, (np.ndarray, list, tuple)):
+        return False
+    return _column_names(value) is not None or hasattr(value, "collect_schema") or hasattr(value, "read_next_batch")
+
+
+def _score_arrays(predictions: Predictions) -> dict[str, Any]:
+    """Return the scores of each model by name; of a matrix of two classes, those of the positive one."""
+    score = predictions.columns["score"]
+    arrays = name_arrays("score", score)
+    choices = predictions.choices
+    return {
+        name: _positive_scores(each, predictions.truth, choices.get("positive"), choices.get("labels"))
+        for name, each in arrays.items()
+    }
+
+
+def _shape(value: Any) -> tuple[int, ...]:  # noqa: ANN401  (any array)
+    """Return the shape of an array or a list, without converting a long list of numbers."""
+    if isinstance(value, (list, tuple)):
+        return np.shape(value) if len(value) and np.ndim(value[0]) else (len(value),)
+    shape = getattr(value, "shape", None)
+    return tuple(shape) if isinstance(shape, tuple) else (0,)
+
+
+def _positive_scores(score: Any, truth: Any, positive: object, labels: Any) -> Any:  # noqa: ANN401  (arrays)
+    """Return one score for each row: of a matrix with a column for each of two classes, the positive one."""
+    shape = _shape(score)
+    if len(shape) != 2 or not shape[0]:
+        return score
+    if shape[1] == 1:
+        return np.asarray(score)[:, 0]
+    if isinstance(score, (list, tuple)) and len({*shape}) == 2 and shape[0] == 2 and len(truth) == shape[1]:
+        return score  # two lists of scores: two models without names, which `as_column` refuses
+    if shape[1] != 2:
+        raise ShapeError(
+            f"score has {shape[1]} columns; expected one, or two for the two classes.",
+            remedy="For several classes use baserate.measure.multiclass.summary(truth, score), or evaluate one class "
+            "against the rest with truth == label and its column of score. Name several models in a mapping.",
+        )
+    matrix = np.asarray(score)
+    if matrix.dtype.kind == "f" and not (np.abs(matrix.sum(axis=1) - 1) <= ROUNDING).all():
+        raise ShapeError(
+            "score has two columns whose rows do not add up to 1, so they are not probabilities of two classes.",
+            remedy='For two models, give a mapping from names to scores: {"a": score[:, 0], "b": score[:, 1]}.',
+        )
+    return matrix[:, _positive_place(truth, positive, labels)]
+
+
+def _positive_place(truth: Any, positive: object, labels: Any) -> int:  # noqa: ANN401  (arrays)
+    """Return the column of the positive class: classes are in the order of their labels, as scikit-learn sorts them."""
+    order: list[object] = list(labels or sort_labels(dict.fromkeys(as_column("truth", truth).tolist())))
+    if positive is None:
+        return 1  # of 0 and 1; other labels are refused later, unless the positive one is named
+    if set(order) <= {0, 1} and labels is None:
+        order = [0, 1]
+    if positive in order and len(order) == 2:
+        return order.index(positive)
+    raise NotBinaryError(
+        f"truth holds {format_labels(order)}, so the order of the two columns of score is unknown",
+        remedy=f"give the column of {positive!r} alone.",
+    )
+
+
+def _build_tally(predictions: Predictions) -> Tally:
+    """Tally one model without groups."""
+    columns, choices = predictions.columns, predictions.choices
+    if predictions.table is None and not (choices.keys() - {"positive", "labels"}) and "predicted" not in columns:
+        scores = _score_arrays(predictions)
+        _refuse_several(list(scores))
+        (score,) = scores.values()
+        return tally_arrays(
+            columns["truth"],
+            score,
+            weight=columns.get("weight"),
+            count=columns.get("count"),
+            positive=choices.get("positive"),
+        )
+    return _single(_build_tallies(predictions))
+
+
+def _refuse_several(models: Sequence[str]) -> None:
+    if len(models) != 1:
+        raise OptionError(
+            f"there are scores of {len(models)} models ({', '.join(models)}); expected one.",
+            remedy="Give the scores of one model, or use a function of several: measure.summary, compare, evaluate.",
+        )
+
+
+def _single(tallies: Tallies) -> Tally:
+    """Return the tally of the only model, of all groups."""
+    _refuse_several(list(tallies.models))
+    return tallies.pooled(next(iter(tallies.models)))
+
+
+def _build_tallies(predictions: Predictions) -> Tallies:
+    tallies: Tallies = read_with("tallies", _without(predictions, "labels"))
+    return tallies
+
+
+def _without(predictions: Predictions, *choices: str) -> Predictions:
+    kept = {name: each for name, each in predictions.choices.items() if name not in choices}
+    return predictions.as_table()._replace(choices=kept)
+
+
+def _build_rows(predictions: Predictions) -> Rows:
+    rows: Rows = read_with("rows", _without(predictions, "labels"))
+    return rows
+
+
+def _build_tallies_or_rows(predictions: Predictions) -> Tallies | Rows:
+    """Read rows where something depends on single rows, tallies otherwise."""
+    needs_rows = "id" in predictions.columns or "cluster" in predictions.columns
+    return _build_rows(predictions) if needs_rows else _build_tallies(predictions)
+
+
+def _build_confusion(predictions: Predictions) -> Confusion:
+    """Count true and predicted classes; of a matrix of scores, the class with the highest."""
+    columns, choices = predictions.columns, predictions.choices
+    if predictions.table is None:
+        if "predicted" not in columns and len(_shape(columns["score"])) == 1:
+            columns["predicted"] = columns.pop("score")
+        if "predicted" not in columns:
+            return _build_class_rows(predictions).confusion()
+        from baserate.read._multiclass_arrays import confusion
+
+        _refuse_choices(choices, "labels")
+        columns = {role: each for role, each in columns.items() if each is not None}
+        return confusion(**columns, labels=choices.get("labels"))
+    if "predicted" not in columns:
+        return _build_class_rows(predictions).confusion()
+    confusions: Confusions = read_with("confusions", predictions)
+    return confusions.pooled
+
+
+def _build_class_rows(predictions: Predictions) -> MulticlassRows:
+    columns, choices = predictions.columns, predictions.choices
+    score = columns["score"]
+    rows: MulticlassRows
+    if predictions.table is not None:
+        rows = read_with("class_rows", predictions)
+        return rows
+    if isinstance(score, Mapping):  # class -> scores
+        table = {"truth": columns["truth"], **{f"score of {label}": each for label, each in score.items()}}
+        names = {label: f"score of {label}" for label in score}
+        others = {role: columns[role] for role in ("weight", "count") if columns.get(role) is not None}
+        stated = {"truth": "truth", "score": names, **{role: role for role in others}}
+        rows = read_with("class_rows", Predictions({**table, **others}, stated, choices))
+        return rows
+    from baserate.read._multiclass_arrays import class_scores
+
+    _refuse_choices(choices, "labels")
+    if "group" in columns:
+        raise unused_option("group", "…", "a matrix of scores has no groups. Name the columns of a table instead")
+    return class_scores(
+        columns["truth"],
+        score,
+        weight=columns.get("weight"),
+        count=columns.get("count"),
+        labels=choices.get("labels"),
+    )
+
+
+def _refuse_choices(choices: Mapping[str, Any], *known: str) -> None:
+    for name in choices:
+        if name not in known:
+            raise unused_option(name, choices[name], "all classes are evaluated")
+
+
+def _build_label_sets(predictions: Predictions) -> LabelSets:
+    from baserate.read._multiclass_arrays import label_sets
+
+    if predictions.table is not None:
+        raise OptionError("sets of labels need arrays, not a table", remedy="give the true and the predicted sets.")
+    columns = dict(predictions.columns)
+    score = columns.pop("score", None)
+    predicted = columns.pop("predicted", None)
+    if predicted is None and score is not None and not _is_real(score):
+        predicted, score = score, None
+    return label_sets(predicted=predicted, score=score, **columns, labels=predictions.choices.get("labels"))
+
+
+def _is_real(score: Any) -> bool:  # noqa: ANN401  (any array)
+    return getattr(np.asarray(score) if hasattr(score, "__array__") else None, "dtype", np.dtype("O")).kind == "f"
+
+
+def _build_data(predictions: Predictions) -> Tallies | Rows | MulticlassRows:
+    """Read scores of several classes if there is a matrix of them, otherwise two classes."""
+    return _build_class_rows(predictions) if _has_classes(predictions) else _build_tallies_or_rows(predictions)
+
+
+def _build_tally_or_classes(predictions: Predictions) -> Tally | Tallies | Rows | MulticlassRows:
+    """Like `_build_data`, but a single model without groups is a tally."""
+    data = _build_data(predictions)
+    return data.tally if isinstance(data, Tallies) and len(data.models) == 1 and not data.attributes else data
+
+
+def _has_classes(predictions: Predictions) -> bool:
+    score = predictions.columns.get("score")
+    if predictions.table is not None:
+        return isinstance(score, str) and score.endswith("*")
+    shape = () if isinstance(score, Mapping) or _column_names(score) else _shape(score)
+    return len(shape) == 2 and shape[1] > 2
+
+
+def find_counts(data: Tally | Curve, threshold: Any = None) -> Counts[Any]:  # noqa: ANN401  (a number or an array)
+    """Return the 2×2 table at a threshold, by default 0.5 if the scores are probabilities."""
+    curve = data if isinstance(data, Curve) else Curve(data)
+    if threshold is None:
+        if not curve.tally.probable:
+            raise OptionError(
+                f"the scores run from {curve.tally.score[-1]:.6g} to {curve.tally.score[0]:.6g}, so they are not "
+                "probabilities, and 0.5 is no natural threshold",
+                remedy=f"give {keyword('threshold')}.",
+                option="threshold",
+            )
+        return curve.at(0.5)
+    return curve.at(np.asarray(threshold, dtype=np.float64) if np.ndim(threshold) else float(threshold))
+
+
+def build_counts(predictions: Predictions, threshold: Any = None) -> Counts[Any]:  # noqa: ANN401
+    """Count the outcomes of scores at a threshold, or of predicted labels."""
+    columns = dict(predictions.columns)
+    if predictions.table is None and "predicted" not in columns and _holds_labels(predictions):
+        columns["predicted"] = columns.pop("score")
+    if "predicted" not in columns:
+        return find_counts(_build_tally(predictions), threshold)
+    if threshold is not None:
+        raise unused_option("threshold", threshold, "predicted labels are decisions already")
+    if "score" in columns:
+        raise OptionError("both scores and predicted labels are given; expected one of them.")
+    return find_counts(_single(_build_tallies(predictions._replace(columns=columns))))
+
+
+def _holds_labels(predictions: Predictions) -> bool:
+    """Return whether an array holds predicted labels instead of scores."""
+    score = predictions.columns.get("score")
+    if isinstance(score, Mapping) or len(_shape(score)) != 1 or _column_names(score):
+        return False
+    column = as_column("score", score)
+    if column.dtype.kind in "bUS" or (column.dtype.kind == "O" and any(isinstance(each, str) for each in column)):
+        return True
+    if predictions.choices.get("positive") in (None, 0, 1):
+        return False
+    # Numbers as labels, such as 1 and 2: then no score differs from all labels.
+    return set(np.unique(column).tolist()) <= set(as_column("truth", predictions.truth).tolist())
+
+
+@dataclass(frozen=True, slots=True)
+class Noun:
+    """Type that a function takes: which types pass unchanged, how others convert, and how predictions become one."""
+
+    types: tuple[type, ...]
+    build: Callable[..., Any]
+    roles: tuple[str, ...] = ROLES
+    """Columns that the type can hold."""
+    convert: Mapping[type, Callable[..., Any]] = field(default_factory=dict)
+    mapping: bool = False
+    """Whether a mapping from groups to tallies or curves also passes."""
+
+    def accepts(self, value: object) -> bool:
+        """Return whether the function takes this value as it is."""
+        if isinstance(value, self.types):
+            return True
+        holds_own = isinstance(value, Mapping) and bool(value) and isinstance(next(iter(value.values())), OWN)
+        return self.mapping and holds_own
+
+
+_ONE_MODEL = ("truth", "score", "predicted", "weight", "count")
+_TALLIES = (*_ONE_MODEL, "group")
+
+
+def _named(tally: Tally) -> Tallies:
+    return Tallies({"score": {(): tally}})
+
+
+def _count_single(data: Tallies | Rows, threshold: Any = None) -> Counts[Any]:  # noqa: ANN401
+    return find_counts(_single(data if isinstance(data, Tallies) else data.tallies()), threshold)
+
+
+_TO_TALLY: dict[type, Callable[[Any], Any]] = {
+    Curve: lambda curve: curve.tally,
+    Tallies: _single,
+    Rows: lambda rows: _single(rows.tallies()),
+}
+_TO_CURVE: dict[type, Callable[[Any], Any]] = {
+    Tally: Curve,
+    Tallies: lambda tallies: Curve(_single(tallies)),
+    Rows: lambda rows: Curve(_single(rows.tallies())),
+}
+_TO_TALLIES: dict[type, Callable[[Any], Any]] = {
+    Tally: _named,
+    Curve: lambda curve: _named(curve.tally),
+    Rows: Rows.tallies,
+}
+_TO_COUNTS: dict[type, Callable[..., Any]] = {
+    Tally: find_counts,
+    Curve: find_counts,
+    **dict.fromkeys((Tallies, Rows), _count_single),
+}
+NOUNS: dict[str, Noun] = {
+    "counts": Noun((Counts,), build_counts, _ONE_MODEL, _TO_COUNTS),
+    "tally": Noun((Tally, Stack), _build_tally, _ONE_MODEL, _TO_TALLY),
+    "curve": Noun((Curve,), lambda predictions: Curve(_build_tally(predictions)), _ONE_MODEL, _TO_CURVE),
+    "tallies": Noun((Tallies,), _build_tallies, _TALLIES, _TO_TALLIES),
+    "groups": Noun((Tallies,), _build_tallies, _TALLIES, {Rows: Rows.tallies}, mapping=True),
+    "rows": Noun((Rows,), _build_rows),
+    "tallies or rows": Noun((Tallies, Rows), _build_tallies_or_rows, ROLES, _TO_TALLIES),
+    "any": Noun(OWN, _build_tally_or_classes, ROLES, mapping=True),
+    "data": Noun((Tallies, MulticlassRows), _build_data, _TALLIES, _TO_TALLIES),
+    "confusion": Noun((Confusion,), _build_confusion, _ONE_MODEL, {MulticlassRows: MulticlassRows.confusion}),
+    "class rows": Noun((MulticlassRows,), _build_class_rows, _TALLIES),
+    "label sets": Noun((LabelSets,), _build_label_sets, ("truth", "predicted", "score", "weight")),
+}
+"""Types that public functions take, by name."""
+
+
+def parse_predictions(
+    name: str, noun: Noun, args: tuple[Any, ...], options: dict[str, Any], own: frozenset[str] = frozenset()
+) -> tuple[Predictions, int]:
+    """Collect predictions from the arguments of a call; return them, and how many positional arguments they took.
+
+    Options of predictions are removed from `options`, unless they are the function's `own`.
+    """
+    columns = {role: options.pop(role) for role in ROLES if role in options and role not in own}
+    choices = {choice: options.pop(choice) for choice in CHOICES if choice in options and choice not in own}
+    columns = {role: each for role, each in columns.items() if each is not None}
+    choices = {choice: each for choice, each in choices.items() if each is not None}
+    for role in columns:
+        if role not in noun.roles:
+            raise OptionError(
+                f"{name} has no use for {keyword(role)}: it takes {_article(noun)}.",
+                remedy="Leave it out, or use a function of groups or rows.",
+                option=role,
+            )
+    taken = 0
+    table: Any = None
+    if args and (isinstance(columns.get("truth"), str) or is_table(args[0])):
+        table, taken = args[0], 1
+    elif args:
+        if "truth" in columns:
+            raise OptionError(f"{name} has truth twice; expected it once.", option="truth")
+        columns["truth"], taken = args[0], 1
+        if len(args) > 1 and not {"score", "predicted"} & columns.keys():
+            columns["score"], taken = args[1], 2
+    predictions = Predictions(table, columns, choices)
+    _check_arguments(name, predictions)
+    return predictions, taken
+
+
+def _article(noun: Noun) -> str:
+    return " or ".join(dict.fromkeys(each.__name__ for each in noun.types[:2]))
+
+
+def _check_arguments(name: str, predictions: Predictions) -> None:
+    """Refuse calls without labels or scores, and names of columns without a table."""
+    table, columns, _ = predictions
+    if table is not None:
+        wrong = next((role for role, each in columns.items() if not _is_column_name(role, each)), None)
+        if wrong is not None:
+            raise OptionError(
+                f"{wrong} is {type(columns[wrong]).__name__}, but a table is given; expected the name of a column.",
+                remedy="Add the values to the table, or give all columns as arrays.",
+                option=wrong,
+            )
+        if "truth" not in columns or not {"score", "predicted"} & columns.keys():
+            lacking = "truth" if "truth" not in columns else "score"
+            names = list(table) if isinstance(table, Mapping) else _column_names(table)
+            there = "" if names is None else f" Columns are: {', '.join(map(str, names[:20]))}."
+            raise OptionError(
+                f"{name} needs the name of the column of {'labels' if lacking == 'truth' else 'scores'}.{there}",
+                remedy=f"Give {keyword('truth', 'label')} and {keyword('score', 'risk')}, with your names.",
+                option=lacking,
+            )
+        return
+    if "truth" not in columns or not {"score", "predicted"} & columns.keys():
+        raise OptionError(
+            f"{name} needs labels and scores.",
+            remedy=f"Give both, {name}(truth, score); or a table and names of its columns, {name}(table, "
+            "truth='label', score='risk').",
+            option="truth" if "truth" not in columns else "score",
+        )
+    named = next((role for role, each in columns.items() if isinstance(each, str)), None)
+    if named is not None:
+        raise OptionError(
+            f"{named} is {columns[named]!r}, a name, but there is no table.",
+            remedy="Give an array; or the table first, and names of its columns.",
+            option=named,
+            value=columns[named],
+        )
+
+
+def _is_column_name(role: str, value: Any) -> bool:  # noqa: ANN401  (anything)
+    """Return whether a value names a column, or for scores and groups several."""
+    if isinstance(value, str):
+        return True
+    if role not in ("score", "group"):
+        return False
+    names: Iterable[Any] = value.values() if isinstance(value, Mapping) else value
+    return isinstance(value, (list, tuple, Mapping)) and all(isinstance(each, str) for each in names)
+
+
+def check_options(name: str, options: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse keywords that a function does not have; the names of other libraries are known."""
+    known = {*known}
+    for each in options:
+        if each not in known:
+            near = [OTHER_NAMES[each]] if OTHER_NAMES.get(each) in known else None
+            listing = f"{name} has the options {', '.join(sorted(known))}."
+            raise unknown_name("option", each, known, near=near, listing=listing)
+
+
+def coerce(
+    name: str, kind: str, args: tuple[Any, ...], options: dict[str, Any], own: frozenset[str], **more: object
+) -> tuple[Any, tuple[Any, ...]]:
+    """Return the data of a call as the type that the function takes, and the other positional arguments.
+
+    Parameters
+    ----------
+    name
+        Name of the function, for messages.
+    kind
+        The type that it takes: a name in `NOUNS`.
+    args, options
+        Arguments of the call. Options of predictions are removed from `options`.
+    own
+        Options that the function itself takes.
+    more
+        Options of how the noun is made, such as a threshold.
+    """
+    noun = NOUNS[kind]
+    if args and noun.accepts(args[0]):
+        _refuse_columns(name, args[0], options)
+        return args[0], args[1:]
+    if args and isinstance(args[0], OWN):
+        _refuse_columns(name, args[0], options)
+        convert = next((way for kind, way in noun.convert.items() if isinstance(args[0], kind)), None)
+        if convert is None:
+            raise OptionError(
+                f"{name} takes {_article(noun)}, not {type(args[0]).__name__}.",
+                remedy=f"Give labels and scores, {name}(truth, score), or read them as {_article(noun)}.",
+            )
+        return convert(args[0], **more), args[1:]
+    if args and isinstance(args[0], tuple) and len(args[0]) == 2 and _are_columns(*args[0]):
+        args = (*args[0], *args[1:])  # (truth, score)
+    predictions, taken = parse_predictions(name, noun, args, options, own)
+    return noun.build(predictions, **more), args[taken:]
+
+
+def _are_columns(truth: Any, score: Any) -> bool:  # noqa: ANN401  (anything)
+    """Return whether two values are arrays of one length, of more than one value each."""
+    return all(hasattr(each, "__len__") and not isinstance(each, (str, bytes)) for each in (truth, score))
+
+
+def _refuse_columns(name: str, data: object, options: Mapping[str, Any]) -> None:
+    given = next((each for each in options if each in OPTIONS and options[each] is not None), None)
+    if given is not None:
+        raise unused_option(given, "…", f"{name} was given {type(data).__name__}, which are read already")
+
+
+P = ParamSpec("P")
+N_contra = TypeVar("N_contra", contravariant=True)
+R_co = TypeVar("R_co", covariant=True)
+N = TypeVar("N")
+R = TypeVar("R")
+
+
+class OfPredictions(Protocol[N_contra, P, R_co]):
+    """A function of predictions in any form."""
+
+    __name__: str
+
+    @overload
+    def __call__(self, data: N_contra, /, *args: P.args, **options: P.kwargs) -> R_co: ...
+    @overload
+    def __call__(self, truth: npt.ArrayLike, score: Scores, /, *args: P.args, **options: P.kwargs) -> R_co: ...
+    @overload
+    def __call__(self, table: TableSource, /, *args: P.args, **options: P.kwargs) -> R_co: ...
+
+
+def accepts_predictions(
+    noun: str,
+) -> Callable[[Callable[Concatenate[N, P], R]], OfPredictions[N, P, R]]:
+    """Let a function take predictions in any form where it takes a noun of `NOUNS`.
+
+    The function declares `**columns: Unpack[PredictionOptions]` for type checkers and help; it never receives any.
+    """
+    types = NOUNS[noun].types
+
+    def decorate(function: Callable[Concatenate[N, P], R]) -> OfPredictions[N, P, R]:
+        name, own = function.__name__, own_options(function)
+        known = own | {*NOUNS[noun].roles, *CHOICES}
+
+        @wraps(function)
+        def call(*args: Any, **options: Any) -> R:  # noqa: ANN401
+            if args and isinstance(args[0], types) and options.keys() <= own:
+                return function(*args, **options)
+            check_options(name, options, known)
+            data, rest = coerce(name, noun, args, options, own)
+            return function(data, *rest, **options)
+
+        return cast("OfPredictions[N, P, R]", call)
+
+    return decorate
+
+
+def own_options(function: Callable[..., Any]) -> frozenset[str]:
+    """Return the names of the parameters of a function, without the first and without `**columns`."""
+    code = function.__code__
+    return frozenset(code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount])
