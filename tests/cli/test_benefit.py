@@ -144,7 +144,7 @@ def test_scores_are_adjusted_to_the_stated_prevalence(tmp_path: Path) -> None:
         (("--scores-from", "0.5"), {"scores_from": 0.5}),
     ):
         output = run_json(path, *ONE, *typed)
-        wanted = decide.net_benefit_curve(here, **options)
+        wanted = decide.net_benefit_curve(here, **options)  # type: ignore[call-overload]
         assert [row["net_benefit"] for row in output["rows"]] == list(wanted.columns["net_benefit"])
         assert output["data"]["scores"] == wanted.data["scores"]
         assert wanted.data["scores"]["adjusted"]

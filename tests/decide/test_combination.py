@@ -198,7 +198,7 @@ def test_two_of_several_scores_are_selected() -> None:
     [
         (lambda rows: decide.combine_scores(rows, ("a", "x")), UnknownNameError, "no score 'x'. Known are: a, b"),
         (lambda rows: decide.combine_scores(rows, ("a", "a")), OptionError, "expected two different names"),
-        (lambda rows: decide.combine_scores(rows, ("a",)), OptionError, "expected two"),  # type: ignore[arg-type]
+        (lambda rows: decide.combine_scores(rows, ("a",)), OptionError, "expected two"),
         (lambda rows: decide.combine_scores(rows, limit=-1), OptionError, "limit is -1"),
         (lambda rows: decide.combine_scores(rows.only(rows.truth)), NotBinaryError, "no negatives"),
         (lambda rows: decide.combine_scores(rows.only(~rows.truth)), NotBinaryError, "no positives"),

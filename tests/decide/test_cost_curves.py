@@ -164,7 +164,7 @@ def test_errors() -> None:
     one = read.tallies({"y": [1, 0], "p": [0.9, 0.1]}, truth="y", score="p")
     result = curve(one.tally)
     with pytest.raises(OptionError, match="kind is 'roc'; expected 'cost' or 'brier'"):
-        decide.cost_curves(one, kind="roc")  # type: ignore[arg-type]
+        decide.cost_curves(one, kind="roc")  # type: ignore[call-overload]
     with pytest.raises(OptionError, match=r"prevalence=0.1 has no effect.*probability_cost"):
         decide.cost_curves(one, prevalence=0.1)
     for draw in (decide.cost_curve, decide.brier_curve):

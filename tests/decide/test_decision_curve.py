@@ -361,8 +361,8 @@ def test_invalid_options_raise() -> None:
         decide.net_benefit_curve(tallies([1, 0], [0.9, 0.1]), level=2)
     with pytest.raises(OptionError, match="prevalence is 0; expected a prevalence from 1e-12 to 1 - 1e-12"):
         decide.net_benefit_curve(tallies([1, 0], [0.9, 0.1]), prevalence=0)
-    with pytest.raises(OptionError, match="is not Tallies"):
-        decide.net_benefit_curve(Counts(1, 1, 1, 1))  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="takes Tallies, not Counts"):
+        decide.net_benefit_curve(Counts(1, 1, 1, 1))  # type: ignore[call-overload]
 
 
 def test_a_group_without_rows_is_undefined() -> None:

@@ -156,7 +156,7 @@ def test_missing_attributes_raise() -> None:
 def test_rule_instead_of_policy_raises() -> None:
     _, tallies = simulate(60)
     with pytest.raises(OptionError, match="function is not a Policy"):
-        decide.evaluate_policy(tallies, decide.youden)  # type: ignore[arg-type]
+        decide.evaluate_policy(tallies, decide.youden)  # type: ignore[call-overload]
 
 
 def test_several_models_need_a_name() -> None:

@@ -104,7 +104,7 @@ def test_groups_follow_all_rows_and_fit_the_schema() -> None:
 @pytest.mark.parametrize(
     ("work", "error", "message"),
     [
-        (lambda: decide.net_benefit_difference([1, 2]), OptionError, "list is not Rows"),  # type: ignore[arg-type]
+        (lambda: decide.net_benefit_difference([1, 2]), OptionError, "needs labels and scores"),  # type: ignore[call-overload]
         (
             lambda: decide.net_benefit_difference(read_rows(), models=["new", "newer"]),
             UnknownNameError,

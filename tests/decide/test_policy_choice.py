@@ -7,7 +7,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from baserate import Calibrator, Costs, Curve, Cut, OptionError, Policy, RandomizedCut, calibration, decide, read, tally
+from baserate import (
+    Calibrator,
+    Costs,
+    Counts,
+    Curve,
+    Cut,
+    OptionError,
+    Policy,
+    RandomizedCut,
+    calibration,
+    decide,
+    read,
+)
 from baserate._calibrator_forms import Form, Knots, LogOdds, Steps
 from tests.apply.forms import binary_calibrator, edges, forms
 
@@ -101,5 +113,5 @@ def test_policy_requires_one_model_of_scores() -> None:
         decide.choose_policy(several, decide.youden, model="mew")
     with pytest.raises(OptionError, match="a policy is for scores"):
         decide.choose_policy(read.tallies(table, truth="sick", predicted="said"), decide.youden)
-    with pytest.raises(OptionError, match="not Tallies"):
-        decide.choose_policy(tally([1, 0], [1, 0]), decide.youden)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="takes Tallies, not Counts"):
+        decide.choose_policy(Counts(1, 0, 0, 1), decide.youden)  # type: ignore[call-overload]

@@ -260,7 +260,7 @@ def test_check_errors() -> None:
     with pytest.raises(OptionError, match="there is no requirement"):
         decide.check(tallies, AT_HALF, [])
     with pytest.raises(OptionError, match="on is 'hunch'; expected 'bound' or 'estimate'"):
-        decide.check(tallies, AT_HALF, "auc >= 0.5", on="hunch")  # type: ignore[arg-type]
+        decide.check(tallies, AT_HALF, "auc >= 0.5", on="hunch")  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize(

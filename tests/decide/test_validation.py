@@ -115,8 +115,8 @@ def test_bootstrap_errors() -> None:
         decide.bootstrap_threshold(c, decide.youden, measures=["auc"])
     with pytest.raises(OptionError, match="n_bootstrap is 0"):
         decide.bootstrap_threshold(c, decide.youden, n_bootstrap=0)
-    with pytest.raises(OptionError, match="make one of the tally"):
-        decide.bootstrap_threshold(c.tally, decide.youden)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="takes Curve, not Counts"):
+        decide.bootstrap_threshold(c.at(0.5), decide.youden)  # type: ignore[call-overload]
 
 
 def test_any_function_from_a_curve_to_a_policy_is_a_rule() -> None:

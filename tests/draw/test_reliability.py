@@ -108,7 +108,7 @@ def test_other_scores_raise() -> None:
     with pytest.raises(NotAProbabilityError, match="calibrate"):
         draw.reliability(tally([0, 1], [-1, 3]))
     with pytest.raises(OptionError, match="expected one of binned, isotonic, lowess"):
-        draw.reliability(TALLY, what="local")  # type: ignore[arg-type]
+        draw.reliability(TALLY, what="local")  # type: ignore[call-overload]
     says = read.tallies({"y": [0, 1], "says": [0, 1]}, truth="y", predicted="says")
     with pytest.raises(OptionError, match="says contains labels"):
         draw.reliability(says)

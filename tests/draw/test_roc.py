@@ -165,10 +165,10 @@ def test_invalid_options_raise() -> None:
     with pytest.raises(OptionError, match="labels have no threshold to mark"):
         draw.roc(LABEL_COUNTS, threshold=0.5)
     with pytest.raises(OptionError, match="band is 'wide'; expected True, False or 'simultaneous'"):
-        draw.roc(TALLY, band="wide")  # type: ignore[arg-type]
+        draw.roc(TALLY, band="wide")  # type: ignore[call-overload]
     with pytest.raises(OptionError, match="the models have different prevalences"):
         draw.roc({"a": TALLY, "b": tally([1, 1, 1, 0], [4, 3, 2, 1])}, costs=Costs(fp=1, fn=1))
     with pytest.raises(ShapeError, match=r"rule has \(7,\) tables; expected one"):
-        draw.roc({"rule": curve(TALLY).counts})  # type: ignore[dict-item]
+        draw.roc({"rule": curve(TALLY).counts})
     with pytest.raises(OptionError, match="nothing cannot be drawn"):
         draw.roc({})

@@ -127,4 +127,4 @@ def test_predicted_labels_raise() -> None:
     with pytest.raises(OptionError, match="labels have no scores"):
         draw.scores(both, model="says")
     with pytest.raises(OptionError, match="labels have no scores"):
-        draw.scores({"rule": Counts(tp=1, fp=1, fn=1, tn=1)})  # type: ignore[arg-type]
+        draw.scores({"rule": Counts(tp=1, fp=1, fn=1, tn=1)})

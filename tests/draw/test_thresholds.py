@@ -81,7 +81,7 @@ def test_invalid_options_raise() -> None:
     with pytest.raises(OptionError, match="auc has one value for a whole curve"):
         draw.thresholds(TALLY, "auc")
     with pytest.raises(OptionError, match="simultaneous bands exist for roc and det only"):
-        draw.thresholds(TALLY, "f1", band="simultaneous")  # type: ignore[arg-type]
+        draw.thresholds(TALLY, "f1", band="simultaneous")  # type: ignore[call-overload]
     with pytest.raises(NotBinaryError, match="no negatives"):
         draw.thresholds(tally([True, True], [0.5, 0.6]), prevalence=0.1)
 

@@ -1,6 +1,5 @@
 """The best common threshold, compared with a loop over all rows."""
 
-import re
 from math import inf
 from random import Random
 
@@ -132,5 +131,5 @@ def _curve_of_counts(positives: list[int], negatives: list[int]) -> Curve:
 
 
 def test_invalid_groups_raise() -> None:
-    with pytest.raises(baserate.OptionError, match=re.escape("Read tallies with group=")):
-        fairness.common_threshold([], Goal())  # type: ignore[arg-type]
+    with pytest.raises(baserate.OptionError, match="common_threshold needs labels and scores"):
+        fairness.common_threshold([], Goal())  # type: ignore[call-overload]

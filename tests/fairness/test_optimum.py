@@ -341,8 +341,8 @@ def test_invalid_goals_raise_with_a_remedy() -> None:
         fairness.optimal_policy(Tallies({"risk": {(): groups["f"].tally}}), Goal())
     with pytest.raises(OptionError, match="has no groups"):
         fairness.optimal_policy({}, Goal())
-    with pytest.raises(OptionError, match="expected a Curve"):
-        fairness.optimal_policy({"f": 3}, Goal())  # type: ignore[dict-item]
+    with pytest.raises(OptionError, match="needs the name of the column of labels"):
+        fairness.optimal_policy({"f": 3}, Goal())
 
 
 def test_one_group_needs_no_parity_and_few_rows_are_noted() -> None:

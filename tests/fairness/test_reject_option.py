@@ -70,7 +70,7 @@ def test_band_is_the_cheapest_of_all(sample: Sample, goal: Goal, favourable: str
     result = {band: tables(sample, band_decision(band, favoured, favourable)) for band in all_bands(sample)}
     paid = {band: cost(each, goal.costs) for band, each in result.items() if satisfies(each, goal.tolerances)}
     best = min(paid, key=lambda band: (paid[band], band_width(band), -band[0]))
-    policy = fairness.reject_option(curves(sample), goal, favor=favoured, favorable=favourable)  # type: ignore[arg-type]
+    policy = fairness.reject_option(curves(sample), goal, favor=favoured, favorable=favourable)  # type: ignore[call-overload]
     assert policy.settings["band"] == best
     assert policy.settings["cost"] == pytest.approx(paid[best], abs=1e-12)
     for name in sample:
@@ -84,7 +84,7 @@ def test_band_optimizes_an_objective(sample: Sample, goal: Goal, favourable: str
     result = [tables(sample, band_decision(band, "a", favourable)) for band in all_bands(sample)]
     values = [_measure_value(name, each) for each in result if satisfies(each, goal.tolerances)]
     defined = [value for value in values if not isnan(value)]
-    policy = fairness.reject_option(curves(sample), goal, favor="a", favorable=favourable, objective=name)  # type: ignore[arg-type]
+    policy = fairness.reject_option(curves(sample), goal, favor="a", favorable=favourable, objective=name)  # type: ignore[call-overload]
     chosen = tables(sample, band_decision(policy.settings["band"], "a", favourable))
     assert satisfies(chosen, goal.tolerances)
     assert _measure_value(name, chosen) == pytest.approx(min(defined) if name == "fdr" else max(defined), abs=1e-12)
@@ -107,9 +107,9 @@ def test_band_around_a_threshold_is_the_best_symmetric_one(
     groups = curves(sample)
     if min(paid) == inf:
         with pytest.raises(InfeasibleError, match=f"no band around {around:g} keeps"):
-            fairness.reject_option(groups, goal, favor="a", favorable=favourable, around=around)  # type: ignore[arg-type]
+            fairness.reject_option(groups, goal, favor="a", favorable=favourable, around=around)  # type: ignore[call-overload]
         return
-    policy = fairness.reject_option(groups, goal, favor="a", favorable=favourable, around=around)  # type: ignore[arg-type]
+    policy = fairness.reject_option(groups, goal, favor="a", favorable=favourable, around=around)  # type: ignore[call-overload]
     low, high = policy.settings["band"]
     assert policy.settings["cost"] == pytest.approx(min(paid), abs=1e-12)
     # Of equals it is the narrowest, so the first.
@@ -121,7 +121,7 @@ def test_band_around_a_threshold_is_the_best_symmetric_one(
 @given(samples(least=1, most=1), goals, actions)
 def test_equal_groups_need_no_band(sample: Sample, goal: Goal, favourable: str) -> None:
     groups = curves(dict.fromkeys("abc", sample["a"]))
-    policy = fairness.reject_option(groups, goal, favor=["b", "c"], favorable=favourable)  # type: ignore[arg-type]
+    policy = fairness.reject_option(groups, goal, favor=["b", "c"], favorable=favourable)  # type: ignore[call-overload]
     alike = fairness.common_threshold(groups, goal)
     assert policy.settings["band"] == (alike.threshold, alike.threshold)
     assert policy.settings["cost"] == alike.settings["cost"]
@@ -131,7 +131,7 @@ def test_equal_groups_need_no_band(sample: Sample, goal: Goal, favourable: str) 
 @given(samples(), goals, actions)
 def test_cost_lies_between_optimum_and_common_threshold(sample: Sample, goal: Goal, favourable: str) -> None:
     groups = curves(sample)
-    policy = fairness.reject_option(groups, goal, favor="b", favorable=favourable)  # type: ignore[arg-type]
+    policy = fairness.reject_option(groups, goal, favor="b", favorable=favourable)  # type: ignore[call-overload]
     alike = fairness.common_threshold(groups, goal).settings
     assert alike["bound"] - 1e-12 <= policy.settings["cost"] <= alike["cost"] + 1e-12
 
@@ -160,7 +160,7 @@ def test_rates_and_costs_are_those_at_the_stated_prevalence(to: object) -> None:
     cases = sum(table.total for table in result.values())
     assert policy.settings["cost"] == pytest.approx(sum(table.fp + table.fn for table in result.values()) / cases)
     # Without the parity it would not hold.
-    free = fairness.reject_option(groups, Goal(goal.parity, within=inf, prevalence=to), favor="f", favorable="flag")  # type: ignore[arg-type]
+    free = fairness.reject_option(groups, Goal(goal.parity, within=inf, prevalence=to), favor="f", favorable="flag")  # type: ignore[call-overload]
     assert rate_gaps(group_tables(people.tallies, free, people.model), goal.rates)["flag_rate"] > 0.05
     assert free.settings["cost"] < policy.settings["cost"]
 
@@ -284,7 +284,7 @@ def test_invalid_options_raise(options: dict[str, object], error: type[Exception
     groups = {"f": _curve_of_counts([3, 1], [0, 4]), "m": _curve_of_counts([0, 3], [4, 0])}
     given: dict[str, object] = {"favor": "f", "favorable": "flag"} | options
     with pytest.raises(error, match=message):
-        fairness.reject_option(groups, Goal(), **given)  # type: ignore[arg-type]
+        fairness.reject_option(groups, Goal(), **given)  # type: ignore[call-overload]
 
 
 def test_excluded_group_gets_its_action() -> None:
@@ -304,7 +304,7 @@ def test_infinities_never_win() -> None:
     groups = {"f": _curve_of_counts([3, 1], [0, 4]), "m": _curve_of_counts([2, 1], [1, 4])}
     query = {"favor": "f", "favorable": "flag"}
     goal = Goal("demographic-parity", within=1.0)
-    policy = fairness.reject_option(groups, goal, **query, objective="positive_likelihood_ratio")  # type: ignore[arg-type]
+    policy = fairness.reject_option(groups, goal, **query, objective="positive_likelihood_ratio")  # type: ignore[call-overload]
     counts = baserate.Counts(tp=0, fp=0, fn=0, tn=0)
     for name, each in groups.items():
         cut = policy.by_group[(name,)]

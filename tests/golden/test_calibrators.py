@@ -65,7 +65,7 @@ def test_temperature_beside_scikit_learn(page: tuple[Any, Floats], peers: dict[s
 def test_platt_beside_scikit_learn(page: tuple[Any, Floats], peers: dict[str, Any]) -> None:
     t = tally(*page)
     for scale, name in (("log-odds", "sk_sigmoid_on_logit a,b"), ("score", "sk_sigmoid_on_prob a,b")):
-        result = values(calibration.logistic(t, smoothed=True, scale=scale))  # type: ignore[arg-type]
+        result = values(calibration.logistic(t, smoothed=True, scale=scale))  # type: ignore[call-overload]
         a, b = peers[name]  # of 1/(1 + exp(a·x + b))
         assert (result["slope"], result["intercept"]) == pytest.approx((-a, -b), rel=2e-8)
 

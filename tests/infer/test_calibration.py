@@ -629,7 +629,7 @@ def test_other_invalid_options_raise() -> None:
         (partial(infer.CalibrationOptions, n_simulations=-1), "n_simulations is -1"),
         (partial(infer.calibration_curve, t, options=infer.CurveOptions(level=2)), "level is 2"),
         (partial(infer.calibration_curve, t, "isotonic", options=infer.CurveOptions(band=other)), "band is 'other'"),
-        (partial(infer.calibration_summary, t), "Tally is neither Tallies nor MulticlassRows"),
+        (partial(infer.calibration_summary, t.rows), "calibration_summary needs labels and scores"),
     ):
         with pytest.raises(OptionError, match=message):
             refused()

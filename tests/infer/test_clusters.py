@@ -30,7 +30,7 @@ def make_clustered_rows(seed: int, *, sizes: tuple[int, ...] = SIZES, weighted: 
 
 
 def bounds(measure: str, rows: Rows, **options: float) -> tuple[float, float, float]:
-    result = infer.estimate(measure, rows, threshold=0.5 if describe(MEASURES[measure]).share else None, **options)  # type: ignore[arg-type]
+    result = infer.estimate(measure, rows, threshold=0.5 if describe(MEASURES[measure]).share else None, **options)  # type: ignore[call-overload]
     return result.value, result.low, result.high
 
 

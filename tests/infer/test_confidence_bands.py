@@ -277,7 +277,7 @@ def test_points_of_bands_lie_on_the_curve() -> None:
     [
         ({"level": 1.0}, "level is 1.0"),
         ({"level": 0.0}, "level is 0.0"),
-        ({"level": "0.9"}, "level is '0.9'"),
+        ({"level": "high"}, "level is 'high'"),
         ({"what": "pr", "simultaneous": True}, "exist for roc and det only, not for pr"),
         ({"what": measure.f1, "simultaneous": True}, "not for f1"),
         ({"simultaneous": "hotelling"}, "simultaneous is 'hotelling'"),

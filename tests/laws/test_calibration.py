@@ -273,7 +273,7 @@ def test_a_smooth_error_lies_between_the_mean_gap_and_that_of_no_smoothing(sampl
 @given(anywhere, st.integers(1, 12), by, st.sampled_from([0, 2]))
 def test_a_statistic_of_bins_is_never_negative(sample: Rows, number: int, how: str, less: int) -> None:
     t = tally(*sample)
-    result = infer.hosmer_lemeshow(t, bins=number, by=how, fitted=bool(less))  # type: ignore[arg-type]
+    result = infer.hosmer_lemeshow(t, bins=number, by=how, fitted=bool(less))  # type: ignore[call-overload]
     if result.why is None:
         assert 0 <= result.statistic <= inf
         assert 0 <= result.p <= 1

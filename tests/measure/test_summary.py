@@ -159,11 +159,10 @@ def test_predicted_labels_are_compared_with_the_best_fitting_score() -> None:
 
 
 def test_other_types_than_tallies_are_refused() -> None:
-    for wrong in (TABLE, baserate.tally(TABLE["y"], TABLE["p"])):
-        with pytest.raises(OptionError, match="is not Tallies; read them first"):
-            measure.summary(wrong)  # type: ignore[arg-type]
-        with pytest.raises(OptionError, match="is not Tallies; read them first"):
-            measure.curves(wrong, "roc")  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="Columns are: y, p"):
+        measure.summary(TABLE)
+    with pytest.raises(OptionError, match="curves takes Tallies, not Counts"):
+        measure.curves(baserate.Counts(1, 2, 3, 4), "roc")  # type: ignore[call-overload]
     with pytest.raises(OptionError, match="dict is not a tally; make one first"):
         baserate.curve(TABLE)  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError, match="Curves are: roc, pr"):

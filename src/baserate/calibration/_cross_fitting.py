@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,7 @@ from baserate.calibration._registry import (
     find_multiclass,
     fit,
 )
+from baserate.read import PredictionOptions, Scores, TableSource, accepts_predictions
 
 Fold = dict[Group, Tally]
 """Tallies of the rows in one fold, by group."""
@@ -51,8 +52,14 @@ def cross_fit(data: Tally, method: str = ..., **options: Any) -> Tally: ...  # n
 def cross_fit(data: Tallies | Rows, method: str = ..., **options: Any) -> Tallies: ...  # noqa: ANN401
 @overload
 def cross_fit(data: MulticlassRows, method: str = ..., **options: Any) -> MulticlassRows: ...  # noqa: ANN401
+@overload
+def cross_fit(truth: npt.ArrayLike, score: Scores, method: str = ..., **options: Any) -> Tallies: ...  # noqa: ANN401
+@overload
+def cross_fit(table: TableSource, method: str = ..., **options: Any) -> Tallies: ...  # noqa: ANN401
+@accepts_predictions("fit")
 def cross_fit(
     data: Data | MulticlassRows,
+    /,
     method: str = "logistic",
     *,
     folds: int = FOLDS,
@@ -277,6 +284,7 @@ class _Losses(NamedTuple):
     squares: Floats
 
 
+@accepts_predictions("fit")
 def choose(
     data: Data | MulticlassRows,
     *,
@@ -285,6 +293,7 @@ def choose(
     folds: int = FOLDS,
     seed: int = 0,
     watch: ProgressCallback | None = None,
+    **predictions: Unpack[PredictionOptions],
 ) -> Choice:
     """Choose the calibrator with the lowest cross-validated log-loss.
 

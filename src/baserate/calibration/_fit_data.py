@@ -19,6 +19,7 @@ from baserate._numeric.logistic import PROBABILITY_CLIP, SoftmaxData
 from baserate._rows import MulticlassRows, Rows
 from baserate._tally import ReadSummary, Tallies, Tally
 from baserate.measure.multiclass import check_class_probabilities
+from baserate.read import OfPredictions, accepts_predictions
 
 Data = Tally | Tallies | Rows
 Options = ParamSpec("Options")
@@ -62,15 +63,12 @@ def _column_names(intake: ReadSummary) -> Mapping[str, str]:
 
 def binary_calibrator(
     function: Callable[Concatenate[Tally, Options], Calibrator],
-) -> Callable[Concatenate[Tally, Options], Calibrator]:
+) -> OfPredictions[Tally, Options, Calibrator]:
     """Decorate a fitting function: its tally has both classes, and its calibrator stores what it was fitted on."""
 
+    @accepts_predictions("tally")
     @wraps(function)
     def fit(tally: Tally, /, *args: Options.args, **options: Options.kwargs) -> Calibrator:
-        if not isinstance(tally, Tally):
-            what = f"data is {type(tally).__name__}; expected a Tally."
-            remedy = f"Make one of arrays: calibration.{function.__name__}(baserate.tally(y, p))."
-            raise OptionError(what, remedy=remedy, option="data", value=type(tally).__name__)
         # The digest takes as long as some fits, and is computed in another thread.
         with run_in_background(lambda: tally.digest, size=3 * len(tally.score)) as digest:
             calibrator = function(_check_classes(tally), *args, **options)

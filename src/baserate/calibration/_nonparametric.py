@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +16,13 @@ from baserate._numeric.cumulative import isotonic_with_extra_hit, pool_adjacent_
 from baserate._tally import Tally
 from baserate.calibration._fit_data import are_probabilities, binary_calibrator, require_probabilities
 from baserate.measure import By, bin_edges, fill_bins
+from baserate.read import PredictionOptions
 
 
 @binary_calibrator
-def isotonic(tally: Tally, *, strict: bool = False, probabilities: bool | None = None) -> Calibrator:
+def isotonic(
+    tally: Tally, *, strict: bool = False, probabilities: bool | None = None, **predictions: Unpack[PredictionOptions]
+) -> Calibrator:
     """Fit isotonic regression: pool shares of positives until they rise with the score; linear between pools.
 
     Parameters
@@ -114,7 +117,12 @@ def _tilted_points(pools: _Pools) -> Points:
 
 @binary_calibrator
 def histogram(
-    tally: Tally, *, bins: int | Sequence[float] = 10, by: By = "mass", probabilities: bool | None = None
+    tally: Tally,
+    *,
+    bins: int | Sequence[float] = 10,
+    by: By = "mass",
+    probabilities: bool | None = None,
+    **predictions: Unpack[PredictionOptions],
 ) -> Calibrator:
     """Fit histogram binning: the share of positives in each bin [@zadrozny2001].
 
@@ -152,7 +160,9 @@ def histogram(
 
 
 @binary_calibrator
-def venn_abers(tally: Tally, *, probabilities: bool | None = None) -> Calibrator:
+def venn_abers(
+    tally: Tally, *, probabilities: bool | None = None, **predictions: Unpack[PredictionOptions]
+) -> Calibrator:
     """Fit Venn–Abers: isotonic regression with the new row as negative (p₀) and as positive (p₁) [@vovk2015].
 
     One of the two probabilities is calibrated. The calibrator merges them into p₁/(1 − p₀ + p₁), which is never 0 or 1;

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import log
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Unpack
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from baserate.calibration._fit_data import (
     wald_parameter,
 )
 from baserate.measure import calibration_offset as best_offset, squared_weights
+from baserate.read import PredictionOptions
 
 Scale = Literal["log-odds", "score"]
 Shape = Literal["abm", "ab", "am", "a"]
@@ -42,7 +43,9 @@ _NEGATIVE_SLOPE = (
 
 
 @binary_calibrator
-def identity(tally: Tally, *, probabilities: bool | None = None) -> Calibrator:
+def identity(
+    tally: Tally, *, probabilities: bool | None = None, **predictions: Unpack[PredictionOptions]
+) -> Calibrator:
     """Leave probabilities unchanged.
 
     Parameters
@@ -97,7 +100,7 @@ def prevalence(*, at: float, to: float) -> Calibrator:
 
 
 @binary_calibrator
-def offset(tally: Tally, *, probabilities: bool | None = None) -> Calibrator:
+def offset(tally: Tally, *, probabilities: bool | None = None, **predictions: Unpack[PredictionOptions]) -> Calibrator:
     r"""Add a constant to all log-odds, so that the mean probability is the prevalence: :math:`σ(c+\mathrm{logit}\,p)`.
 
     This is the adjustment to another prevalence: probabilities that were calibrated at the derivation prevalence η
@@ -146,7 +149,9 @@ def _derivation_prevalence(tally: Tally, constant: Parameter) -> Parameter:
 
 
 @binary_calibrator
-def temperature(tally: Tally, *, probabilities: bool | None = None) -> Calibrator:
+def temperature(
+    tally: Tally, *, probabilities: bool | None = None, **predictions: Unpack[PredictionOptions]
+) -> Calibrator:
     r"""Multiply all log-odds by a slope, :math:`σ(b\,\mathrm{logit}\,p)`; T = 1/b is the temperature [@guo2017].
 
     A probability of ½ does not change, so that temperature scaling cannot correct for another prevalence.
@@ -192,7 +197,12 @@ def _fit_temperature(tally: Tally) -> Calibrator:
 
 @binary_calibrator
 def logistic(
-    tally: Tally, *, smoothed: bool = False, scale: Scale | None = None, probabilities: bool | None = None
+    tally: Tally,
+    *,
+    smoothed: bool = False,
+    scale: Scale | None = None,
+    probabilities: bool | None = None,
+    **predictions: Unpack[PredictionOptions],
 ) -> Calibrator:
     r"""Fit a logistic curve (Platt scaling): :math:`σ(a+b\,\mathrm{logit}\,p)`, or of other scores [@platt1999].
 
@@ -281,7 +291,9 @@ class _BetaFit(NamedTuple):
 
 
 @binary_calibrator
-def beta(tally: Tally, *, shape: Shape = "abm", probabilities: bool | None = None) -> Calibrator:
+def beta(
+    tally: Tally, *, shape: Shape = "abm", probabilities: bool | None = None, **predictions: Unpack[PredictionOptions]
+) -> Calibrator:
     r"""Fit beta calibration, :math:`σ(c+a\ln p-b\ln(1-p))` with two slopes ≥ 0 [@kull2017].
 
     The family includes sigmoids, inverse sigmoids and the identity, so that calibrated probabilities can stay.

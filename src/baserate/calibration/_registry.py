@@ -12,11 +12,14 @@ from functools import partial
 from inspect import signature
 from typing import Any, TypeVar, overload
 
+import numpy.typing as npt
+
 from baserate._calibrator import Calibrator, MulticlassCalibrator
-from baserate._errors import OptionError, nearest, unknown_name
+from baserate._errors import OptionError, UnknownNameError, nearest, unknown_name
 from baserate._rows import MulticlassRows
 from baserate.calibration import _nonparametric, _parametric, multiclass
 from baserate.calibration._fit_data import Data, add_column_names, pool_tally
+from baserate.read import Scores, TableSource, accepts_predictions
 
 BinaryFit = Callable[..., Calibrator]
 MulticlassFit = Callable[..., MulticlassCalibrator]
@@ -49,7 +52,7 @@ class CalibratorEntry:
             return ()
         fixed = self.binary.keywords if isinstance(self.binary, partial) else {}
         parameters = list(signature(self.binary).parameters)[1:]
-        return tuple(name for name in parameters if name != "probabilities" and name not in fixed)
+        return tuple(name for name in parameters if name not in ("probabilities", "predictions") and name not in fixed)
 
 
 # The simplest first: among equally good calibrators `choose` takes the first.
@@ -175,8 +178,26 @@ def fit(
     probabilities: bool | None = ...,
     **options: Any,  # noqa: ANN401
 ) -> MulticlassCalibrator: ...
+@overload
 def fit(
-    data: Data | MulticlassRows, method: str = "logistic", *, probabilities: bool | None = None, **options: Any
+    truth: npt.ArrayLike,
+    score: Scores,
+    method: str = ...,
+    *,
+    probabilities: bool | None = ...,
+    **options: Any,  # noqa: ANN401
+) -> Calibrator: ...
+@overload
+def fit(
+    table: TableSource,
+    method: str = ...,
+    *,
+    probabilities: bool | None = ...,
+    **options: Any,  # noqa: ANN401
+) -> Calibrator: ...
+@accepts_predictions("fit")
+def fit(
+    data: Data | MulticlassRows, /, method: str = "logistic", *, probabilities: bool | None = None, **options: Any
 ) -> Calibrator | MulticlassCalibrator:
     """Fit a calibrator to data by the name of its method, or by the method that `choose` selects.
 
@@ -257,9 +278,9 @@ def bind_options(
     def fit_data(data: object) -> AnyFit:
         try:
             return function(data, **{**stated, **options})
-        except TypeError as error:
+        except (TypeError, UnknownNameError) as error:
             # Any other TypeError is a defect, and must not be reported as an option.
-            if "unexpected keyword" not in str(error):
+            if "unexpected keyword" not in str(error) and "there is no option" not in str(error):
                 raise
             raise OptionError(f"{method} has no option {', '.join(options)}", remedy="leave it out.") from error
 

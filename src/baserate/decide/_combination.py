@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import copysign, cos, pi, sin
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ from baserate._numeric.distinct import float_bits, hash_rows
 from baserate._rows import MulticlassRows, Rows
 from baserate._tally import Tally
 from baserate.measure import auc
+from baserate.read import PredictionOptions, accepts_predictions
 
 Weights = tuple[float, float]
 _NARROW = 1e-12
@@ -202,6 +204,7 @@ class Combination:
         return weighted_sum
 
 
+@accepts_predictions("rows")
 def combine_scores(
     rows: Rows,
     scores: tuple[str, str] | None = None,
@@ -209,6 +212,7 @@ def combine_scores(
     positive_weights: bool = False,
     limit: int = MAX_PAIRS,
     seed: int = 0,
+    **predictions: Unpack[PredictionOptions],
 ) -> Combination:
     """Find the weights of two scores whose weighted sum has the highest AUC [@marrocco2008].
 

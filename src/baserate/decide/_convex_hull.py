@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import inf, isnan, nan
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ from baserate._results import Results
 from baserate._tally import Tally
 from baserate.infer import normal_quantile
 from baserate.measure import auc, fpr, sensitivity
+from baserate.read import PredictionOptions, accepts_predictions
 
 FLAG_NONE, FLAG_ALL = "none", "all"
 """Names of the trivial classifiers: flag none, and flag all."""
@@ -482,7 +483,10 @@ def _find_reversible(classifiers: Mapping[str, Classifier]) -> Iterator[Reversib
             yield ReversibleClassifier(name, auc(each), None, None)
 
 
-def hull_likelihood_ratios(curve: Curve, *, prevalence: float | None = None, level: float = 0.95) -> dict[str, Floats]:
+@accepts_predictions("curve")
+def hull_likelihood_ratios(
+    curve: Curve, *, prevalence: float | None = None, level: float = 0.95, **predictions: Unpack[PredictionOptions]
+) -> dict[str, Floats]:
     r"""Tabulate the likelihood ratio of each pool of scores: the slopes of the edges of the ROC convex hull.
 
     Scores from `lower` to `upper` are :math:`\frac{a/P}{b/N}` times as frequent among positives as among negatives

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -41,6 +41,7 @@ from baserate.measure import (
     tabulate_groups,
     tidy_columns,
 )
+from baserate.read import PredictionOptions, accepts_predictions
 from baserate.shift import check_prevalence, reweigh
 
 CostCurveKind = Literal["cost", "brier"]
@@ -81,7 +82,10 @@ def probability_cost(costs: Costs, prevalence: float) -> float:
     return prevalence * missed / (prevalence * missed + (1 - prevalence) * alarm)
 
 
-def cost_curve(curve: Curve, *, points: int | None = None, level: float | None = None) -> dict[str, Floats]:
+@accepts_predictions("curve")
+def cost_curve(
+    curve: Curve, *, points: int | None = None, level: float | None = None, **predictions: Unpack[PredictionOptions]
+) -> dict[str, Floats]:
     r"""Tabulate the least cost of any threshold against the probability cost x, :math:`\min_t FNR·x+FPR(1-x)`.
 
     The cost is a share of the greatest possible one. The curve is the lower envelope of the lines of all thresholds
@@ -133,7 +137,10 @@ def cost_curve(curve: Curve, *, points: int | None = None, level: float | None =
     }
 
 
-def brier_curve(curve: Curve, *, points: int | None = None, level: float | None = None) -> dict[str, Floats]:
+@accepts_predictions("curve")
+def brier_curve(
+    curve: Curve, *, points: int | None = None, level: float | None = None, **predictions: Unpack[PredictionOptions]
+) -> dict[str, Floats]:
     r"""Tabulate the loss of scores as probabilities against the cost proportion c.
 
     A false positive costs c, a false negative 1 − c, and scores at or above c are flagged. The loss is
@@ -189,6 +196,7 @@ def brier_curve(curve: Curve, *, points: int | None = None, level: float | None 
     }
 
 
+@accepts_predictions("tallies")
 def cost_curves(
     tallies: Tallies,
     *,
@@ -196,6 +204,7 @@ def cost_curves(
     prevalence: float | None = None,
     points: int | None = None,
     level: float | None = 0.95,
+    **predictions: Unpack[PredictionOptions],
 ) -> Results:
     """Tabulate the cost curve or the Brier curve of every model and group, as tidy rows.
 
@@ -530,7 +539,10 @@ def _note_misleading_totals(columns: Mapping[str, Sequence[Any]]) -> list[str]:
     return [f"{misled} has the lowest total in the samples, but per case {best} is the cheapest."]
 
 
-def cheapest_thresholds(tallies: Tallies, costs: Costs, prevalence: float) -> Results:
+@accepts_predictions("tallies")
+def cheapest_thresholds(
+    tallies: Tallies, costs: Costs, prevalence: float, **predictions: Unpack[PredictionOptions]
+) -> Results:
     """Tabulate the cheapest threshold of every model and group at costs and a prevalence.
 
     Parameters

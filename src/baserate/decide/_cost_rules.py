@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from math import inf, isfinite
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,7 @@ from baserate.decide._rule import (
 )
 from baserate.infer import estimate
 from baserate.measure.multiclass import check_class_probabilities, expected_cost
+from baserate.read import PredictionOptions
 from baserate.shift import reweigh
 
 ActionCosts = Mapping[str, tuple[float, float]]
@@ -52,7 +53,9 @@ def _note_one_sided_costs(curve: Curve, cut: Cut, costs: Costs, **_: Any) -> Ite
 
 
 @rule(gains=cost_gains, notes=_note_one_sided_costs)
-def cost(curve: Curve, costs: Costs, *, prevalence: float | None = None) -> Cut:
+def cost(
+    curve: Curve, costs: Costs, *, prevalence: float | None = None, **predictions: Unpack[PredictionOptions]
+) -> Cut:
     """Minimize the expected cost per case, at a stated prevalence or that of the data.
 
     The threshold is where a line with slope `costs.slope(prevalence)` touches the ROC convex hull [@provost2001]. No
@@ -96,7 +99,9 @@ def _note_unused_actions(_curve: Curve, cut: Cut, costs: ActionCosts, **_: Any) 
 
 
 @rule(notes=_note_unused_actions)
-def actions(curve: Curve, costs: ActionCosts, *, prevalence: float | None = None) -> Cut:
+def actions(
+    curve: Curve, costs: ActionCosts, *, prevalence: float | None = None, **predictions: Unpack[PredictionOptions]
+) -> Cut:
     """Minimize the expected cost per case over any number of actions.
 
     The cost of an action is a line over the risk. The lower envelope of these lines gives the actions that are ever
@@ -185,6 +190,7 @@ def abstain(
     refer: float | None = None,
     coverage: float | None = None,
     prevalence: float | None = None,
+    **predictions: Unpack[PredictionOptions],
 ) -> Cut:
     """Flag high scores, do not flag low ones, and refer those between two thresholds (reject option).
 

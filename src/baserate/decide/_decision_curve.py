@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations, product
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +41,7 @@ from baserate.measure import (
     standardized_net_benefit,
     threshold_odds,
 )
+from baserate.read import PredictionOptions, accepts_predictions
 from baserate.shift import check_prevalence, reprior_threshold as score_threshold, reweigh
 
 STRATEGIES = ("model", "all", "none")
@@ -50,6 +51,7 @@ CalibrationPrevalence = float | Literal["sample"] | None
 """Prevalence at which scores are calibrated: a number, or that of the sample; None keeps the scores."""
 
 
+@accepts_predictions("tallies")
 def net_benefit_curve(
     tallies: Tallies,
     *,
@@ -57,6 +59,7 @@ def net_benefit_curve(
     prevalence: float | None = None,
     scores_from: CalibrationPrevalence = "sample",
     level: float | None = 0.95,
+    **predictions: Unpack[PredictionOptions],
 ) -> Results:
     r"""Tabulate net benefit against the threshold probability: the decision curve [@vickers2006].
 
@@ -191,7 +194,10 @@ def _describe_scores(
     return {"scores": {"adjusted": True, **prevalences}, "notes": [*tallies.intake.notes, note]}
 
 
-def net_benefits(curve: Curve, thresholds: npt.ArrayLike | None = None) -> dict[str, Floats]:
+@accepts_predictions("curve")
+def net_benefits(
+    curve: Curve, thresholds: npt.ArrayLike | None = None, **predictions: Unpack[PredictionOptions]
+) -> dict[str, Floats]:
     """Compute the columns of a decision curve without intervals.
 
     Parameters
@@ -345,8 +351,14 @@ _DISCORDANT_CELLS = list(product((True, False), (True, False)))
 """True class (positive or not), and which model flags the row (the first or the second)."""
 
 
+@accepts_predictions("rows")
 def net_benefit_difference(
-    rows: Rows, *, models: Sequence[str] | None = None, thresholds: npt.ArrayLike | None = None, level: float = 0.95
+    rows: Rows,
+    *,
+    models: Sequence[str] | None = None,
+    thresholds: npt.ArrayLike | None = None,
+    level: float = 0.95,
+    **predictions: Unpack[PredictionOptions],
 ) -> Results:
     r"""Tabulate differences in net benefit between pairs of models on the same rows, with paired intervals.
 

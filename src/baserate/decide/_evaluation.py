@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, Unpack
 
 import numpy as np
 
@@ -36,7 +36,7 @@ from baserate.measure import (
     results_data,
     tidy_columns,
 )
-from baserate.read import sort_labels
+from baserate.read import PredictionOptions, accepts_predictions, sort_labels
 
 Each = TypeVar("Each")
 Tables = dict[str, Counts[float]]
@@ -69,7 +69,10 @@ class GroupEvaluation(NamedTuple):
         return sum(map(_count_rows, self.tallies))
 
 
-def decision_tables(tallies: Tallies, policy: Policy, *, model: str | None = None) -> dict[Group | None, Tables]:
+@accepts_predictions("tallies")
+def decision_tables(
+    tallies: Tallies, policy: Policy, *, model: str | None = None, **predictions: Unpack[PredictionOptions]
+) -> dict[Group | None, Tables]:
     """Count the decisions of a policy: for each action, a confusion matrix of those who get it against all others.
 
     Of a randomized policy the counts are expected ones.
@@ -224,6 +227,7 @@ CELLS = ("tp", "fp", "fn", "tn")
 Row = dict[str, Any]
 
 
+@accepts_predictions("tallies")
 def evaluate_policy(
     tallies: Tallies,
     policy: Policy | Mapping[str, Policy],
@@ -231,6 +235,7 @@ def evaluate_policy(
     measures: Iterable[str | Measure] | None = None,
     costs: Costs | None = None,
     interval: IntervalOptions | None = IntervalOptions(),  # noqa: B008  (it is immutable)
+    **predictions: Unpack[PredictionOptions],
 ) -> Results:
     """Measure the decisions of a policy on any data: of all rows, and of each group.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 from math import isfinite, isnan
-from typing import Any
+from typing import Any, Unpack
 
 from baserate._costs import Costs
 from baserate._counts import Counts
@@ -22,11 +22,13 @@ from baserate.decide._convex_hull import (
     roc_convex_hull,
 )
 from baserate.measure import concatenate, results_data
+from baserate.read import PredictionOptions, accepts_predictions
 
 CHOSEN_NOTE = "the thresholds were chosen on these very rows, which favors them: evaluate them on other rows."
 _LABEL_THRESHOLD = 0.5
 
 
+@accepts_predictions("tallies")
 def hull_table(
     tallies: Tallies,
     *,
@@ -35,6 +37,7 @@ def hull_table(
     prevalence: float | None = None,
     fpr: float | None = None,
     tpr: float | None = None,
+    **predictions: Unpack[PredictionOptions],
 ) -> Results:
     """Tabulate the ROC convex hull of all models: its vertices, and the models below it.
 
@@ -85,7 +88,10 @@ def hull_table(
     return Results({**hull.results().columns, **added}, data)
 
 
-def likelihood_ratio_table(tallies: Tallies, *, prevalence: float | None = None, level: float = 0.95) -> Results:
+@accepts_predictions("tallies")
+def likelihood_ratio_table(
+    tallies: Tallies, *, prevalence: float | None = None, level: float = 0.95, **predictions: Unpack[PredictionOptions]
+) -> Results:
     """Tabulate the likelihood ratios of the pools of scores of every model, highest scores first.
 
     Parameters
@@ -120,7 +126,8 @@ def likelihood_ratio_table(tallies: Tallies, *, prevalence: float | None = None,
     return Results(columns, {**results_data(tallies, []), "level": level, **at})
 
 
-def combination_table(rows: Rows) -> Results:
+@accepts_predictions("rows")
+def combination_table(rows: Rows, **predictions: Unpack[PredictionOptions]) -> Results:
     """Tabulate the weights of two scores whose weighted sum has the highest AUC, and the AUCs.
 
     Parameters

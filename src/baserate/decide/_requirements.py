@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, isfinite, isnan
-from typing import Any, Literal, NamedTuple, NoReturn, get_args
+from typing import Any, Literal, NamedTuple, NoReturn, Unpack, get_args
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from baserate.decide._evaluation import (
 )
 from baserate.infer import IntervalOptions
 from baserate.measure import Measure, as_measure, check_tallies, describe, find_measure, tidy_columns
+from baserate.read import PredictionOptions, accepts_predictions
 
 Sense = Literal[">=", "<="]
 
@@ -192,6 +193,7 @@ _COLUMNS = (
 )
 
 
+@accepts_predictions("tallies")
 def check(
     tallies: Tallies,
     policy: Policy | Mapping[str, Policy],
@@ -200,6 +202,7 @@ def check(
     on: Basis = "bound",
     each_group: bool | Sequence[str] = False,
     interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
+    **predictions: Unpack[PredictionOptions],
 ) -> Results:
     """Check whether a policy satisfies requirements, with confidence intervals.
 

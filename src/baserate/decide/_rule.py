@@ -8,7 +8,7 @@ from functools import partial, wraps
 from inspect import getdoc, signature
 from itertools import groupby
 from math import inf, isinf
-from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec
+from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,7 @@ from baserate.decide._evaluation import find_model
 from baserate.decide._requirements import Requirement
 from baserate.infer import SAME_ROWS
 from baserate.measure import Measure, describe, undefined_reason
+from baserate.read import OfPredictions, PredictionOptions, accepts_predictions, read_worded_options
 
 
 def separate_float32(policy: Policy, score: Floats) -> Policy:
@@ -111,7 +112,7 @@ def rule(
     gains: Callable[..., Gains] | None = None,
     notes: Callable[..., Iterable[str]] | None = None,
     uses_data: Callable[..., bool] = lambda **_: True,
-) -> Callable[[Callable[Concatenate[Curve, Options], Cut]], Callable[Concatenate[Curve, Options], Policy]]:
+) -> Callable[[Callable[Concatenate[Curve, Options], Cut]], OfPredictions[Curve, Options, Policy]]:
     """Turn a function that finds a cut into a rule: a function that returns a policy with its settings.
 
     Parameters
@@ -127,9 +128,9 @@ def rule(
 
     def decorate(
         function: Callable[Concatenate[Curve, Options], Cut],
-    ) -> Callable[Concatenate[Curve, Options], Policy]:
+    ) -> OfPredictions[Curve, Options, Policy]:
         @wraps(function)
-        def choose(curve: Curve, /, *args: Options.args, **options: Options.kwargs) -> Policy:
+        def choose_cut(curve: Curve, /, *args: Options.args, **options: Options.kwargs) -> Policy:
             check_curve(curve)
             cut = function(curve, *args, **options)
             # Without the curve, which is the first argument.
@@ -150,9 +151,11 @@ def rule(
             # A threshold that was given instead of chosen stays as typed.
             return separate_float32(policy, curve.tally.score) if data_used else policy
 
-        choose.__doc__ = _complete_docstring(getdoc(function) or "")
+        choose_cut.__doc__ = _complete_docstring(getdoc(function) or "")
         # `wraps` copies the annotations of the inner function, which returns a Cut.
-        choose.__annotations__["return"] = Policy
+        choose_cut.__annotations__["return"] = Policy
+        # Costs of actions are no costs of outcomes.
+        choose = accepts_predictions("curve", costs=function.__name__ != "actions")(choose_cut)
         vars(choose)["rule"] = RuleInfo(function, gains)
         return choose
 
@@ -177,8 +180,9 @@ def rule_info(choose: Callable[..., Policy]) -> RuleInfo | None:
         # A positional argument would take the place of the curve or of a class total.
         if inner is None or choose.args:
             return None
-        gains = inner.gains and partial(inner.gains, **choose.keywords)
-        return RuleInfo(partial(inner.cut, **choose.keywords), gains)
+        options = read_worded_options(choose.keywords)
+        gains = inner.gains and partial(inner.gains, **options)
+        return RuleInfo(partial(inner.cut, **options), gains)
     # Callables with slots, and built-in ones, have no `__dict__`.
     return vars(choose).get("rule") if hasattr(choose, "__dict__") else None
 
@@ -345,11 +349,18 @@ def _bind_arguments(function: Callable[..., Any], *args: Any, **options: Any) ->
     arguments = {name: value for name, value in bound.arguments.items() if value is not None}
     # Rules call their variable keyword parameter `options`.
     more: dict[str, Any] = arguments.pop("options", {})
+    arguments.pop("predictions", None)  # of `accepts_predictions`, always empty
     return arguments | more
 
 
+@accepts_predictions("tallies")
 def choose_policy(
-    tallies: Tallies, rule: Rule, *, model: str | None = None, calibrator: Calibrator | None = None
+    tallies: Tallies,
+    rule: Rule,
+    *,
+    model: str | None = None,
+    calibrator: Calibrator | None = None,
+    **predictions: Unpack[PredictionOptions],
 ) -> Policy:
     """Choose a policy on all rows, with everything that applying it to new rows needs.
 

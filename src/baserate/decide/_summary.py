@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Unpack
 
 from baserate import _domains
 from baserate._arrays import Floats
@@ -54,6 +55,7 @@ from baserate.measure import (
     tidy_columns,
 )
 from baserate.measure.multiclass import results_data
+from baserate.read import PredictionOptions, accepts_predictions
 from baserate.shift import reprior, reweigh
 
 CORRECTED_NOTE = f"{SAME_DATA_NOTE[:-1]}, or read the optimism-corrected values."
@@ -83,6 +85,7 @@ class Validation:
             check_domain("folds", self.folds, FOLDS.or_none)
 
 
+@accepts_predictions("tallies")
 def summary(
     tallies: Tallies,
     rule: Rule,
@@ -91,6 +94,7 @@ def summary(
     costs: Costs | None = None,
     validation: int | Validation = N_BOOTSTRAP,
     interval: IntervalOptions | None = IntervalOptions(),  # noqa: B008  (it is immutable)
+    **predictions: Unpack[PredictionOptions],
 ) -> Results:
     """Summarize a rule's choice for each model: thresholds, performance, optimism, and the choices of other rules.
 
@@ -296,6 +300,7 @@ _MULTICLASS_COLUMNS = (
 _ADJUSTED_NOTE = "posteriors and masses were adjusted from the class shares of the sample to others, taken as known."
 
 
+@accepts_predictions("class rows")
 def multiclass_summary(
     rows: MulticlassRows,
     costs: CostMatrix,
@@ -303,6 +308,7 @@ def multiclass_summary(
     refer: float | None = None,
     shares: Shares | None = None,
     level: float | None = 0.95,
+    **predictions: Unpack[PredictionOptions],
 ) -> Results:
     """Summarize decisions of least cost beside those for the most probable class.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -44,10 +44,11 @@ from baserate.measure import (
     sensitivity,
     specificity,
 )
+from baserate.read import PredictionOptions
 
 
 @rule(uses_data=lambda **_: False)
-def fixed(curve: Curve, threshold: float) -> Cut:  # noqa: ARG001  (a rule takes a curve)
+def fixed(curve: Curve, threshold: float, **predictions: Unpack[PredictionOptions]) -> Cut:  # noqa: ARG001  (a rule takes a curve)
     """Flag from a given threshold on, whatever the data.
 
     Parameters
@@ -77,7 +78,7 @@ def _equal_gains(positives: float, negatives: float) -> Gains:
 
 
 @rule(gains=_equal_gains)
-def youden(curve: Curve) -> Cut:
+def youden(curve: Curve, **predictions: Unpack[PredictionOptions]) -> Cut:
     r"""Maximize sensitivity + specificity, :math:`\max(TPR-FPR)` [@youden1950].
 
     Also known as Youden's J, the greatest height above the diagonal, and the best balanced accuracy.
@@ -99,7 +100,7 @@ def squared_corner_distance(counts: Counts[Floats]) -> Floats:
 
 
 @rule()
-def closest(curve: Curve) -> Cut:
+def closest(curve: Curve, **predictions: Unpack[PredictionOptions]) -> Cut:
     r"""Minimize the distance to the upper left corner of the ROC curve, :math:`\min((1-TPR)^2+FPR^2)`.
 
     Also known as closest to (0, 1), closest.topleft and ROC01. It differs from Youden's point, and does not minimize
@@ -121,7 +122,7 @@ def sensitivity_specificity_gap(counts: Counts[Floats]) -> Floats:
 
 
 @rule()
-def balanced(curve: Curve) -> Cut:
+def balanced(curve: Curve, **predictions: Unpack[PredictionOptions]) -> Cut:
     r"""Minimize the difference of sensitivity and specificity, :math:`\min|TPR-TNR|`.
 
     Also known as the equal error rate, or sensitivity = specificity.
@@ -143,7 +144,7 @@ def precision_recall_gap(counts: Counts[Floats]) -> Floats:
 
 
 @rule()
-def break_even(curve: Curve) -> Cut:
+def break_even(curve: Curve, **predictions: Unpack[PredictionOptions]) -> Cut:
     r"""Minimize the difference of precision and recall: as many rows are flagged as there are positives.
 
     Also known as the precision–recall break-even point.
@@ -257,6 +258,7 @@ def require(
     *,
     maximize: str | Measure | None = None,
     minimize: str | Measure | None = None,
+    **predictions: Unpack[PredictionOptions],
 ) -> Cut:
     """Optimize a measure among the thresholds that satisfy all requirements.
 
@@ -362,7 +364,9 @@ def _note_ties(curve: Curve, cut: Cut, at_most: float | None = None, share: floa
 
 
 @rule(notes=_note_ties)
-def capacity(curve: Curve, *, at_most: float | None = None, share: float | None = None) -> Cut:
+def capacity(
+    curve: Curve, *, at_most: float | None = None, share: float | None = None, **predictions: Unpack[PredictionOptions]
+) -> Cut:
     """Flag the highest scores, up to a number of rows or a share of all.
 
     Rows with the same score are flagged together or not at all, so fewer rows than the capacity may be flagged.
@@ -429,6 +433,7 @@ def bands(
     shares: Sequence[float] | None = None,
     risks: Sequence[float] | None = None,
     names: Sequence[str] | None = None,
+    **predictions: Unpack[PredictionOptions],
 ) -> Cut:
     """Cut the scores into bands: at given thresholds, by the share of each band, or by risk.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot, isfinite, isnan, nan
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
@@ -37,6 +37,7 @@ from baserate.infer import (
     sample_in_blocks,
 )
 from baserate.measure import DEFAULT_MEASURES, Measure, describe
+from baserate.read import PredictionOptions, accepts_predictions
 
 _REPEATS = 5
 """Divisions into folds over which cross-validated performance is averaged."""
@@ -192,6 +193,7 @@ class RuleCrossValidation:
     performance: Mapping[str, Estimate]
 
 
+@accepts_predictions("any")
 def cross_validate_rule(
     data: Data,
     rule: Rule,
@@ -200,6 +202,7 @@ def cross_validate_rule(
     folds: int = FOLDS,
     seed: int = 0,
     level: float = 0.95,
+    **predictions: Unpack[PredictionOptions],
 ) -> RuleCrossValidation:
     """Cross-validate a rule: choose without each fold of the rows, evaluate on that fold, and repeat with other folds.
 
@@ -363,6 +366,7 @@ class ThresholdBootstrap:
     performance: Mapping[str, CorrectedEstimate]
 
 
+@accepts_predictions("curve")
 def bootstrap_threshold(
     curve: Curve,
     rule: Rule,
@@ -371,6 +375,7 @@ def bootstrap_threshold(
     n_bootstrap: int = N_BOOTSTRAP,
     seed: Seed = 0,
     level: float = 0.95,
+    **predictions: Unpack[PredictionOptions],
 ) -> ThresholdBootstrap:
     """Bootstrap a rule: choose again on bootstrap samples, and correct its performance for optimism.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from baserate.draw._figure import (
     set_unit_limits,
 )
 from baserate.infer import CurveOptions, calibration_curves
+from baserate.read import PredictionOptions, accepts_predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,12 +56,14 @@ _BANDS = {
 }
 
 
+@accepts_predictions("figure")
 def reliability(
     data: Data,
     *,
     what: ReliabilityCurve = "isotonic",
     options: CurveOptions = CurveOptions(),  # noqa: B008  (it is immutable)
     ax: Axes | None = None,
+    **predictions: Unpack[PredictionOptions],
 ) -> Drawing:
     """Draw a reliability diagram (calibration curve): observed against predicted risk, with counts below.
 
@@ -171,11 +174,13 @@ _AXIS_MARGIN = 1.6
 """Factor by which the logarithmic axis extends beyond the data."""
 
 
+@accepts_predictions("figure")
 def likelihood_ratio(
     data: Data,
     *,
     options: CurveOptions = CurveOptions(),  # noqa: B008  (it is immutable)
     ax: Axes | None = None,
+    **predictions: Unpack[PredictionOptions],
 ) -> Drawing:
     """Draw the likelihood ratio of each probability: observed, and implied by the probabilities.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,7 @@ from baserate.draw._figure import (
     plot_values,
     set_unit_limits,
 )
+from baserate.read import PredictionOptions, accepts_predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,6 +42,7 @@ _BELOW = 0.2
 """Extent of the axis below 0, relative to that above: the line of flagging all is unbounded below."""
 
 
+@accepts_predictions("figure")
 def decision_curve(
     data: Data,
     *,
@@ -49,6 +51,7 @@ def decision_curve(
     scores_from: CalibrationPrevalence = "sample",
     level: float | None = 0.95,
     ax: Axes | None = None,
+    **predictions: Unpack[PredictionOptions],
 ) -> Drawing:
     """Draw the decision curve: net benefit against the threshold probability, beside flagging all and none.
 
@@ -167,6 +170,7 @@ _COST_POINTS = 501
 _COST_AXES = {"cost": ("probability_cost", "cost"), "brier": ("cost_proportion", "loss")}
 
 
+@accepts_predictions("figure")
 def cost_curve(
     data: Data,
     *,
@@ -175,6 +179,7 @@ def cost_curve(
     kind: CostCurveKind = "cost",
     level: float | None = 0.95,
     ax: Axes | None = None,
+    **predictions: Unpack[PredictionOptions],
 ) -> Drawing:
     """Draw the cost curve: least cost of any threshold against the probability cost.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from baserate._errors import OptionError, keyword
 from baserate._policy import Policy
@@ -22,6 +22,7 @@ from baserate.draw._figure import (
 from baserate.fairness import group_table
 from baserate.infer import IntervalOptions
 from baserate.measure import Measure
+from baserate.read import PredictionOptions, accepts_predictions
 from baserate.text import EVERYBODY, measure_label
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ _GAP = 0.16
 """Gap between panels as a share of their width."""
 
 
+@accepts_predictions("figure")
 def groups(
     data: Tallies,
     *,
@@ -48,6 +50,7 @@ def groups(
     measures: Iterable[str | Measure] | None = None,
     level: float = 0.95,
     ax: Axes | None = None,
+    **predictions: Unpack[PredictionOptions],
 ) -> Drawing:
     """Draw measures of all rows and of each group, with intervals: a panel per measure, a line per group.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -49,6 +49,7 @@ from baserate.draw._figure import (
     set_unit_limits,
 )
 from baserate.measure import TABLES, auc, group_attributes, table, tabulate_groups
+from baserate.read import PredictionOptions, accepts_predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,6 +59,7 @@ _SAME_AREA = 1e-12
 """Difference up to which areas are equal: the curve is its own hull."""
 
 
+@accepts_predictions("figure")
 def roc(  # noqa: PLR0913  (each is something that is drawn, or not)
     data: Mixed,
     *,
@@ -69,6 +71,7 @@ def roc(  # noqa: PLR0913  (each is something that is drawn, or not)
     threshold: Thresholds | None = None,
     policy: Policies | None = None,
     ax: Axes | None = None,
+    **predictions: Unpack[PredictionOptions],
 ) -> Drawing:
     """Draw the ROC curve: true positive rate against false positive rate at all thresholds.
 
@@ -218,6 +221,7 @@ _BESIDE = 1.12
 """Left edge of a legend that leaves space for the labels of lines of constant F1."""
 
 
+@accepts_predictions("figure")
 def pr(  # noqa: PLR0913  (each is something that is drawn, or not)
     data: Mixed,
     *,
@@ -228,6 +232,7 @@ def pr(  # noqa: PLR0913  (each is something that is drawn, or not)
     threshold: Thresholds | None = None,
     policy: Policies | None = None,
     ax: Axes | None = None,
+    **predictions: Unpack[PredictionOptions],
 ) -> Drawing:
     """Draw the precision–recall curve.
 
@@ -341,6 +346,7 @@ _LONGEST_LIFT_LABEL = 24
 """Characters of a label that fit above the decreasing lift curve."""
 
 
+@accepts_predictions("figure")
 def gain(
     data: Mixed,
     *,
@@ -349,6 +355,7 @@ def gain(
     threshold: Thresholds | None = None,
     policy: Policies | None = None,
     ax: Axes | None = None,
+    **predictions: Unpack[PredictionOptions],
 ) -> Drawing:
     """Draw the cumulative gain curve (CAP): sensitivity against the share of all who are flagged.
 
@@ -390,6 +397,7 @@ def gain(
     return make_drawing("gain", parts, _paint_gain, ax=ax)
 
 
+@accepts_predictions("figure")
 def lift(
     data: Mixed,
     *,
@@ -398,6 +406,7 @@ def lift(
     threshold: Thresholds | None = None,
     policy: Policies | None = None,
     ax: Axes | None = None,
+    **predictions: Unpack[PredictionOptions],
 ) -> Drawing:
     """Draw the lift curve: precision relative to the prevalence against the share of all who are flagged.
 

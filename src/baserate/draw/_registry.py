@@ -55,7 +55,7 @@ class FigureType:
     def options(self) -> tuple[str, ...]:
         """Names of the function's options, without the data and the axes."""
         _, *names = signature(self.function).parameters
-        return tuple(name for name in names if name != "ax")
+        return tuple(name for name in names if name not in ("ax", "predictions"))
 
 
 _ENTRIES = (

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain, pairwise
 from math import ceil, isfinite, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -60,6 +60,7 @@ from baserate.draw._figure import (
     set_unit_limits,
 )
 from baserate.measure import Measure, as_measure, concatenate, describe, inner_edges, results_data, widen_range
+from baserate.read import PredictionOptions, accepts_predictions
 from baserate.shift import check_prevalence, prevalence_curve, prevalence_grid, reweigh
 from baserate.text import measure_label
 
@@ -74,6 +75,7 @@ _LOOK: dict[str, Any] = {
 """Styles of the classes, which differ by hatching and line style, too."""
 
 
+@accepts_predictions("figure")
 def scores(
     data: Data,
     *,
@@ -82,6 +84,7 @@ def scores(
     threshold: Thresholds | None = None,
     policy: Policies | None = None,
     ax: Axes | None = None,
+    **predictions: Unpack[PredictionOptions],
 ) -> Drawing:
     """Draw the score distributions of both classes: the share of each class in bins.
 
@@ -197,6 +200,7 @@ _POINTS = 300
 """Points of each line, which is a staircase."""
 
 
+@accepts_predictions("figure")
 def thresholds(  # noqa: PLR0913  (each is something that is drawn, or not)
     data: Data,
     *measures: str | Measure,
@@ -207,6 +211,7 @@ def thresholds(  # noqa: PLR0913  (each is something that is drawn, or not)
     threshold: Thresholds | None = None,
     policy: Policies | None = None,
     ax: Axes | None = None,
+    **predictions: Unpack[PredictionOptions],
 ) -> Drawing:
     """Draw measures of the confusion matrix against the threshold.
 
@@ -314,6 +319,7 @@ _BEYOND = 50
 """Points between the usual prevalences and a mark beyond them."""
 
 
+@accepts_predictions("figure")
 def prevalence(  # noqa: PLR0913  (each is something that is drawn, or not)
     data: Mixed,
     *,
@@ -323,6 +329,7 @@ def prevalence(  # noqa: PLR0913  (each is something that is drawn, or not)
     log: bool = True,
     level: float = 0.95,
     ax: Axes | None = None,
+    **predictions: Unpack[PredictionOptions],
 ) -> Drawing:
     """Draw PPV and NPV, or other measures of decisions, against the prevalence, with confidence bands.
 

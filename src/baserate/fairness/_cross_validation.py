@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from math import isnan, nan
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from baserate.fairness._optimum import optimal_policy
 from baserate.fairness._parities import Goal
 from baserate.infer import IntervalOptions
 from baserate.measure import MEASURES, Measure, expected_cost, tidy_columns
+from baserate.read import PredictionOptions, accepts_predictions
 from baserate.shift import scale_counts
 
 PolicyRule = Callable[[Tallies, Goal], Policy]
@@ -168,6 +169,7 @@ class Folds:
         return [self.seed, *more]
 
 
+@accepts_predictions("groups or rows")
 def cross_validate(  # noqa: PLR0913  (all but two are seldom given)
     data: Groups | Rows,
     goal: Goal,
@@ -178,6 +180,7 @@ def cross_validate(  # noqa: PLR0913  (all but two are seldom given)
     model: str | None = None,
     otherwise: str = REFUSE,
     watch: ProgressCallback | None = None,
+    **predictions: Unpack[PredictionOptions],
 ) -> ParityValidation:
     """Cross-validate a parity: fit a policy without each fold, and measure the gaps between groups in that fold.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, nan
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from baserate.infer import (
     normal_quantile,
 )
 from baserate.measure import Measure, describe
+from baserate.read import PredictionOptions, accepts_predictions
 
 PERMUTATION_NULL = "permutations of groups among the rows that the rate is of"
 WEIGHTED_NULL = "simulated weighted rows with common rates, as many as the effective size of each group"
@@ -297,6 +298,7 @@ class GroupSpread:
         return None if best is None else self.ends[best == "high"]
 
 
+@accepts_predictions("tallies")
 def group_gaps(  # noqa: PLR0913  (all but the first are seldom given)
     tallies: Tallies,
     *,
@@ -306,6 +308,7 @@ def group_gaps(  # noqa: PLR0913  (all but the first are seldom given)
     interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
     n_permutations: int = N_PERMUTATIONS,
     min_size: int = MIN_SIZE,
+    **predictions: Unpack[PredictionOptions],
 ) -> Results:
     """Summarize the disparity between all groups by several definitions, with a null reference and a p-value.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import nan
-from typing import Any
+from typing import Any, Unpack
 
 from baserate._results import Results
 from baserate._tally import Group, Tallies
@@ -36,6 +36,7 @@ from baserate.infer import (
     compare_samples,
 )
 from baserate.measure import Measure, describe, prevalence, tidy_columns
+from baserate.read import PredictionOptions, accepts_predictions
 
 TABLE_COLUMNS = (
     *("measure", "model", "group", "value", "low", "high", "level", "how", "why"),
@@ -43,6 +44,7 @@ TABLE_COLUMNS = (
 )
 
 
+@accepts_predictions("tallies")
 def group_table(
     tallies: Tallies,
     *,
@@ -51,6 +53,7 @@ def group_table(
     by: str | Sequence[str] | None = None,
     interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
     min_size: int = MIN_SIZE,
+    **predictions: Unpack[PredictionOptions],
 ) -> Results:
     """Measure each group, and all rows together, with confidence intervals and base rates.
 
@@ -119,6 +122,7 @@ DIFFERENCE_COLUMNS = (
 )
 
 
+@accepts_predictions("tallies")
 def group_differences(  # noqa: PLR0913  (all but the first are seldom given)
     tallies: Tallies,
     *,
@@ -128,6 +132,7 @@ def group_differences(  # noqa: PLR0913  (all but the first are seldom given)
     reference: Reference = None,
     min_size: int = MIN_SIZE,
     interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
+    **predictions: Unpack[PredictionOptions],
 ) -> Results:
     """Compare each group with a reference group: the difference of each measure, its interval and a p-value.
 
@@ -242,6 +247,7 @@ def _explain_untested(
 COLUMNS = tuple(dict.fromkeys(("table", *TABLE_COLUMNS, *DIFFERENCE_COLUMNS, *_gaps.GAP_COLUMNS)))
 
 
+@accepts_predictions("tallies")
 def compare_groups(  # noqa: PLR0913  (all but the first are seldom given)
     tallies: Tallies,
     *,
@@ -252,6 +258,7 @@ def compare_groups(  # noqa: PLR0913  (all but the first are seldom given)
     n_permutations: int = _gaps.N_PERMUTATIONS,
     reference: Reference = None,
     min_size: int = MIN_SIZE,
+    **predictions: Unpack[PredictionOptions],
 ) -> Results:
     """Compare groups: measures of each, differences from a reference group, and gaps over all groups.
 
@@ -301,8 +308,10 @@ def compare_groups(  # noqa: PLR0913  (all but the first are seldom given)
     return Results(results.columns, data)
 
 
+@accepts_predictions("tallies")
 def compare_attributes(
     tallies: Tallies,
+    /,
     attributes: Sequence[str],
     *,
     reference: Mapping[str, object] | None = None,

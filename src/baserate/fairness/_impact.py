@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from math import floor, isnan, log10, nan
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -66,6 +66,7 @@ from baserate.measure import (
     results_data,
     sensitivity,
 )
+from baserate.read import PredictionOptions, accepts_predictions
 
 ROUNDING = 1e-9
 """Differences of shares below this count as rounding."""
@@ -204,6 +205,7 @@ IMPACT_COLUMNS = (
 Parts = dict[Group | None, GroupEvaluation]
 
 
+@accepts_predictions("groups")
 def impact(
     groups: Groups,
     goal: Goal,
@@ -212,6 +214,7 @@ def impact(
     model: str | None = None,
     otherwise: str = REFUSE,
     interval: IntervalOptions | None = IntervalOptions(),  # noqa: B008  (it is immutable)
+    **predictions: Unpack[PredictionOptions],
 ) -> Results:
     """Report the impact of a policy on each group: rates, costs and gaps, with and without the parity.
 
@@ -424,6 +427,7 @@ _MAX_TOLERANCES = 25
 _ROUND_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
+@accepts_predictions("groups")
 def frontier(
     groups: Groups,
     goal: Goal,
@@ -432,6 +436,7 @@ def frontier(
     model: str | None = None,
     otherwise: str = REFUSE,
     watch: ProgressCallback | None = None,
+    **predictions: Unpack[PredictionOptions],
 ) -> Results:
     """Compute the least cost of a parity at each tolerance.
 

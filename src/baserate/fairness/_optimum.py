@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from baserate._tally import Group
 from baserate.decide import strictest_maximum
 from baserate.fairness._group_counts import Groups, Participants, select_participants
 from baserate.fairness._parities import Goal
+from baserate.read import PredictionOptions, accepts_predictions
 
 ROC_TOLERANCE = 1e-12
 """Distances in ROC space, and probabilities, below this count as rounding."""
@@ -501,8 +502,15 @@ def _hull_crossings(regions: Sequence[RocRegion], left: float, right: float) -> 
 OPTIMUM_RULE = "equalized"
 
 
+@accepts_predictions("groups")
 def optimal_policy(
-    groups: Groups, goal: Goal, *, model: str | None = None, otherwise: str = REFUSE, reversal: bool = False
+    groups: Groups,
+    goal: Goal,
+    *,
+    model: str | None = None,
+    otherwise: str = REFUSE,
+    reversal: bool = False,
+    **predictions: Unpack[PredictionOptions],
 ) -> Policy:
     """Find the policy of least expected cost that satisfies a parity constraint, exactly.
 

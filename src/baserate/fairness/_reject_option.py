@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isfinite
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,7 @@ from baserate.fairness._threshold_search import (
     rate_spreads,
 )
 from baserate.measure import Measure, describe, expected_cost
+from baserate.read import PredictionOptions, accepts_predictions
 
 MAX_THRESHOLDS = 3000
 """Distinct scores up to which all pairs of thresholds are tried."""
@@ -167,6 +168,7 @@ def _best_column(bands: Floats) -> Floats:
 RULE = "reject-option"
 
 
+@accepts_predictions("groups")
 def reject_option(  # noqa: PLR0913  (what is favored, and how a band is chosen)
     groups: Groups,
     goal: Goal,
@@ -177,6 +179,7 @@ def reject_option(  # noqa: PLR0913  (what is favored, and how a band is chosen)
     objective: str | Measure | None = None,
     model: str | None = None,
     otherwise: str = REFUSE,
+    **predictions: Unpack[PredictionOptions],
 ) -> Policy:
     """Choose a band of scores within which some groups get the favorable action and all others the unfavorable one.
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,7 @@ from baserate.fairness._optimum import (
 )
 from baserate.fairness._parities import SLACK, Goal
 from baserate.measure import MEASURES, expected_cost
+from baserate.read import PredictionOptions, accepts_predictions
 
 _BATCH = 1 << 13
 """Boxes that are halved at once; more would waste work that a better incumbent saves."""
@@ -193,8 +194,14 @@ _MAX_BOXES = 5_000_000
 """Boxes after which the search may stop, if a group has more scores."""
 
 
+@accepts_predictions("groups")
 def deterministic_thresholds(
-    groups: Groups, goal: Goal, *, model: str | None = None, otherwise: str = REFUSE
+    groups: Groups,
+    goal: Goal,
+    *,
+    model: str | None = None,
+    otherwise: str = REFUSE,
+    **predictions: Unpack[PredictionOptions],
 ) -> Policy:
     """Find one threshold for each group, without randomization: least expected cost under the parity tolerances.
 
@@ -327,7 +334,15 @@ def excess_over_bounds(sides: Collection[CommonCounts], bounds: Mapping[str, flo
 COMMON_RULE = "group-blind"
 
 
-def common_threshold(groups: Groups, goal: Goal, *, model: str | None = None, otherwise: str = REFUSE) -> Policy:
+@accepts_predictions("groups")
+def common_threshold(
+    groups: Groups,
+    goal: Goal,
+    *,
+    model: str | None = None,
+    otherwise: str = REFUSE,
+    **predictions: Unpack[PredictionOptions],
+) -> Policy:
     """Find the best single threshold for everybody under a parity constraint; the policy does not use the group.
 
     All observed thresholds are tried, and flagging nobody, which satisfies any parity.
@@ -476,7 +491,15 @@ def roc_crossings(first: Curve, second: Curve, *, hull: bool = False) -> tuple[R
     return tuple(RocCrossing(*one.point(at), one.mixture(at), other.mixture(at), ends) for at in places)
 
 
-def choose_roc_crossing(groups: Groups, goal: Goal, *, model: str | None = None, otherwise: str = REFUSE) -> Policy:
+@accepts_predictions("groups")
+def choose_roc_crossing(
+    groups: Groups,
+    goal: Goal,
+    *,
+    model: str | None = None,
+    otherwise: str = REFUSE,
+    **predictions: Unpack[PredictionOptions],
+) -> Policy:
     """Choose the cheapest point where the ROC curves of two groups, or their hulls, cross.
 
     Both groups have the same true and false positive rate there, so equalized odds hold exactly, whatever the

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import exp, hypot, inf, log, nan, pi, sqrt
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Unpack
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from baserate.infer._binomial import normal_quantile, t_widening
 from baserate.infer._bootstrap import UniqueRows, rank_descending, sum_to_midpoints
 from baserate.infer._variances import influence_variance, unseen_loss
 from baserate.measure import auc
+from baserate.read import PredictionOptions, accepts_predictions
 
 Limits = tuple[float, float]
 
@@ -406,7 +407,8 @@ def binormal_spread(auc: float) -> ClassVariance:
     return ClassVariance(scale * (5 * square + 8), scale * (square + 8))
 
 
-def delong_pair(rows: Rows) -> AucPair:
+@accepts_predictions("rows")
+def delong_pair(rows: Rows, **predictions: Unpack[PredictionOptions]) -> AucPair:
     """Compute a pair from two models scored on the same pilot rows, with DeLong's variances [@delong1988].
 
     Parameters

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from inspect import unwrap
 from numbers import Integral
 from typing import Any, Literal, NamedTuple
 
@@ -189,7 +190,7 @@ def _group_by_options(measures: Sequence[Measure], family: Mapping[Measure, Any]
 def _read_options(measure: Measure) -> dict[str, Any]:
     """Return the options of a measure, including its defaults."""
     keywords = measure.keywords if isinstance(measure, partial) else {}
-    return (unwrap_options(measure).__kwdefaults__ or {}) | keywords
+    return (unwrap(unwrap_options(measure)).__kwdefaults__ or {}) | keywords
 
 
 def _split_stack(stack: Stack) -> Iterator[Stack]:

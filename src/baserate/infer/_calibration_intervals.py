@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import inf, isnan, nan, sqrt
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn, Unpack
 
 import numpy as np
 
@@ -55,6 +55,7 @@ from baserate.measure import (
     rmsce_debiased,
     unwrap_options,
 )
+from baserate.read import PredictionOptions, accepts_predictions
 
 _BLOCK = 1 << 14
 """Scores that fit the cache."""
@@ -482,8 +483,15 @@ class NullReference:
         return self.value <= self.high
 
 
+@accepts_predictions("tally", at=1)
 def null_reference(
-    measure: str | Measure, tally: Tally, *, level: float = 0.95, seed: Seed = 0, n_simulations: int = N_SIMULATIONS
+    measure: str | Measure,
+    tally: Tally,
+    *,
+    level: float = 0.95,
+    seed: Seed = 0,
+    n_simulations: int = N_SIMULATIONS,
+    **predictions: Unpack[PredictionOptions],
 ) -> NullReference:
     """Compare a distance from calibration with what a perfectly calibrated model of this size would score.
 

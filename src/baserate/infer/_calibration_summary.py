@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isfinite, isnan, log
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
@@ -62,6 +62,7 @@ from baserate.measure import (
     tidy_columns,
     undefined_reason,
 )
+from baserate.read import PredictionOptions, accepts_predictions
 
 Prevalence = float | Literal["derived"] | None
 ORIGINAL = {"adjusted": None, "calibrated": None}
@@ -102,8 +103,13 @@ class CalibratedData:
 SAME_ROWS = "the calibrator was fitted to the same rows, so results after calibration are optimistic."
 
 
+@accepts_predictions("data")
 def apply_calibrator(
-    data: Tallies | MulticlassRows, by: Calibrator | MulticlassCalibrator, *, how: str | None = None
+    data: Tallies | MulticlassRows,
+    by: Calibrator | MulticlassCalibrator,
+    *,
+    how: str | None = None,
+    **predictions: Unpack[PredictionOptions],
 ) -> CalibratedData:
     """Apply a calibrator to data; a note says so if it was fitted to the same rows.
 
@@ -305,6 +311,7 @@ class CalibrationOptions:
         return partial(measure, bins=self.bins, **({} if self.by is None else {"by": self.by}))
 
 
+@accepts_predictions("data")
 def calibration_summary(
     data: Tallies | MulticlassRows,
     *,
@@ -312,6 +319,7 @@ def calibration_summary(
     prevalence: float | Literal["derived"] | None = None,
     after: CalibratedData | Calibrator | MulticlassCalibrator | None = None,
     watch: Callable[[int, int], None] | None = None,
+    **predictions: Unpack[PredictionOptions],
 ) -> Results:
     """Summarize calibration: every measure with its interval or its null reference, and every test.
 
@@ -380,10 +388,9 @@ def _summarize_tally(tally: Tally, options: CalibrationOptions, *, original: boo
     names = [*MEAN_MEASURES, *LINE_MEASURES, *(name for names in SCORE_PARTS.values() for name in names)]
     names += [describe(each).name for each in DISTANCES] + ["rmsce_debiased"]
     yield from _summarize_measures(tally, list(dict.fromkeys(names)), options)
-    by: dict[str, By] = {} if options.by is None else {"by": options.by}
-    yield from map(
-        _test_row, calibration_tests(tally, bins=options.bins, fitted=options.fitted, seed=options.seed, **by)
-    )
+    by: By = "mass" if options.by is None else options.by
+    tests = calibration_tests(tally, bins=options.bins, fitted=options.fitted, seed=options.seed, by=by)
+    yield from map(_test_row, tests)
     if original and tally.positives and tally.negatives:
         result = intrinsic_calibration(tally, level=options.level, seed=options.seed)
         yield {"measure": "derived_prevalence", "verdict": result.verdict} | tidy_columns(result.prevalence)
@@ -476,7 +483,14 @@ class CurveOptions(NamedTuple):
     seed: Seed = 0
 
 
-def calibration_curve(tally: Tally, what: str = "binned", *, options: CurveOptions = CurveOptions()) -> Columns:  # noqa: B008
+@accepts_predictions("tally")
+def calibration_curve(
+    tally: Tally,
+    what: str = "binned",
+    *,
+    options: CurveOptions = CurveOptions(),  # noqa: B008  (it is immutable)
+    **predictions: Unpack[PredictionOptions],
+) -> Columns:
     """Tabulate a calibration curve of one tally, lowest probability first.
 
     Parameters
@@ -590,12 +604,14 @@ CURVES: dict[str, Callable[[Tally, CurveOptions], Columns]] = {
 }
 
 
+@accepts_predictions("data")
 def calibration_curves(
     data: Tallies | MulticlassRows,
     what: str = "binned",
     *,
     options: CurveOptions = CurveOptions(),  # noqa: B008  (it is immutable)
     points: int | None = None,
+    **predictions: Unpack[PredictionOptions],
 ) -> Results:
     """Tabulate the calibration curves of every model and group, or of every class and the most probable one.
 

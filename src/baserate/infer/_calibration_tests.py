@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import erfc, inf, isnan, log, nan, sqrt
-from typing import NoReturn
+from typing import NoReturn, Unpack
 
 import numpy as np
 
@@ -37,6 +37,7 @@ from baserate.measure import (
     fit_recalibration,
     undefined_reason,
 )
+from baserate.read import PredictionOptions, accepts_predictions
 
 SMALLEST_P = 5e-324
 """Smallest positive float, subnormal unlike that of comparisons: no p-value is 0."""
@@ -76,7 +77,8 @@ class CalibrationTest:
         )
 
 
-def spiegelhalter(t: Tally) -> CalibrationTest:
+@accepts_predictions("tally")
+def spiegelhalter(t: Tally, **predictions: Unpack[PredictionOptions]) -> CalibrationTest:
     r"""Test whether the Brier score agrees with the probabilities (Spiegelhalter's z).
 
     :math:`z=\sum(y-p)(1-2p)/\sqrt{\sum(1-2p)^2p(1-p)}` is standard normal if they are calibrated. The test cannot
@@ -123,8 +125,15 @@ def _sample_variance(t: Tally, terms: Floats) -> float:
     return float(np.sum(t.squares * (terms - middle) ** 2))
 
 
+@accepts_predictions("tally")
 def hosmer_lemeshow(
-    t: Tally, *, bins: int | Sequence[float] = 10, by: By = "mass", fitted: bool = False, seed: Seed = 0
+    t: Tally,
+    *,
+    bins: int | Sequence[float] = 10,
+    by: By = "mass",
+    fitted: bool = False,
+    seed: Seed = 0,
+    **predictions: Unpack[PredictionOptions],
 ) -> CalibrationTest:
     r"""Test whether bins hold as many positives as expected: :math:`\sum_b\frac{(O_b-E_b)^2}{E_b(1-E_b/n_b)}`.
 
@@ -228,7 +237,8 @@ def _simulate_statistics(t: Tally, bins: int | Sequence[float], by: By, *, param
     return bin_statistic(table._replace(expected=fill_bins(again, bins=bins, by=by).positive))
 
 
-def cox_test(t: Tally) -> CalibrationTest:
+@accepts_predictions("tally")
+def cox_test(t: Tally, **predictions: Unpack[PredictionOptions]) -> CalibrationTest:
     """Test whether intercept 0 and slope 1 fit as well as the best line of log-odds, by the likelihood ratio.
 
     Weighted rows have no likelihood; their statistic is Wald's [@cox1958].
@@ -253,7 +263,8 @@ def cox_test(t: Tally) -> CalibrationTest:
     return _test_line(t, "cox", 2)
 
 
-def ecce_test(t: Tally) -> CalibrationTest:
+@accepts_predictions("tally")
+def ecce_test(t: Tally, **predictions: Unpack[PredictionOptions]) -> CalibrationTest:
     r"""Test whether cumulative differences range further than by chance: :math:`ECCE/\sqrt{\sum p(1-p)/n^2}`.
 
     With many rows these differences are a Brownian motion. Its range exceeds x with probability
@@ -300,7 +311,8 @@ def _chi_squared_tail(freedom: int, statistic: float) -> float:
     return max(float(chdtrc(freedom, statistic)), SMALLEST_P)
 
 
-def slope_test(t: Tally) -> CalibrationTest:
+@accepts_predictions("tally")
+def slope_test(t: Tally, **predictions: Unpack[PredictionOptions]) -> CalibrationTest:
     """Test whether a shift of all log-odds fits as well as any line, so that another prevalence would calibrate.
 
     Parameters
@@ -343,8 +355,15 @@ def log_likelihood(t: Forecasts, line: Floats) -> float:
     return as_float((t.positive * log_expit(line) + t.negative * log_expit(-line)).sum(axis=-1))
 
 
+@accepts_predictions("tally")
 def calibration_tests(
-    t: Tally, *, bins: int | Sequence[float] = 10, by: By = "mass", fitted: bool = False, seed: Seed = 0
+    t: Tally,
+    *,
+    bins: int | Sequence[float] = 10,
+    by: By = "mass",
+    fitted: bool = False,
+    seed: Seed = 0,
+    **predictions: Unpack[PredictionOptions],
 ) -> tuple[CalibrationTest, ...]:
     """Run all calibration tests.
 
@@ -407,8 +426,14 @@ class IntrinsicCalibration:
         return f"no evidence against calibration for a prevalence of {self.prevalence.value:.4g}"
 
 
+@accepts_predictions("tally")
 def intrinsic_calibration(
-    tally: Tally, *, level: float = 0.95, seed: Seed = 0, n_simulations: int = N_ISOTONIC_SIMULATIONS
+    tally: Tally,
+    *,
+    level: float = 0.95,
+    seed: Seed = 0,
+    n_simulations: int = N_ISOTONIC_SIMULATIONS,
+    **predictions: Unpack[PredictionOptions],
 ) -> IntrinsicCalibration:
     """Find the prevalence for which the probabilities are calibrated, and test whether there is one.
 
@@ -451,7 +476,8 @@ def intrinsic_calibration(
     )
 
 
-def derived_prevalence(tally: Tally, *, level: float = 0.95) -> Estimate:
+@accepts_predictions("tally")
+def derived_prevalence(tally: Tally, *, level: float = 0.95, **predictions: Unpack[PredictionOptions]) -> Estimate:
     r"""Estimate the prevalence for which the probabilities are calibrated on average, :math:`σ(\mathrm{logit}\,ȳ-c)`.
 
     Here c is `calibration_in_the_large`. The interval takes the prevalence of the rows as fixed.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import exp, hypot, inf, log, nextafter, pi, sqrt
-from typing import Any, Literal, NamedTuple, TypeGuard
+from typing import Any, Literal, NamedTuple, TypeGuard, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +48,7 @@ from baserate.measure import (
     thin_points,
     undefined_reason,
 )
+from baserate.read import PredictionOptions, accepts_predictions
 
 BandLimits = tuple[Floats, Floats]
 Places = npt.NDArray[np.intp]
@@ -391,6 +392,7 @@ class ConfidenceBand(NamedTuple):
     """Reason why a bound is undefined, for each row."""
 
 
+@accepts_predictions("tally")
 def confidence_band(
     tally: Tally,
     what: str | Measure,
@@ -399,6 +401,7 @@ def confidence_band(
     simultaneous: bool | Literal["kolmogorov-smirnov"] = False,
     points: int | None = N_POINTS,
     seed: Seed = 0,
+    **predictions: Unpack[PredictionOptions],
 ) -> ConfidenceBand:
     """Tabulate a curve or a measure by threshold, with a confidence band.
 
@@ -448,6 +451,7 @@ def confidence_band(
     return ConfidenceBand(columns, how, _find_reasons(curve, what, columns))
 
 
+@accepts_predictions("tallies")
 def confidence_bands(
     tallies: Tallies,
     what: str | Measure,
@@ -456,6 +460,7 @@ def confidence_bands(
     simultaneous: bool | Literal["kolmogorov-smirnov"] = False,
     points: int | None = N_POINTS,
     seed: Seed = 0,
+    **predictions: Unpack[PredictionOptions],
 ) -> Results:
     """Tabulate curves or measures with confidence bands, for every model, all rows and each group.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import isinf, isnan, nan
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -53,6 +53,7 @@ from baserate.measure import (
     pr_auc,
     undefined_reason,
 )
+from baserate.read import PredictionOptions, accepts_predictions
 
 Data = Tally | Curve | Counts[float] | Confusion | Rows | MulticlassRows | LabelSets
 MeasureInput = Tally | Curve | Counts[float] | Confusion | MulticlassRows | LabelSets
@@ -92,6 +93,7 @@ IntervalMethod = Callable[[IntervalInput], Bounds]
 """Function that computes the bounds of a number."""
 
 
+@accepts_predictions("any", at=1)
 def estimate(
     measure: str | Measure,
     data: Data,
@@ -100,6 +102,7 @@ def estimate(
     level: float = 0.95,
     method: str | None = None,
     seed: Seed = 0,
+    **predictions: Unpack[PredictionOptions],
 ) -> Estimate:
     """Estimate a measure with its confidence interval.
 
@@ -149,7 +152,8 @@ def estimate(
     return estimate_input(function, prepare_input(function, data, threshold), request)
 
 
-def methods(measure: str | Measure, data: Data) -> tuple[str, ...]:
+@accepts_predictions("any", at=1)
+def methods(measure: str | Measure, data: Data, **predictions: Unpack[PredictionOptions]) -> tuple[str, ...]:
     """List the interval methods that exist for a measure of such data.
 
     Parameters
@@ -536,6 +540,7 @@ _BOOTSTRAP_METHODS: dict[str, IntervalMethod] = {
 }
 
 
+@accepts_predictions("tally", at=1)
 def bootstrap(
     measures: Sequence[str | Measure],
     tally: Tally,
@@ -543,6 +548,7 @@ def bootstrap(
     level: float = 0.95,
     seed: Seed = 0,
     n_bootstrap: int = N_BOOTSTRAP,
+    **predictions: Unpack[PredictionOptions],
 ) -> list[Estimate]:
     """Estimate several measures of probabilities by percentiles of the same bootstrap samples.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from baserate.infer._estimate import (
     prepare_input,
 )
 from baserate.measure import MEASURES, Measure, multiclass, summary as measured
+from baserate.read import PredictionOptions, accepts_predictions
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +85,14 @@ INTERVAL_METHODS = (
 """Interval methods of all measures."""
 
 
+@accepts_predictions("tallies or rows")
 def summary(
     data: Tallies | Rows,
     *,
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
     threshold: float | Iterable[float] | None = None,
     interval: IntervalOptions = IntervalOptions(),
+    **predictions: Unpack[PredictionOptions],
 ) -> Results:
     """Summarize measures as `baserate.measure.summary` does, with an interval for every number but the cells.
 
@@ -135,6 +138,7 @@ def summary(
     return Results(results.columns, {**results.data, "interval": _describe_interval(interval, clusters)})
 
 
+@accepts_predictions("classes")
 def multiclass_summary(
     classes: Confusions | MulticlassRows,
     *,
@@ -142,6 +146,7 @@ def multiclass_summary(
     averages: Iterable[str | Mapping[Any, float]] | None = None,
     costs: CostMatrix | None = None,
     interval: IntervalOptions = IntervalOptions(),
+    **predictions: Unpack[PredictionOptions],
 ) -> Results:
     """Summarize multi-class measures as `baserate.measure.multiclass.summary` does, with intervals.
 

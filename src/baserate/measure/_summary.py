@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import isnan
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,7 @@ from baserate.measure._registry import (
     note_settings,
     undefined_reason,
 )
+from baserate.read import PredictionOptions, accepts_predictions
 
 TABLES: dict[str, tuple[str, str]] = {
     "roc": ("fpr", "sensitivity"),
@@ -43,7 +44,8 @@ TABLES: dict[str, tuple[str, str]] = {
 """Named curves: the measures on the x and the y axis. The gain curve is also called CAP."""
 
 
-def table(curve: Curve, *what: str | Measure) -> dict[str, Floats]:
+@accepts_predictions("curve")
+def table(curve: Curve, *what: str | Measure, **predictions: Unpack[PredictionOptions]) -> dict[str, Floats]:
     """Tabulate measures at every threshold of a curve.
 
     An undefined value, such as precision if nothing is flagged, is NaN: no point is invented.
@@ -132,12 +134,14 @@ _DEFAULT_THRESHOLD = 0.5
 _LABELS = "labels have neither ranks nor probabilities; ask for a measure of the 2×2 table, such as sensitivity."
 
 
+@accepts_predictions("tallies")
 def summary(
     tallies: Tallies,
     *,
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
     threshold: float | Iterable[float] | None = None,
     estimator: Estimator | None = None,
+    **predictions: Unpack[PredictionOptions],
 ) -> Results:
     """Compute measures of every model, for all rows (group None) and for each group, as tidy rows.
 
@@ -217,7 +221,10 @@ def settings_data(
     return {"settings": settings} if settings else {}
 
 
-def curves(tallies: Tallies, *what: str | Measure, points: int | None = None) -> Results:
+@accepts_predictions("tallies")
+def curves(
+    tallies: Tallies, *what: str | Measure, points: int | None = None, **predictions: Unpack[PredictionOptions]
+) -> Results:
     """Tabulate a named curve, or any measures, at every threshold, for each model and group.
 
     Parameters

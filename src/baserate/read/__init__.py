@@ -64,6 +64,7 @@ if TYPE_CHECKING:  # for other packages of baserate
         CHOICES as CHOICES,
         NOUNS as NOUNS,
         Missing as Missing,
+        OfPredictions as OfPredictions,
         PredictionOptions as PredictionOptions,
         Scores as Scores,
         TableSource as TableSource,
@@ -73,6 +74,7 @@ if TYPE_CHECKING:  # for other packages of baserate
         coerce as coerce,
         name_arrays as name_arrays,
         own_options as own_options,
+        read_worded_options as read_worded_options,
     )
     from baserate.read._table import (
         LabelCodes as LabelCodes,

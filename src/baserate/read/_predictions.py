@@ -7,19 +7,21 @@ through, and no function below the boundary sees anything else.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from os import PathLike
-from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, Protocol, TypedDict, TypeVar, cast, overload
+from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, Protocol, TypedDict, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from baserate._confusion import Confusion, Confusions
+from baserate._costs import as_costs
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._domains import unused_option
+from baserate._domains import parse_share, unused_option
 from baserate._errors import NotBinaryError, OptionError, ShapeError, keyword, unknown_name
 from baserate._rows import LabelSets, MulticlassRows, MulticlassTarget, Rows, Target
 from baserate._tally import Stack, Tallies, Tally
@@ -304,6 +306,17 @@ def _build_confusion(predictions: Predictions) -> Confusion:
     return confusions.pooled
 
 
+def _build_classes(predictions: Predictions) -> Confusions | MulticlassRows:
+    """Read scores of all classes, or true and predicted labels."""
+    columns = dict(predictions.columns)
+    if predictions.table is None and "predicted" not in columns and len(_shape(columns["score"])) == 1:
+        columns["predicted"] = columns.pop("score")
+    if "predicted" not in columns:
+        return _build_class_rows(predictions)
+    confusions: Confusions = read_with("confusions", predictions._replace(columns=columns))
+    return confusions
+
+
 def _build_class_rows(predictions: Predictions) -> MulticlassRows:
     columns, choices = predictions.columns, predictions.choices
     score = columns["score"]
@@ -433,15 +446,16 @@ class Noun:
         """Return whether the function takes this value as it is."""
         if isinstance(value, self.types):
             return True
-        holds_own = isinstance(value, Mapping) and bool(value) and isinstance(next(iter(value.values())), OWN)
-        return self.mapping and holds_own
+        if not (self.mapping and isinstance(value, Mapping)):
+            return False
+        return not value or isinstance(next(iter(value.values())), OWN)
 
 
 _ONE_MODEL = ("truth", "score", "predicted", "weight", "count")
 _TALLIES = (*_ONE_MODEL, "group")
 
 
-def _named(tally: Tally) -> Tallies:
+def _as_tallies(tally: Tally) -> Tallies:
     return Tallies({"score": {(): tally}})
 
 
@@ -460,8 +474,8 @@ _TO_CURVE: dict[type, Callable[[Any], Any]] = {
     Rows: lambda rows: Curve(_single(rows.tallies())),
 }
 _TO_TALLIES: dict[type, Callable[[Any], Any]] = {
-    Tally: _named,
-    Curve: lambda curve: _named(curve.tally),
+    Tally: _as_tallies,
+    Curve: lambda curve: _as_tallies(curve.tally),
     Rows: Rows.tallies,
 }
 _TO_COUNTS: dict[type, Callable[..., Any]] = {
@@ -479,6 +493,10 @@ NOUNS: dict[str, Noun] = {
     "tallies or rows": Noun((Tallies, Rows), _build_tallies_or_rows, ROLES, _TO_TALLIES),
     "any": Noun(OWN, _build_tally_or_classes, ROLES, mapping=True),
     "data": Noun((Tallies, MulticlassRows), _build_data, _TALLIES, _TO_TALLIES),
+    "fit": Noun((Tally, Tallies, Rows, MulticlassRows), _build_data, _TALLIES),
+    "groups or rows": Noun((Tallies, Rows), _build_tallies_or_rows, ROLES, mapping=True),
+    "figure": Noun(OWN, _build_tallies, _TALLIES, mapping=True),
+    "classes": Noun((Confusions, MulticlassRows), _build_classes, _TALLIES),
     "confusion": Noun((Confusion,), _build_confusion, _ONE_MODEL, {MulticlassRows: MulticlassRows.confusion}),
     "class rows": Noun((MulticlassRows,), _build_class_rows, _TALLIES),
     "label sets": Noun((LabelSets,), _build_label_sets, ("truth", "predicted", "score", "weight")),
@@ -500,7 +518,7 @@ def parse_predictions(
     for role in columns:
         if role not in noun.roles:
             raise OptionError(
-                f"{name} has no use for {keyword(role)}: it takes {_article(noun)}.",
+                f"{name} has no use for {keyword(role)}: it takes {_type_names(noun)}.",
                 remedy="Leave it out, or use a function of groups or rows.",
                 option=role,
             )
@@ -512,14 +530,14 @@ def parse_predictions(
         if "truth" in columns:
             raise OptionError(f"{name} has truth twice; expected it once.", option="truth")
         columns["truth"], taken = args[0], 1
-        if len(args) > 1 and not {"score", "predicted"} & columns.keys():
+        if len(args) > 1 and not {"score", "predicted"} & columns.keys() and _holds_values(args[1]):
             columns["score"], taken = args[1], 2
     predictions = Predictions(table, columns, choices)
     _check_arguments(name, predictions)
     return predictions, taken
 
 
-def _article(noun: Noun) -> str:
+def _type_names(noun: Noun) -> str:
     return " or ".join(dict.fromkeys(each.__name__ for each in noun.types[:2]))
 
 
@@ -608,19 +626,21 @@ def coerce(
         convert = next((way for kind, way in noun.convert.items() if isinstance(args[0], kind)), None)
         if convert is None:
             raise OptionError(
-                f"{name} takes {_article(noun)}, not {type(args[0]).__name__}.",
-                remedy=f"Give labels and scores, {name}(truth, score), or read them as {_article(noun)}.",
+                f"{name} takes {_type_names(noun)}, not {type(args[0]).__name__}.",
+                remedy="For several classes use baserate.measure.multiclass and baserate.infer.multiclass_summary."
+                if isinstance(args[0], (Confusion, Confusions, MulticlassRows, LabelSets))
+                else f"Give labels and scores, {name}(truth, score), or read them as {_type_names(noun)}.",
             )
         return convert(args[0], **more), args[1:]
-    if args and isinstance(args[0], tuple) and len(args[0]) == 2 and _are_columns(*args[0]):
+    if args and isinstance(args[0], tuple) and len(args[0]) == 2 and all(map(_holds_values, args[0])):
         args = (*args[0], *args[1:])  # (truth, score)
     predictions, taken = parse_predictions(name, noun, args, options, own)
     return noun.build(predictions, **more), args[taken:]
 
 
-def _are_columns(truth: Any, score: Any) -> bool:  # noqa: ANN401  (anything)
-    """Return whether two values are arrays of one length, of more than one value each."""
-    return all(hasattr(each, "__len__") and not isinstance(each, (str, bytes)) for each in (truth, score))
+def _holds_values(value: Any) -> bool:  # noqa: ANN401  (anything)
+    """Return whether a value is an array, a list, or several by name."""
+    return hasattr(value, "__len__") and not isinstance(value, (str, bytes, *OWN))
 
 
 def _refuse_columns(name: str, data: object, options: Mapping[str, Any]) -> None:
@@ -631,7 +651,9 @@ def _refuse_columns(name: str, data: object, options: Mapping[str, Any]) -> None
 
 P = ParamSpec("P")
 N_contra = TypeVar("N_contra", contravariant=True)
+M_contra = TypeVar("M_contra", contravariant=True)
 R_co = TypeVar("R_co", covariant=True)
+M = TypeVar("M")
 N = TypeVar("N")
 R = TypeVar("R")
 
@@ -649,33 +671,136 @@ class OfPredictions(Protocol[N_contra, P, R_co]):
     def __call__(self, table: TableSource, /, *args: P.args, **options: P.kwargs) -> R_co: ...
 
 
-def accepts_predictions(
-    noun: str,
-) -> Callable[[Callable[Concatenate[N, P], R]], OfPredictions[N, P, R]]:
+class OfMeasureAndPredictions(Protocol[M_contra, N_contra, P, R_co]):
+    """A function of a measure, or several, and of predictions in any form."""
+
+    __name__: str
+
+    @overload
+    def __call__(self, measure: M_contra, data: N_contra, /, *args: P.args, **options: P.kwargs) -> R_co: ...
+    @overload
+    def __call__(
+        self, measure: M_contra, truth: npt.ArrayLike, score: Scores, /, *args: P.args, **options: P.kwargs
+    ) -> R_co: ...
+    @overload
+    def __call__(self, measure: M_contra, table: TableSource, /, *args: P.args, **options: P.kwargs) -> R_co: ...
+
+
+class _Decorator(Protocol):
+    def __call__(self, function: Callable[Concatenate[N, P], R], /) -> OfPredictions[N, P, R]: ...
+
+
+class _DecoratorAfterMeasure(Protocol):
+    def __call__(self, function: Callable[Concatenate[M, N, P], R], /) -> OfMeasureAndPredictions[M, N, P, R]: ...
+
+
+@overload
+def accepts_predictions(noun: str, *, costs: bool = True) -> _Decorator: ...
+@overload
+def accepts_predictions(noun: str, *, at: Literal[1]) -> _DecoratorAfterMeasure: ...
+def accepts_predictions(noun: str, *, at: int = 0, costs: bool = True) -> Any:
     """Let a function take predictions in any form where it takes a noun of `NOUNS`.
 
-    The function declares `**columns: Unpack[PredictionOptions]` for type checkers and help; it never receives any.
-    """
-    types = NOUNS[noun].types
+    The function declares `**predictions: Unpack[PredictionOptions]` for type checkers and help; it never receives any.
+    Wherever it takes a prevalence, text such as "5%" will do; where it takes costs, a mapping, or `fp=` and `fn=`.
 
-    def decorate(function: Callable[Concatenate[N, P], R]) -> OfPredictions[N, P, R]:
-        name, own = function.__name__, own_options(function)
-        known = own | {*NOUNS[noun].roles, *CHOICES}
+    Parameters
+    ----------
+    noun
+        The type that the function takes: a name in `NOUNS`.
+    at
+        Place of the predictions among the positional arguments: 1 after a measure.
+    costs
+        Whether a parameter `costs` means the costs of the four outcomes.
+    """
+    kind = NOUNS[noun]
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        name, parameters = function.__name__, _parameters(function)
+        data_name = parameters.names[at]
+        own = frozenset(parameters.names) - {data_name}
+        has_costs = costs and "costs" in own
+        known = own | {*kind.roles, *CHOICES} | ({"fp", "fn"} if has_costs else set())
+        place = parameters.names.index("costs") if has_costs else -1
 
         @wraps(function)
-        def call(*args: Any, **options: Any) -> R:  # noqa: ANN401
-            if args and isinstance(args[0], types) and options.keys() <= own:
-                return function(*args, **options)
-            check_options(name, options, known)
-            data, rest = coerce(name, noun, args, options, own)
-            return function(data, *rest, **options)
+        def call(*args: Any, **options: Any) -> Any:  # noqa: ANN401
+            if len(args) == at and data_name in options:
+                args = (*args, options.pop(data_name))
+            is_own = len(args) > at and isinstance(args[at], kind.types) and options.keys() <= own
+            if not (is_own or parameters.open_ended):
+                check_options(name, options, known)
+            if not _WORDED.isdisjoint(options):
+                options = read_worded_options(options, has_costs=has_costs)
+            if not is_own:
+                data, rest = coerce(name, noun, args[at:], options, own)
+                args = (*args[:at], data, *rest)
+            if has_costs and len(args) > place and isinstance(args[place], Mapping):
+                args = (*args[:place], as_costs(args[place]), *args[place + 1 :])
+            return function(*args, **options)
 
-        return cast("OfPredictions[N, P, R]", call)
+        call.__doc__ = _describe_forms(function.__doc__ or "", name, data_name, at)
+        return call
 
     return decorate
 
 
-def own_options(function: Callable[..., Any]) -> frozenset[str]:
-    """Return the names of the parameters of a function, without the first and without `**columns`."""
+_WORDED = {"prevalence", "level", "costs", "fp", "fn"}
+"""Options that may be written in several ways."""
+
+
+def read_worded_options(options: Mapping[str, Any], *, has_costs: bool = True) -> dict[str, Any]:
+    """Return options with shares as numbers, and costs, if there are any of outcomes, as `Costs`.
+
+    >>> read_worded_options({"prevalence": "5%", "fp": 1, "fn": 20})
+    {'prevalence': 0.05, 'costs': Costs(tp=0.0, fp=1, fn=20, tn=0.0)}
+    """
+    plain = dict(options)
+    for each in ("prevalence", "level"):
+        if isinstance(plain.get(each), str):
+            plain[each] = parse_share(plain[each])
+    if isinstance(plain.get("prevalence"), Mapping):
+        plain["prevalence"] = {group: parse_share(share) for group, share in plain["prevalence"].items()}
+    costs = plain.get("costs")
+    # A mapping from actions to pairs of costs is something else.
+    is_mapping = isinstance(costs, Mapping) and not any(map(np.ndim, costs.values()))
+    if has_costs and (is_mapping or "fp" in plain or "fn" in plain):
+        plain["costs"] = as_costs(plain.pop("costs", None), plain.pop("fp", None), plain.pop("fn", None))
+    return plain
+
+
+class _Parameters(NamedTuple):
+    """Parameters of a function: their names, and whether it takes any other keyword."""
+
+    names: tuple[str, ...]
+    open_ended: bool
+
+
+def _parameters(function: Callable[..., Any]) -> _Parameters:
+    """Return the parameters of a function, without `**predictions`."""
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
     code = function.__code__
-    return frozenset(code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount])
+    named = code.co_argcount + code.co_kwonlyargcount
+    has_keywords = bool(code.co_flags & 0x08)
+    rest = code.co_varnames[named + bool(code.co_flags & 0x04)] if has_keywords else "predictions"
+    return _Parameters(code.co_varnames[:named], rest != "predictions")
+
+
+def own_options(function: Callable[..., Any]) -> frozenset[str]:
+    """Return the names of the parameters of a function, without the first and without `**predictions`."""
+    return frozenset(_parameters(function).names[1:])
+
+
+def _describe_forms(written: str, name: str, data: str, at: int) -> str:
+    """Add to a docstring in which forms predictions may be given."""
+    before = "measure, " if at else ""
+    found = re.search(r"\n\n( *)Parameters\n", written)
+    if found is None:
+        return written
+    margin = found[1]
+    text = (
+        f"Instead of `{data}`, labels and scores do, ``{name}({before}truth, score)``; or a table and names of its\n"
+        f"{margin}columns, ``{name}({before}table, truth=…, score=…)``."
+    )
+    return f"{written[: found.start()]}\n\n{margin}{text}{written[found.start() :]}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from baserate.measure.multiclass._registry import (
     undefined_classes,
 )
 from baserate.measure.multiclass._scores import pairwise_auc
+from baserate.read import PredictionOptions, accepts_predictions
 
 DEFAULT_MEASURES: dict[type, tuple[str, ...]] = {
     Counts: ("sensitivity", "precision", "f1"),
@@ -62,6 +63,7 @@ Estimator = Callable[[Measure, Any], Estimate]
 """Takes a measure and its argument, and returns the estimate with its interval."""
 
 
+@accepts_predictions("classes")
 def summary(
     classes: Confusions | MulticlassRows,
     *,
@@ -69,6 +71,7 @@ def summary(
     averages: Iterable[str | Mapping[Any, float]] | None = None,
     costs: CostMatrix | None = None,
     estimator: Estimator = compute_estimate,
+    **predictions: Unpack[PredictionOptions],
 ) -> Results:
     """Compute measures of several classes, for all rows (group None) and for each group, as tidy rows.
 
