@@ -72,7 +72,9 @@ def estimate_by_likelihood(n: int, *, peer: str) -> Pair:
     labels = np.repeat([0, 1], [7, 3])
 
     def ours() -> float:
-        return shift.estimate_prevalence(Target(p), validation, method="mlls", recalibrate=False, at=_PREVALENCE).value
+        return shift.estimate_prevalence(
+            Target(p), validation, method="mlls", recalibrate=False, sample_prevalence=_PREVALENCE
+        ).value
 
     def quapy() -> float:
         return float(aggregative.EMQ.EM(prior, posteriors)[0][1])

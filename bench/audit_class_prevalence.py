@@ -88,7 +88,7 @@ def _label_shift_truth(features: FeatureModel, shares: tuple[float, ...]) -> Con
     truth, x = features.draw(rng, _LARGE, np.full(features.classes, 1 / features.classes))
     table = MulticlassRows(truth, features.scores(x), tuple(range(features.classes))).confusion()
     positive = np.maximum(shares, 1e-9)  # `reweigh` requires shares above 0
-    return shift.reweigh(table, to=list(positive / positive.sum()))
+    return shift.reweigh(table, prevalence=list(positive / positive.sum()))
 
 
 @cache

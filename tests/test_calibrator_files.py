@@ -53,7 +53,7 @@ def fit_every_form() -> list[Calibrator | MulticlassCalibrator]:
     return [
         *(calibration.fit(t, name) for name in calibration.BINARY_METHODS),
         calibration.fit(lines, "logistic"),
-        calibration.prevalence(at=0.5, to=0.2),
+        calibration.prevalence(sample_prevalence=0.5, prevalence=0.2),
         *(calibration.fit(rows, name) for name in calibration.MULTICLASS_METHODS),
     ]
 

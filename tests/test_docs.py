@@ -63,7 +63,7 @@ COMMANDS = {
     "measure": ("measure", *BINARY_DATA),
     "reliability": ("reliability", *BINARY_DATA),
     "reliability --curve": ("reliability", *BINARY_DATA, "--curve", "isotonic"),
-    "shift": ("shift", *BINARY_DATA, "--to", "0.1"),
+    "shift": ("shift", *BINARY_DATA, "--prevalence", "0.1"),
     "shift --curve": ("shift", *BINARY_DATA, "--curve"),
     "prevalence": ("prevalence", "new.csv", "--score", "score", "--validation", "new.csv", "--truth", "truth"),
     "expect": ("expect", "people.csv", "--score", "risk", "--assume", "covariate-shift"),

@@ -69,8 +69,8 @@ REFUSED: dict[str, Callable[[], object]] = {
     "folds": lambda: calibration.cross_fit(TALLY, folds=MANY),
     "folds of classes": lambda: calibration.cross_fit(CLASSES, "temperature", folds=MANY),
     "curves": lambda: measure.curves(TALLIES, "roc", points=MANY),
-    "reweigh": lambda: shift.reweigh(TALLY, to=TINY),
-    "reweigh by many": lambda: shift.reweigh(CURVE.counts[3], to=np.array([0.1, TINY])),
+    "reweigh": lambda: shift.reweigh(TALLY, prevalence=TINY),
+    "reweigh by many": lambda: shift.reweigh(CURVE.counts[3], prevalence=np.array([0.1, TINY])),
     "gamma": lambda: shift.reweigh(TALLY, gamma=HUGE),
     "prevalence, bins": lambda: shift.estimate_prevalence(read.target(RISK), TALLY, method="binned", bins=MANY),
     "prevalence, level": lambda: shift.estimate_prevalence(read.target(RISK), TALLY, level=TINY),
@@ -131,7 +131,7 @@ def test_intervals_at_both_ends_of_levels(level: float) -> None:
 def test_numbers_at_both_ends_of_prevalences_and_costs(prevalence: float, costs: Costs) -> None:
     """Against fractions: precision and expected cost by their definitions."""
     counts = baserate.Counts(tp=38, fn=162, fp=30, tn=70)
-    moved = shift.reweigh(counts, to=prevalence)
+    moved = shift.reweigh(counts, prevalence=prevalence)
     share = Fraction(prevalence)
     tp, fp = share * 38 / 200, (1 - share) * 30 / 100
     assert measure.precision(moved) == pytest.approx(float(tp / (tp + fp)), rel=1e-12)

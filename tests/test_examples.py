@@ -54,7 +54,7 @@ def test_demo_prints_its_numbers_and_writes_its_files(tmp_path: Path, capsys: py
     youden = rules["Youden"]["threshold"]
     assert f"{youden.low:.3f}–{youden.high:.3f}" in printed
     counts = baserate.curve(tallies["all"]).at(cheapest_threshold(tallies["all"]))
-    rarer = infer.estimate("precision", shift.reweigh(counts, to=0.02))
+    rarer = infer.estimate("precision", shift.reweigh(counts, prevalence=0.02))
     assert f"{rarer.low:.3f}–{rarer.high:.3f}" in printed
     after = infer.estimate("calibration_slope", calibrated_tallies(tallies["all"])["after beta"])
     assert f"{after.low:.3f}–{after.high:.3f}" in printed

@@ -45,7 +45,7 @@ ERRORS: dict[str, Callable[[], object]] = {
     ),
     "actions": lambda: Cut((0.5,), actions=("a", "b", "c")),
     "all dropped": lambda: read.tallies({"y": [1], "p": [None]}, missing="drop", **COLUMNS),
-    "shares": lambda: calibration.multiclass.reprior({"a": 0.5, "b": 0.5}, {"a": 1.0}),
+    "shares": lambda: calibration.multiclass.reprior(sample_prevalence={"a": 0.5, "b": 0.5}, prevalence={"a": 1.0}),
     "group names": lambda: apply.as_sql(
         baserate.Policy(by_group={(): Cut((0.5,))}, otherwise="refuse"), score="p", group="g"
     ),

@@ -41,7 +41,7 @@ def test_weighted_tables(data: Rows, draw: st.DataObject) -> None:
 def test_table_without_referral_is_that_at_the_threshold() -> None:
     c = curve(tally([1, 0, 1], [0.9, 0.5, 0.1]))
     assert repr(Cut((0.5,)).counts(c)) == repr(c.at(0.5))
-    reweighted = Cut((0.5,)).counts(reweigh(c, to=0.1))
+    reweighted = Cut((0.5,)).counts(reweigh(c, prevalence=0.1))
     assert reweighted.reweighed
     assert measure.prevalence(reweighted) == pytest.approx(0.1)
 
@@ -125,7 +125,7 @@ def test_randomized_tables_with_weights_and_prevalences(data: Rows, draw: st.Dat
     assert counts.squares.fp == pytest.approx((chance * weight**2)[~data.truth].sum())
     assert counts.rows.tn == pytest.approx((1 - chance)[~data.truth].sum())
     if data.truth.any() and not data.truth.all():
-        reweighted = RandomizedCut((Cut((0.0,)), Cut((0.5,))), (0.25, 0.75)).counts(reweigh(c, to=0.1))
+        reweighted = RandomizedCut((Cut((0.0,)), Cut((0.5,))), (0.25, 0.75)).counts(reweigh(c, prevalence=0.1))
         assert reweighted.reweighed
         assert measure.prevalence(reweighted) == pytest.approx(0.1)
 

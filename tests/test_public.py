@@ -20,7 +20,7 @@ PUBLIC = {
         NotInstalledError NotNumericError OptionError Plan Policy Population RandomizedCut ReadSummary Report
         Results Rows ShapeError Tallies Tally Target UnknownLabelError UnknownNameError UsageError WeightError
         __version__ apply calibration class_scores confusion curve decide draw evaluate fairness infer label_sets
-        load_calibrator measure population read report run shift tally
+        load_calibrator load_policy measure population read report run shift tally
     """,
     "baserate.apply": "Actions WriteSummary actions as_python as_sql file frame",
     "baserate.calibration": """
@@ -72,8 +72,8 @@ PUBLIC = {
         per_class search summary undefined_classes
     """,
     "baserate.population": """
-        BestThreshold FAMILIES LEVELS best_threshold beta binormal exact_value find_thresholds least_cost_threshold
-        linear logit_normal retrieval simulate_rows simulation_study summary table thresholds
+        BestThreshold FAMILIES LEVELS best_threshold beta binormal default_thresholds exact_value find_thresholds
+        least_cost_threshold linear logit_normal retrieval simulate_rows simulation_study summary table
     """,
     "baserate.read": """
         LabelText class_rows class_scores class_target confusion confusions cost_matrix cross_table decisions join

@@ -8,4 +8,4 @@ Precision (PPV) and negative predictive value (NPV) at other prevalences, with t
 from baserate import draw, population, tally
 
 truth, score = population.logit_normal(means=(-2, 0), prevalence=0.2).draw(800, 7)
-draw.prevalence(tally(truth, score), threshold=0.3, at=0.02)
+draw.prevalence(tally(truth, score), threshold=0.3, prevalence=0.02)

@@ -87,7 +87,7 @@ draw.reliability(tallies)
 # score distribution of each class stays the same. Sensitivity and specificity then stay the same, but precision falls
 # with the prevalence.
 
-draw.prevalence(tallies, threshold=0.2, at=0.05)
+draw.prevalence(tallies, threshold=0.2, prevalence=0.05)
 
 # %%
 # Threshold of lowest cost

@@ -135,10 +135,10 @@ def calibrated_tallies(tally: Tally) -> dict[str, Tally]:
 def measure_deployment(tally: Tally, threshold: float) -> dict[str, dict[str, Number]]:
     """Measure the same decisions in the sample and at the deployment prevalence."""
     calibrated = tally.with_scores(calibration.offset(tally)(tally.score))
-    prior_correction = shift.reprior_calibrator(from_=tally.prevalence, to=DEPLOYMENT_PREVALENCE)
+    prior_correction = shift.reprior_calibrator(sample_prevalence=tally.prevalence, prevalence=DEPLOYMENT_PREVALENCE)
     corrected = calibrated.with_scores(prior_correction(calibrated.score))
     deployed, deployed_calibrated, deployed_corrected = (
-        shift.reweigh(each, to=DEPLOYMENT_PREVALENCE) for each in (tally, calibrated, corrected)
+        shift.reweigh(each, prevalence=DEPLOYMENT_PREVALENCE) for each in (tally, calibrated, corrected)
     )
     sample = _measure_setting(tally, calibrated, threshold)
     deployment = _measure_setting(deployed, deployed_calibrated, threshold)

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
         UsageError as UsageError,
         WeightError as WeightError,
     )
-    from baserate._policy import Policy as Policy
+    from baserate._policy import Policy as Policy, load_policy as load_policy
     from baserate._population import Population as Population
     from baserate._results import Estimate as Estimate, Results as Results
     from baserate._rows import (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from itertools import product
@@ -356,6 +357,27 @@ class Policy(SealedFile):
     def from_json(cls, text: str) -> Policy:
         """Read what `to_json` wrote, checking its form."""
         return policy_from_json(text, cls)
+
+
+def load_policy(path: str | os.PathLike[str]) -> Policy:
+    """Read a policy, as `Policy.load` does.
+
+    Parameters
+    ----------
+    path
+        File that `save`, `baserate decide` or `baserate equalize` wrote.
+
+    Returns
+    -------
+    Policy
+        The policy.
+
+    Raises
+    ------
+    FileFormatError
+        If the file contains no policy, was changed, or was written by a later release.
+    """
+    return Policy.load(path)
 
 
 def _as_python(label: object) -> object:

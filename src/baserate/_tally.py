@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -290,6 +290,18 @@ class Tally(JsonFile):
             raise ShapeError(f"score has shape {new.shape}", remedy=f"give one for each of {len(self.score)} scores.")
         columns = [getattr(self, name) for name in _columns(weighted=self.weighted)]
         return _sum_equal_scores(new + 0.0, columns, self.resolution, reweighed=self.reweighed)
+
+    def scale_classes(self, positive: float, negative: float) -> Tally:
+        """Multiply the mass of each class by a factor; the class shares then count as known.
+
+        >>> tally = Tally.from_counts(score=[0.8, 0.5, 0.2], rows=[[1, 1, 0], [0, 1, 1]])
+        >>> tally.scale_classes(0.5, 1.5)
+        Tally(4 rows, 3 distinct scores from 0.2 to 0.8, prevalence 0.25, reweighed)
+        """
+        # Squared weights scale with the square, or effective sample sizes, and so intervals, would be wrong.
+        by = np.array([[positive], [negative]])
+        mass, squares = make_read_only(self.mass * by), make_read_only(self.squares * by**2)
+        return replace(self, mass=mass, squares=squares, reweighed=True)
 
     def top_class(self) -> Tally:
         """Tally whether the predicted class is the true one, by its probability: p where p ≥ 0.5, otherwise 1 − p.

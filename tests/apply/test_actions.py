@@ -392,7 +392,7 @@ def test_any_number_of_rows(size: int) -> None:
 
 
 def test_invalid_options() -> None:
-    with pytest.raises(OptionError, match=r"Cut is not a policy; read one with Policy\.load"):
+    with pytest.raises(OptionError, match=r"Cut is not a policy; read one with load_policy"):
         apply.actions(Cut((0.5,)), [0.5])  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="missing is 'drop'; expected 'refuse' or 'keep'"):
         apply.actions(DRAWN, [0.5], id=[1], missing="drop")  # type: ignore[arg-type]

@@ -139,7 +139,7 @@ def test_several_classes_have_a_column_each(form: str, tmp_path: Path) -> None:
 def test_bounds_are_two_more_columns(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text(CSV)
     between = binary_calibrator(FORMS["between"])
-    apply.file(between, tmp_path / "in.csv", tmp_path / "out.csv", to="p", bounds=True)
+    apply.file(between, tmp_path / "in.csv", tmp_path / "out.csv", name="p", bounds=True)
     low, high = between.bounds([0.5, 0.1, 0.25])
     assert read_column(tmp_path / "out.csv", "p_low") == low.tolist()
     assert read_column(tmp_path / "out.csv", "p_high") == high.tolist()
@@ -230,7 +230,7 @@ def test_rows_of_probability_0_for_all_classes_raise(tmp_path: Path) -> None:
 Made = Callable[[Path], object]
 BAD: dict[str, tuple[str, str, dict[str, Any], type[BaserateError], str]] = {
     "no such column": (CSV, "out.csv", {"score": "rsk"}, UnknownNameError, "no column 'rsk'. Did you mean 'risk'?"),
-    "a name that is taken": (CSV, "out.csv", {"to": "note"}, OptionError, "there is a column 'note' already"),
+    "a name that is taken": (CSV, "out.csv", {"name": "note"}, OptionError, "there is a column 'note' already"),
     "words for numbers": (
         "risk\n0.5\nhigh\n",
         "out.csv",
@@ -307,7 +307,7 @@ def test_progress_can_be_watched(tmp_path: Path) -> None:
     assert output[0] is None or 0 <= output[0] <= 100
     assert output[1] == 1
     assert written.seconds > 0
-    apply.file(MAP, tmp_path / "out.csv", tmp_path / "again.csv", watch=watch, to="p")
+    apply.file(MAP, tmp_path / "out.csv", tmp_path / "again.csv", watch=watch, name="p")
     assert output[3] is None
 
 

@@ -97,7 +97,7 @@ def test_random_forms_agree_in_every_frame(form: Form, given: list[float]) -> No
 def test_bounds_are_two_more_columns(kind: str) -> None:
     map_ = binary_calibrator(FORMS["between"])
     x = edges(FORMS["between"])
-    result = columns_of(apply.frame(map_, KINDS[kind]({"risk": x.tolist()}), to="p", bounds=True))
+    result = columns_of(apply.frame(map_, KINDS[kind]({"risk": x.tolist()}), name="p", bounds=True))
     assert list(result) == ["risk", "p", "p_low", "p_high"]
     for name, wanted in zip(("p_low", "p_high"), map_.bounds(x), strict=True):
         assert result[name] == wanted.tolist()
@@ -117,8 +117,8 @@ def test_several_classes_have_a_column_each(kind: str, form: str) -> None:
 def test_class_columns_by_name_or_in_order() -> None:
     map_, p = multiclass_calibrator(CLASS_FORMS["priors"]), {"a": [0.2], "b": [0.3], "c": [0.5]}
     wanted = map_([[0.5, 0.3, 0.2]])[0]
-    by_name = apply.frame(map_, p, score={"dog": "b", "cat": "c", "fish": "a"}, to=["x", "y", "z"])
-    in_order = apply.frame(map_, p, score=["c", "b", "a"], to={"fish": "z", "cat": "x", "dog": "y"})
+    by_name = apply.frame(map_, p, score={"dog": "b", "cat": "c", "fish": "a"}, name=["x", "y", "z"])
+    in_order = apply.frame(map_, p, score=["c", "b", "a"], name={"fish": "z", "cat": "x", "dog": "y"})
     for result in (by_name, in_order):
         assert [result[name][0] for name in "xyz"] == wanted.tolist()
 
@@ -168,11 +168,11 @@ def test_rows_of_probability_0_for_all_classes_raise() -> None:
     ("options", "error", "message"),
     [
         ({"score": "rsk"}, UnknownNameError, "there is no column 'rsk'. Did you mean 'risk'?"),
-        ({"to": "site"}, OptionError, "there is a column 'site' already; name the new one otherwise with to="),
+        ({"name": "site"}, OptionError, "there is a column 'site' already; choose another with name="),
         ({"missing": "drop"}, OptionError, "missing is 'drop'; expected 'refuse' or 'keep'"),
         ({"bounds": True}, OptionError, "made has no bounds"),
         ({"score": ["risk"]}, OptionError, "expected the name of one column"),
-        ({"to": ""}, OptionError, "expected the name of one column"),
+        ({"name": ""}, OptionError, "expected the name of one column"),
         ({"score": "site"}, NotNumericError, "site"),
     ],
 )
@@ -188,7 +188,7 @@ def test_invalid_options(kind: str, options: dict[str, Any], error: type[Excepti
         ({"score": "p_cat"}, "expected one column for each class: cat, dog, fish"),
         ({"score": ["p_cat"]}, "score has 1 name; name one column for each of 3 classes"),
         ({"score": {"cat": "p_cat"}}, "score names cat; the classes are cat, dog, fish"),
-        ({"to": ["a", "a", "b"]}, "two of the new columns have the same name"),
+        ({"name": ["a", "a", "b"]}, "two of the new columns have the same name"),
     ],
 )
 def test_invalid_multiclass_options(options: dict[str, Any], message: str) -> None:
@@ -231,8 +231,12 @@ def test_other_lazy_frames_raise() -> None:
 def test_duckdb_ignores_capitals_in_names() -> None:
     given = KINDS["duckdb"]({"risk": [0.1], "P": [1]})
     with pytest.raises(OptionError, match="there is a column 'p' already"):
-        apply.frame(shift_log_odds(1.0), given, score="risk", to="p")
-    assert list(apply.frame(shift_log_odds(1.0), {"risk": [0.1], "P": [1]}, score="risk", to="p")) == ["risk", "P", "p"]
+        apply.frame(shift_log_odds(1.0), given, score="risk", name="p")
+    assert list(apply.frame(shift_log_odds(1.0), {"risk": [0.1], "P": [1]}, score="risk", name="p")) == [
+        "risk",
+        "P",
+        "p",
+    ]
 
 
 def test_scores_of_other_number_types() -> None:

@@ -139,7 +139,7 @@ def test_queries_keep_columns_with_internal_names() -> None:
         engine.execute(
             "CREATE TABLE t AS SELECT 0.9e0 AS risk, 'm' AS sex, 7 AS patient, 1 AS score, 2 AS random_number, 3 AS t"
         )
-        result = engine.execute(str(apply.as_sql(APART, table="t", to="do", chances=True)))
+        result = engine.execute(str(apply.as_sql(APART, table="t", name="do", chances=True)))
         names = [name for name, *_ in result.description]
         assert result.fetchall() == [(0.9, "m", 7, 1, 2, 3, "flag", 0.0, 0.0, 1.0)]
     chances = ["do_chance_pass", "do_chance_refer", "do_chance_flag"]
@@ -241,7 +241,7 @@ def test_docstring_of_a_policy_function_describes_its_origin() -> None:
         ({"group": ["a", "b"]}, "group names 2 columns, but this policy requires sex"),
         ({"table": "a..b"}, "expected a name such as 'scores'"),
         ({"table": ""}, "expected a name such as 'scores'"),
-        ({"to": "x"}, "to= names a column, but an expression has no name"),
+        ({"name": "x"}, "name= names a column, but an expression has no name"),
         ({"missing": "keep"}, "missing is not an option in SQL"),
         ({"colour": "red"}, "colour is not an option for a policy"),
     ],

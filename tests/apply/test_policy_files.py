@@ -95,7 +95,7 @@ def test_groups_from_folder_names(tmp_path: Path) -> None:
 def test_chances_follow_the_action(name: str, tmp_path: Path) -> None:
     policy, rows = POLICIES[name], rows_of(IDS["numbers"], seed=2)
     write(table(rows), tmp_path / "in.parquet")
-    apply.file(policy, tmp_path / "in.parquet", tmp_path / "out.parquet", chances=True, to="do")
+    apply.file(policy, tmp_path / "in.parquet", tmp_path / "out.parquet", chances=True, name="do")
     for row in read(tmp_path / "out.parquet"):
         assert [*row][5:] == ["do", *(f"do_chance_{action}" for action in policy.actions)]
         treatment = policy.treatment([row[name] for name in policy.attributes])
@@ -215,7 +215,7 @@ BAD: dict[str, tuple[str, dict[str, Any], type[BaserateError], str]] = {
     "no column of groups": (json_lines(who="a", risk=[0.5]), {}, UnknownNameError, "there is no column 'site'"),
     "a name that is taken": (
         json_lines(who="a", risk=[0.5], site="f"),
-        {"to": "site"},
+        {"name": "site"},
         OptionError,
         "a column 'site' already",
     ),

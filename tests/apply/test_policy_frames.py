@@ -70,7 +70,7 @@ def test_frames_agree_with_the_policy(case: PolicyCase) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of ids that rows share
         for make in (dict, _object_frame, pl.DataFrame, pl.LazyFrame, pa.table):
-            result = apply.frame(case.policy, make(case.columns), chances=True, to="done")
+            result = apply.frame(case.policy, make(case.columns), chances=True, name="done")
             read = columns_of(result)
             assert read["done"] == case.expected_actions
             assert list(read)[len(case.columns) :] == ["done", *(f"done_chance_{name}" for name in case.policy.actions)]
@@ -89,7 +89,7 @@ def test_actions_are_categories_where_a_library_has_them() -> None:
 
 
 def test_chances_are_columns_too(kind: str) -> None:
-    result = columns_of(apply.frame(POLICY, KINDS[kind](TABLE), to="do", chances=True))
+    result = columns_of(apply.frame(POLICY, KINDS[kind](TABLE), name="do", chances=True))
     assert list(result)[4:] == ["do", "do_chance_pass", "do_chance_refer", "do_chance_flag"]
     assert result["do_chance_pass"] == [0.0, 0.5, 0.5, 0.0, 1.0]
     assert result["do_chance_refer"] == [0.0, 0.0, 0.0, 1.0, 0.0]
@@ -98,7 +98,7 @@ def test_chances_are_columns_too(kind: str) -> None:
 
 def test_columns_may_have_other_names(kind: str) -> None:
     renamed = dict(zip(("id", "p", "gender", "n"), TABLE.values(), strict=True))
-    result = apply.frame(POLICY, KINDS[kind](renamed), score="p", group="gender", id="id", to="done")
+    result = apply.frame(POLICY, KINDS[kind](renamed), score="p", group="gender", id="id", name="done")
     assert columns_of(result)["done"] == WANTED
     assert (
         columns_of(apply.frame(POLICY, KINDS[kind](renamed), score="p", group=["gender"], id="id"))["action"] == WANTED
@@ -186,7 +186,7 @@ def test_policy_after_a_calibrator_takes_raw_scores(kind: str) -> None:
         ({"id": "whom"}, UnknownNameError, "there is no column 'whom'. Did you mean 'who'?"),
         ({"group": "sx"}, UnknownNameError, "there is no column 'sx'. Did you mean 'sex'?"),
         ({"group": ["sex", "n"]}, OptionError, "group names 2 columns, but this policy requires sex; name one"),
-        ({"to": "sex"}, OptionError, "there is a column 'sex' already; name the new one otherwise with to="),
+        ({"name": "sex"}, OptionError, "there is a column 'sex' already; choose another with name="),
         ({"missing": "drop"}, OptionError, "missing is 'drop'; expected 'refuse' or 'keep'"),
         ({"bounds": True}, OptionError, "bounds is not an option for a policy"),
     ],

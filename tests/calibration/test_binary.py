@@ -193,7 +193,7 @@ def test_calibrators_store_what_they_were_fitted_on() -> None:
     assert (dict(result.columns), result.positive) == ({"truth": "sick", "score": "risk"}, "y")
     assert result.was_fitted_on(data.tally)
     assert not result.was_fitted_on(tally([1, 0], [0.3, 0.2]))
-    assert not calibration.prevalence(at=0.5, to=0.2).was_fitted_on(data.tally)
+    assert not calibration.prevalence(sample_prevalence=0.5, prevalence=0.2).was_fitted_on(data.tally)
     again = calibration.fit(read.rows(table, truth="sick", score="risk", positive="y"), "logistic")
     assert again.to_json() == result.to_json()
 
@@ -236,8 +236,8 @@ def test_invalid_arguments_raise() -> None:
         (partial(calibration.cross_fit, t, "offset", bins=3), OptionError, "offset has no option bins"),
         (partial(calibration.beta, t, shape="x"), OptionError, "shape is 'x'"),
         (partial(calibration.logistic, t, scale="x"), OptionError, "scale is 'x'"),
-        (partial(calibration.prevalence, at=0, to=0.5), OptionError, "at is 0"),
-        (partial(calibration.prevalence, at=0.5, to=1), OptionError, "to is 1"),
+        (partial(calibration.prevalence, sample_prevalence=0, prevalence=0.5), OptionError, "sample_prevalence is 0"),
+        (partial(calibration.prevalence, sample_prevalence=0.5, prevalence=1), OptionError, "prevalence is 1"),
         (partial(calibration.cross_fit, t, folds=1), OptionError, "folds is 1"),
         (partial(calibration.choose, t, methods=[]), OptionError, "no method to choose from"),
         (partial(calibration.identity, tally([0, 1], [-1, 2])), NotAProbabilityError, "from -1 to 2"),

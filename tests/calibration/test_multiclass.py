@@ -349,14 +349,19 @@ def test_prior_converges_for_probabilities_of_0_and_1() -> None:
 
 @given(shares, shares, shares)
 def test_reprior_and_its_inverse_cancel(first: Floats, second: Floats, p: Floats) -> None:
-    forward, inverse = multiclass.reprior(first, second, labels="abc"), multiclass.reprior(second, first, labels="abc")
+    forward, inverse = (
+        multiclass.reprior(sample_prevalence=first, prevalence=second, labels="abc"),
+        multiclass.reprior(sample_prevalence=second, prevalence=first, labels="abc"),
+    )
     np.testing.assert_allclose(inverse(forward(p[None])), p[None], atol=1e-12)
     wanted = p * second / first
     np.testing.assert_allclose(forward(p[None])[0], wanted / wanted.sum(), rtol=1e-9)
 
 
 def test_reprior_keeps_zeros_and_stores_no_sample() -> None:
-    result = multiclass.reprior({"a": 0.5, "b": 0.3, "c": 0.2}, {"c": 0.1, "b": 0.1, "a": 0.8})
+    result = multiclass.reprior(
+        sample_prevalence={"a": 0.5, "b": 0.3, "c": 0.2}, prevalence={"c": 0.1, "b": 0.1, "a": 0.8}
+    )
     assert result([[0.0, 0.4, 0.6]])[0, 0] == 0
     assert result.fitted is None
     assert result.labels == ("a", "b", "c")
@@ -369,7 +374,7 @@ def test_reprior_keeps_zeros_and_stores_no_sample() -> None:
         ({"a": 0.5, "b": 0.5}, [0.2, 0.3, 0.5], ShapeError),
     ):
         with pytest.raises(error):
-            multiclass.reprior(before, after)
+            multiclass.reprior(sample_prevalence=before, prevalence=after)
 
 
 def test_reversed_scores_are_not_flipped() -> None:

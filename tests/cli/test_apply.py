@@ -42,7 +42,7 @@ def test_output_has_all_columns_and_a_new_one(calibrator_file: Path, tmp_path: P
 
 
 def test_new_columns_can_be_named(calibrator_file: Path, tmp_path: Path) -> None:
-    result = run("apply", calibrator_file, write_people(tmp_path), "-o", "-", "--score", "old", "--to", "p", "-q")
+    result = run("apply", calibrator_file, write_people(tmp_path), "-o", "-", "--score", "old", "--name", "p", "-q")
     assert (result.exit_code, result.stderr) == (0, "")
     assert list(rows(result.stdout)[0])[-2:] == ["w", "p"]
 
@@ -57,7 +57,7 @@ def test_gzip_and_json_lines_are_read_and_written(calibrator_file: Path, tmp_pat
     (tmp_path / "in.csv.gz").write_bytes(gzip.compress(PEOPLE.encode()))
     assert run("apply", calibrator_file, tmp_path / "in.csv.gz", "-o", tmp_path / "out.jsonl").exit_code == 0
     assert (
-        run("apply", calibrator_file, tmp_path / "out.jsonl", "-o", tmp_path / "again.csv.gz", "--to", "p").exit_code
+        run("apply", calibrator_file, tmp_path / "out.jsonl", "-o", tmp_path / "again.csv.gz", "--name", "p").exit_code
         == 0
     )
     first = [json.loads(line)["risk_calibrated"] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
@@ -82,7 +82,7 @@ def test_multiclass_calibrator_is_applied(tmp_path: Path) -> None:
     map_ = multiclass_calibrator(CLASS_FORMS["priors"])
     map_.save(tmp_path / "map.json")
     (tmp_path / "in.csv").write_text("a,b,c\n0.2,0.3,0.5\n")
-    typed = ("--score", "cat=a,dog=b, fish=c", "--to", "fish=z,cat=x,dog=y")
+    typed = ("--score", "cat=a,dog=b, fish=c", "--name", "fish=z,cat=x,dog=y")
     result = rows(run("apply", tmp_path / "map.json", tmp_path / "in.csv", "-o", "-", *typed).stdout)[0]
     np.testing.assert_allclose([float(result[name]) for name in "xyz"], map_([[0.2, 0.3, 0.5]])[0], rtol=1e-12)
     wrong = run("apply", tmp_path / "map.json", tmp_path / "in.csv", "-o", "-", "--score", "a")
@@ -108,7 +108,7 @@ def test_rows_with_missing_scores_are_kept_on_request(calibrator_file: Path, tmp
     ("typed", "code", "message"),
     [
         (("--score", "rsk"), 2, "there is no column 'rsk'. Did you mean 'risk' or 'sick'?"),
-        (("--to", "site"), 2, "there is a column 'site' already; name the new one otherwise with --to."),
+        (("--name", "site"), 2, "there is a column 'site' already; choose another with --name."),
         (("--score", "times"), 3, "outside [0, 1] in 'times' (rows 2, 4, 7, 9, counted from 1)"),
         (("--score", "site"), 3, "10 of 10 values of site are not numbers (the first is 'north')"),
         (("--bounds",), 2, "made has no bounds; fit venn-abers, which has."),
@@ -267,7 +267,7 @@ def test_policy_writes_an_action_for_each_row(policy: Path, tmp_path: Path) -> N
 
 def test_columns_of_a_policy_can_be_renamed(policy: Path, tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text(PEOPLE.replace("sex", "gender").replace("risk", "p"))
-    typed = ("--id", "old", "--group", "gender", "--score", "p", "--to", "do", "--chances", "-q")
+    typed = ("--id", "old", "--group", "gender", "--score", "p", "--name", "do", "--chances", "-q")
     result = run("apply", policy, tmp_path / "in.csv", "-o", "-", *typed)
     assert (result.exit_code, result.stderr) == (0, "")
     actual = rows(result.stdout)
@@ -310,7 +310,7 @@ def test_policy_keeps_rows_without_a_score_on_request(policy: Path, tmp_path: Pa
         (("--id", "nr"), "there is no column 'nr'."),
         (("--id", "old", "--bounds"), "--bounds is for calibrators, and "),
         (("--id", "old", "--group", "sex", "--group", "site"), "group names 2 columns, but this policy requires sex"),
-        (("--id", "old", "--to", "w"), "there is a column 'w' already; name the new one otherwise with --to."),
+        (("--id", "old", "--name", "w"), "there is a column 'w' already; choose another with --name."),
     ],
 )
 def test_invalid_rows_of_a_policy_are_refused(

@@ -18,13 +18,13 @@ TWO = (*ONE, "--score", "old")
 
 VIEWS: dict[str, tuple[str, ...]] = {
     "benefit": ONE,
-    "benefit-at": (*TWO, "--at", "0,0.1,25%", "--at", "0.5"),
-    "benefit-groups": (*ONE, "--from", "0.05", "--to", "0.35", "--points", "4", "--group", "sex"),
-    "benefit-plain": (*ONE, "--no-interval", "--to", "0.2"),
-    "benefit-md": (*ONE, "--at", "0.1,0.25", "--prevalence", "15%", "--level", "0.9", "--format", "md"),
-    "benefit-labels": ("--truth", "sick", "--predicted", "says", "--at", "0.2,0.9"),
+    "benefit-at": (*TWO, "--thresholds", "0,0.1,25%", "--thresholds", "0.5"),
+    "benefit-groups": (*ONE, "--thresholds", "0.05:0.35", "--points", "4", "--group", "sex"),
+    "benefit-plain": (*ONE, "--no-interval", "--thresholds", "0.01:0.2"),
+    "benefit-md": (*ONE, "--thresholds", "0.1,0.25", "--prevalence", "15%", "--level", "0.9", "--format", "md"),
+    "benefit-labels": ("--truth", "sick", "--predicted", "says", "--thresholds", "0.2,0.9"),
     "benefit-compare": (*TWO, "--compare"),
-    "benefit-compare-groups": (*TWO, "--compare", "--at", "0.2,0.5", "--group", "site", "--weight", "w"),
+    "benefit-compare-groups": (*TWO, "--compare", "--thresholds", "0.2,0.5", "--group", "site", "--weight", "w"),
 }
 
 
@@ -53,7 +53,7 @@ def test_pages_fit_the_terminal(name: str, tmp_path: Path) -> None:
 
 def test_numbers_equal_those_computed_by_hand(tmp_path: Path) -> None:
     # Of ten people at 0.25: three of the four sick are flagged, and four of the six others.
-    output = run_json(write_people(tmp_path), *ONE, "--at", "0.25")
+    output = run_json(write_people(tmp_path), *ONE, "--thresholds", "0.25")
     rows = {row["strategy"]: row for row in output["rows"]}
     assert rows["model"]["net_benefit"] == pytest.approx(0.3 - 0.4 / 3)
     assert rows["all"]["net_benefit"] == pytest.approx(0.4 - 0.6 / 3)
@@ -62,7 +62,7 @@ def test_numbers_equal_those_computed_by_hand(tmp_path: Path) -> None:
     assert rows["model"]["flag_rate"] == 0.7
     assert rows["model"]["low"] < rows["model"]["net_benefit"] < rows["model"]["high"]
     assert output["data"]["useful"] == [{"model": None, "group": None, "ranges": []}]
-    line = run("benefit", write_people(tmp_path), *ONE, "--at", "0.25", "--no-interval").stdout.splitlines()[4]
+    line = run("benefit", write_people(tmp_path), *ONE, "--thresholds", "0.25", "--no-interval").stdout.splitlines()[4]
     assert line.split() == ["0.25", "0.1667", "0.2000", "0", "−10.00", "0.7000"]
 
 
@@ -85,7 +85,7 @@ def test_tables_show_few_thresholds_and_csv_all(tmp_path: Path) -> None:
     path = write_people(tmp_path)
     shown = run("benefit", path, *ONE, "--positive", "1")
     assert sum(line.startswith("  0") for line in shown.stdout.splitlines()) == 19
-    output = "19 of 99 thresholds are shown; --at or --points shows others, --format csv all."
+    output = "19 of 99 thresholds are shown; --thresholds or --points shows others, --format csv all."
     assert shown.stderr == f"note: {output}\n"
     assert "shown" not in run("benefit", path, *ONE, "--json").stderr
     assert "shown" not in run("benefit", path, *ONE, "--points", "30").stderr
@@ -97,16 +97,16 @@ def test_tables_show_few_thresholds_and_csv_all(tmp_path: Path) -> None:
     assert [float(row["net_benefit"]) for row in rows] == list(expected.columns["net_benefit"])
 
 
-def test_thresholds_lie_between_from_and_to(tmp_path: Path) -> None:
+def test_thresholds_of_a_list_or_a_range(tmp_path: Path) -> None:
     path = write_people(tmp_path)
 
     def thresholds_of(*typed: str) -> list[float]:
         return [row["threshold"] for row in run_json(path, *ONE, *typed)["rows"] if row["strategy"] == "none"]
 
-    assert thresholds_of("--from", "5%", "--to", "0.35", "--points", "4") == [0.05, 0.15, 0.25, 0.35]
+    assert thresholds_of("--thresholds", "5%:0.35", "--points", "4") == [0.05, 0.15, 0.25, 0.35]
     assert thresholds_of("--points", "3") == [0.01, 0.5, 0.99]
-    assert thresholds_of("--from", "0.9") == [(900 + at) / 1000 for at in range(91)]
-    assert thresholds_of("--at", "0.5,0,0.5", "--at", "20%") == [0, 0.2, 0.5]
+    assert thresholds_of("--thresholds", "0.9:0.99") == [(900 + at) / 1000 for at in range(91)]
+    assert thresholds_of("--thresholds", "0.5,0,0.5", "--thresholds", "20%") == [0, 0.2, 0.5]
 
 
 @given(st.tuples(st.integers(0, 9_999), st.integers(0, 9_999)).filter(lambda ends: ends[0] != ends[1]))
@@ -122,13 +122,13 @@ def test_shown_thresholds_are_among_all_thresholds(ends: tuple[int, int]) -> Non
 
 def test_case_control_sample_at_a_stated_prevalence(tmp_path: Path) -> None:
     path = write_people(tmp_path)
-    output = run_json(path, *ONE, "--at", "0.25", "--prevalence", "0.15", "--keep-scores")
+    output = run_json(path, *ONE, "--thresholds", "0.25", "--prevalence", "0.15", "--keep-scores")
     rows = {row["strategy"]: row for row in output["rows"]}
     assert rows["model"]["net_benefit"] == pytest.approx(0.15 * 3 / 4 - 0.85 * 4 / 6 / 3)
     assert rows["all"]["net_benefit"] == pytest.approx(0.15 - 0.85 / 3)
     assert rows["all"]["low"] == rows["all"]["net_benefit"] == rows["all"]["high"]
-    assert (output["data"]["prevalence"], output["data"]["to"]) == (0.4, {"prevalence": 0.15})
-    assert output["data"]["scores"] == {"adjusted": False, "from": None, "to": 0.15}
+    assert (output["data"]["prevalence"], output["data"]["deployment"]) == (0.4, {"prevalence": 0.15})
+    assert output["data"]["scores"] == {"adjusted": False, "sample_prevalence": None, "prevalence": 0.15}
     shown = run("benefit", path, *ONE, "--prevalence", "0.15", "--keep-scores")
     assert "masses were changed to a prevalence of 0.15" in shown.stderr
     assert "scores not adjusted to 15.00 % prevalence" in shown.stdout
@@ -140,8 +140,8 @@ def test_scores_are_adjusted_to_the_stated_prevalence(tmp_path: Path) -> None:
     for typed, options in (
         (("--prevalence", "0.15"), {"prevalence": 0.15}),
         (("--prevalence", "0.15", "--adjust-scores"), {"prevalence": 0.15}),
-        (("--prevalence", "15%", "--scores-from", "50%"), {"prevalence": 0.15, "scores_from": 0.5}),
-        (("--scores-from", "0.5"), {"scores_from": 0.5}),
+        (("--prevalence", "15%", "--sample-prevalence", "50%"), {"prevalence": 0.15, "sample_prevalence": 0.5}),
+        (("--sample-prevalence", "0.5"), {"sample_prevalence": 0.5}),
     ):
         output = run_json(path, *ONE, *typed)
         wanted = decide.net_benefit_curve(here, **options)  # type: ignore[call-overload]
@@ -155,7 +155,7 @@ def test_scores_are_adjusted_to_the_stated_prevalence(tmp_path: Path) -> None:
 
 
 def test_groups_are_read_from_stdin() -> None:
-    output = run_json("-", *TWO, "--at", "0.3", "--group", "sex", "--no-interval", given=PEOPLE)
+    output = run_json("-", *TWO, "--thresholds", "0.3", "--group", "sex", "--no-interval", given=PEOPLE)
     which = [(row["model"], row["group"] and row["group"]["sex"]) for row in output["rows"] if row["strategy"] == "all"]
     assert which == [(model, sex) for model in ("risk", "old") for sex in (None, "f", "m")]
     assert {(row["low"], row["level"]) for row in output["rows"]} == {(None, None)}
@@ -179,7 +179,7 @@ def test_significant_differences_are_marked(tmp_path: Path) -> None:
     path = tmp_path / "sure.csv"
     lines = [f"{at % 2},{0.9 if at % 2 else 0.1},0.5\n" for at in range(200)]
     path.write_text("sick,risk,old\n" + "".join(lines), encoding="utf-8")
-    shown = run("benefit", path, *TWO, "--compare", "--at", "0.05,0.3", "-q").stdout.splitlines()
+    shown = run("benefit", path, *TWO, "--compare", "--thresholds", "0.05,0.3", "-q").stdout.splitlines()
     assert shown[4].split()[:2] == ["0.05", "0"]  # both flag all
     assert shown[5].split()[:2] == ["0.3", "0.2143*"]  # what all others cost: half of 3 / 7
     assert "* the interval excludes 0 (pointwise)" in shown
@@ -189,18 +189,21 @@ def test_significant_differences_are_marked(tmp_path: Path) -> None:
     ("typed", "message"),
     [
         (
-            ("--at", "1"),
+            ("--thresholds", "1"),
             "'1' is not a threshold probability; expected 0 or a number from 1e-12 to 1 - 1e-12, such as 0.05 or 5%.",
         ),
-        (("--at", "5,10"), "'5' is not a threshold probability"),
-        (("--at", "0.1,"), "'' is not a threshold probability"),
-        (("--at", "nan"), "'nan' is not a threshold probability"),
-        (("--at", "-0.1"), "'-0.1' is not a threshold probability"),
-        (("--to", "100%"), "'100%' is not a threshold probability"),
-        (("--at", "0.1", "--from", "0.05"), "--at and --from both determine the thresholds; give one of them."),
-        (("--at", "0.1", "--points", "5"), "--at and --points both determine the thresholds"),
-        (("--from", "0.3", "--to", "0.3"), "there is no threshold from 0.3 to 0.3; let --from be less than --to."),
-        (("--from", "0.995"), "there is no threshold from 0.995 to 0.99"),
+        (("--thresholds", "5,10"), "'5' is not a threshold probability"),
+        (("--thresholds", "0.1,"), "'' is not a threshold probability"),
+        (("--thresholds", "nan"), "'nan' is not a threshold probability"),
+        (("--thresholds", "-0.1"), "'-0.1' is not a threshold probability"),
+        (("--thresholds", "1%:100%"), "'100%' is not a threshold probability"),
+        (
+            ("--thresholds", "0.1", "--thresholds", "5%:9%"),
+            "a range of thresholds stands alone; give one range, or a list.",
+        ),
+        (("--thresholds", "0.1", "--points", "5"), "--points is for a range of thresholds; leave it out"),
+        (("--thresholds", "0.3:0.3"), "'0.3:0.3' is an empty range; write the lower end first, such as 5%:35%."),
+        (("--thresholds", "0.1,0.2:0.3"), "'0.1,0.2:0.3' is neither a list such as 5%,10% nor a range such as 5%:35%."),
         (("--points", "1"), "1 is not in the range 2<=x<="),
         (("--prevalence", "0"), "'0' is not a prevalence; expected a prevalence from 1e-12 to 1 - 1e-12"),
         (("--level", "0.9", "--no-interval"), "--level is for intervals; leave out either it or --no-interval."),
@@ -208,9 +211,9 @@ def test_significant_differences_are_marked(tmp_path: Path) -> None:
         (("--compare", "--score", "old", "--no-interval"), "a difference has an interval"),
         (("--compare", "--score", "old", "--prevalence", "0.1"), "--compare is at the prevalence of the rows"),
         (("--keep-scores",), "--keep-scores is for --prevalence; state it, or leave out --keep-scores."),
-        (("--prevalence", "0.1", "--keep-scores", "--scores-from", "0.5"), "contradict each other"),
-        (("--scores-from", "1"), "'1' is not a prevalence"),
-        (("--compare", "--score", "old", "--scores-from", "0.5"), "--compare does not adjust scores"),
+        (("--prevalence", "0.1", "--keep-scores", "--sample-prevalence", "0.5"), "contradict each other"),
+        (("--sample-prevalence", "1"), "'1' is not a prevalence"),
+        (("--compare", "--score", "old", "--sample-prevalence", "0.5"), "--compare does not adjust scores"),
         (("--score", "nothing"), "there is no column 'nothing'"),
     ],
 )
@@ -234,7 +237,7 @@ def test_scores_outside_0_to_1_exit_with_3(tmp_path: Path) -> None:
 def test_group_of_one_class_is_noted(tmp_path: Path) -> None:
     path = tmp_path / "g.csv"
     path.write_text("y,p,g\n1,0.9,a\n0,0.1,a\n0,0.3,b\n", encoding="utf-8")
-    rows = run_json(path, "--truth", "y", "--score", "p", "--group", "g", "--at", "0.2")["rows"]
+    rows = run_json(path, "--truth", "y", "--score", "p", "--group", "g", "--thresholds", "0.2")["rows"]
     alone = [row for row in rows if row["group"] == {"g": "b"} and row["strategy"] == "model"]
     assert [(row["net_benefit"], row["standardized"]) for row in alone] == [(pytest.approx(-0.25), None)]
     assert {row["why"] for row in alone} == {"there are no positives, so the net benefit is not standardized"}
@@ -242,7 +245,7 @@ def test_group_of_one_class_is_noted(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_installed_program_prints_the_same() -> None:
-    result = run_program("benefit", "-", *ONE, "--at", "0.25", "--json", given=PEOPLE)
+    result = run_program("benefit", "-", *ONE, "--thresholds", "0.25", "--json", given=PEOPLE)
     assert result.returncode == 0
     assert read_results(result.stdout)["rows"][0]["net_benefit"] == pytest.approx(1 / 6)
     assert "stdin · 10 rows" in result.stderr

@@ -253,7 +253,7 @@ def test_options_that_exclude_a_calibrator_are_refused(
     typed: tuple[str, ...], code: int, words: str, tmp_path: Path
 ) -> None:
     out = tmp_path / "map.json"
-    calibration.prevalence(at=0.5, to=0.2).save(out)
+    calibration.prevalence(sample_prevalence=0.5, prevalence=0.2).save(out)
     result = run("reliability", write_people(tmp_path), *ONE, "--calibrator", out, *typed)
     assert result.exit_code == code
     assert words in result.stderr
@@ -261,7 +261,7 @@ def test_options_that_exclude_a_calibrator_are_refused(
 
 def test_calibrator_of_another_kind_is_refused(tmp_path: Path) -> None:
     out = tmp_path / "map.json"
-    calibration.prevalence(at=0.5, to=0.2).save(out)
+    calibration.prevalence(sample_prevalence=0.5, prevalence=0.2).save(out)
     result = run("reliability", pets(tmp_path), "--truth", "is", "--scores", "p_", "--calibrator", out)
     assert result.exit_code == 2
     assert "is of two classes, but the scores are of" in result.stderr

@@ -83,10 +83,10 @@ def test_snapshot_of_help() -> None:
 def test_json_equals_the_results_of_the_library(tmp_path: Path) -> None:
     path = write_people(tmp_path)
     output = run_json(path, "--policy", save_policy(BY_SEX, tmp_path), *SOME, "--prevalence", "0.1", "--group", "site")
-    data = shift.reweigh(read.tallies(path, truth="sick", score="risk", group=["sex", "site"]), to=0.1)
+    data = shift.reweigh(read.tallies(path, truth="sick", score="risk", group=["sex", "site"]), prevalence=0.1)
     wanted = decide.check(data, BY_SEX, SOME[1::2], each_group=["site"])
     assert output["rows"] == wanted.rows()
-    assert (output["data"]["to"], output["data"]["on"]) == ({"prevalence": 0.1}, "bound")
+    assert (output["data"]["deployment"], output["data"]["on"]) == ({"prevalence": 0.1}, "bound")
 
 
 def test_csv_has_the_rows_of_json(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def test_area_under_the_brier_curve_is_the_brier_score(tmp_path: Path) -> None:
     assert np.trapezoid(y, x) == pytest.approx(measure.brier(read.tallies(path, truth="sick", score="risk").tally))
     assert output["data"]["kind"] == "brier"
     moved = run_json(path, *ONE, "--kind", "brier", "--prevalence", "0.1")
-    assert (moved["data"]["prevalence"], moved["data"]["to"]) == (0.4, {"prevalence": 0.1})
+    assert (moved["data"]["prevalence"], moved["data"]["deployment"]) == (0.4, {"prevalence": 0.1})
 
 
 def test_tables_show_few_points_and_csv_all(tmp_path: Path) -> None:

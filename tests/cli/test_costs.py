@@ -411,7 +411,7 @@ def test_errors_name_the_file(tmp_path: Path) -> None:
 def test_weights_become_masses(tmp_path: Path) -> None:
     path = write_people(tmp_path)
     (row,) = run_json(path, *ONE, "--weight", "w", "--fn", "3", "--prevalence", "0.1")["rows"]
-    counts = shift.reweigh(Counts(**{name: row[name] for name in ("tp", "fn", "fp", "tn")}), to=0.1)
+    counts = shift.reweigh(Counts(**{name: row[name] for name in ("tp", "fn", "fp", "tn")}), prevalence=0.1)
     assert row["value"] == pytest.approx(measure.expected_cost(counts, costs=Costs(fn=3)))
     assert row["tp"] == 3.5  # 0.5 + 1.0 + 2.0 of those at 0.5 or above
 

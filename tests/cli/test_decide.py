@@ -146,7 +146,7 @@ def test_json_equals_the_results_of_the_library(tmp_path: Path) -> None:
         path, *ONE, "--fp", "1", "--fn", "20", "--prevalence", "0.02", "--seed", "3", "--n-bootstrap", "100"
     )
     data = read.tallies(path, truth="sick", score="risk")
-    there = shift.reweigh(data, to=0.02)
+    there = shift.reweigh(data, prevalence=0.02)
     policy = decide.cost(Curve(there.tally), Costs(fp=1, fn=20))
     rows = {row["measure"]: row for row in output["rows"] if row["rule"] == "cost"}
     assert rows["threshold"]["value"] == policy.threshold
@@ -158,7 +158,7 @@ def test_json_equals_the_results_of_the_library(tmp_path: Path) -> None:
         rows["sensitivity"]["value"] - rows["sensitivity"]["optimism"]
     )
     assert output["data"]["prevalence"] == 0.4
-    assert output["data"]["to"] == {"prevalence": 0.02}
+    assert output["data"]["deployment"] == {"prevalence": 0.02}
     assert output["data"]["costs"] == {"tp": 0, "fp": 1, "fn": 20, "tn": 0}
     assert output["data"]["interval"]["seed"] == 3
     assert {"youden", "closest", "balanced", "break-even", "fixed 0.5"} <= {row["rule"] for row in output["rows"]}
@@ -452,7 +452,7 @@ def test_written_policy_states_its_origin(tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert f"wrote {target}: Policy(cost); apply it with: baserate apply" in result.stderr
     policy = Policy.load(target)
-    there = shift.reweigh(read.tallies(path, truth="sick", score="risk"), to=0.02)
+    there = shift.reweigh(read.tallies(path, truth="sick", score="risk"), prevalence=0.02)
     assert policy.threshold == decide.cost(Curve(there.tally), Costs(fp=1, fn=20)).threshold
     assert policy.columns == {"truth": "sick", "score": "risk"}
     assert (policy.positive, policy.prevalence, policy.chosen_on) == ("1", 0.02, there.tally.digest)

@@ -13,10 +13,10 @@ FIGURES = [
     ("reliability", "--bins 5 --by mass"),
     ("reliability", "--curve isotonic --band confidence --level 90%"),
     ("likelihood-ratio", "--bins 3"),
-    ("decision-curve", "--score old --prevalence 10% --to 0.5"),
+    ("decision-curve", "--score old --prevalence 10% --thresholds 0.01:0.5"),
     ("cost-curve", "--fp 1 --fn 20 --prevalence 2%"),
     ("cost-curve", "--kind brier --no-interval"),
-    ("prevalence", "--threshold 0.6 --at 2% --measures ppv,npv"),
+    ("prevalence", "--threshold 0.6 --prevalence 2% --measures ppv,npv"),
     ("prevalence", "--predicted says --linear"),
     ("groups", "--group site,sex --threshold 0.6 --measures flag_rate"),
 ]
@@ -47,7 +47,7 @@ def numbers(tmp_path: Path, *typed: str) -> list[dict[str, object]]:
 def test_options_reach_the_figure(tmp_path: Path) -> None:
     rows = (str(write_people(tmp_path)), "--truth", "sick", "--score", "risk")
     assert len(numbers(tmp_path, "likelihood-ratio", *rows, "--bins", "1")) == 1
-    acted = numbers(tmp_path, "decision-curve", *rows, "--at", "10%,20%")
+    acted = numbers(tmp_path, "decision-curve", *rows, "--thresholds", "10%,20%")
     assert {row["threshold"] for row in acted if row["part"] == "model"} == {0.1, 0.2}
     adjusted, kept = (
         [row["net_benefit"] for row in numbers(tmp_path, "decision-curve", *rows, "--prevalence", "5%", *more)]
@@ -56,12 +56,15 @@ def test_options_reach_the_figure(tmp_path: Path) -> None:
     here = read.tallies(rows[0], truth="sick", score="risk")
     assert adjusted[:99] == list(decide.net_benefit_curve(here, prevalence=0.05).columns["net_benefit"])[:99]
     assert (
-        kept[:99] == list(decide.net_benefit_curve(here, prevalence=0.05, scores_from=None).columns["net_benefit"])[:99]
+        kept[:99]
+        == list(decide.net_benefit_curve(here, prevalence=0.05, sample_prevalence="deployment").columns["net_benefit"])[
+            :99
+        ]
     )
     assert adjusted != kept
     marks = numbers(tmp_path, "cost-curve", *rows, "--fn", "9", "--prevalence", "0.1")
     assert [row["probability_cost"] for row in marks if row["part"] == "mark"] == [0.5]
-    there = [row for row in numbers(tmp_path, "prevalence", *rows, "--at", "2%") if row["mark"] == "deployment"]
+    there = [row for row in numbers(tmp_path, "prevalence", *rows, "--prevalence", "2%") if row["mark"] == "deployment"]
     assert [row["prevalence"] for row in there] == [0.02, 0.02]
 
 
@@ -109,7 +112,7 @@ def test_file_is_drawn_as_a_sample(tmp_path: Path) -> None:
         ("reliability FILE --curve binned --band confidence", "--band is for --curve"),
         ("reliability FILE --curve lowess --bins 3", "leave them out"),
         ("reliability FILE --predicted says", "--predicted"),
-        ("decision-curve FILE --at 0.1 --from 0.2", "give one of them"),
+        ("decision-curve FILE --thresholds 0.1 --points 5", "--points is for a range of thresholds"),
         ("cost-curve FILE --fn 20", "--prevalence"),
         ("prevalence FILE --threshold 0.1,0.2", "draw a figure for each"),
         ("groups FILE", "--group"),

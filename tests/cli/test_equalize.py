@@ -113,7 +113,7 @@ def test_csv_has_the_rows_of_json(tmp_path: Path) -> None:
 def test_prevalence_is_common_or_by_group(tmp_path: Path) -> None:
     path = write_people(tmp_path)
     everybody = run_json(path, *BY_SEX, *ODDS, "--prevalence", "2%")["data"]
-    assert everybody["to"] == {"prevalence": 0.02}
+    assert everybody["deployment"] == {"prevalence": 0.02}
     assert everybody["prevalence"] == 0.4
     numbered = PEOPLE.replace(",f,", ",1,").replace(",m,", ",2,").splitlines(keepends=True)
     kept = "".join(line for line in numbered if ",north," not in line and ",coast,2," not in line)

@@ -147,7 +147,7 @@ def test_errors_are_one_line_with_a_remedy_and_a_code(
         (keyword("positive", "x" * 200), "--positive …"),
         (keyword("smoothed", value=True), "--smoothed"),
         (keyword("weight"), "--weight"),
-        (keyword("to"), "--name"),
+        (keyword("name"), "--name"),
         (keyword("discount", 5), "discount=5"),
         (advice("interval", "method='wald'", "wald"), "--interval wald"),
         (advice("of no interface", "call the function"), "call the function"),

@@ -180,7 +180,7 @@ def test_options_of_other_methods_are_refused(both_files: tuple[str, ...]) -> No
     assert value("--method", "EM") == value("--method", "mlls") != value()
     as_they_are = ("--method", "mlls", "--no-recalibration")
     assert value(*as_they_are) != value("--method", "mlls")
-    assert value(*as_they_are, "--at", "10%") > value(*as_they_are, "--at", "0.4")
+    assert value(*as_they_are, "--sample-prevalence", "10%") > value(*as_they_are, "--sample-prevalence", "0.4")
     assert value("--method", "acc", "--threshold", "0.2") != value("--method", "acc")
     assert value("--method", "cm-map", "--alpha", "50") > value("--method", "cm-map")
     assert value("--method", "binned", "--bins", "4") != value("--method", "binned")
@@ -291,7 +291,7 @@ def test_expected_measures_of_several_classes(many_class_files: tuple[str, ...],
     assert shown.exit_code == 0
     assert shown.stdout.startswith(f"expected under {assume.replace('-', ' ')} · ")
     if assume == "label-shift":
-        taken = ("--no-recalibration", "--at", "cat=0.3,dog=0.4,fish=0.3", "--json")
+        taken = ("--no-recalibration", "--sample-prevalence", "cat=0.3,dog=0.4,fish=0.3", "--json")
         assert run_json(run(*typed, *taken))["rows"][0]["value"] != results["rows"][0]["value"]
     alone = run("expect", many_class_files[0], "--scores", "q_", "--assume", "covariate-shift", "--json")
     assert run_json(alone)["data"]["validation"] is None
@@ -304,7 +304,9 @@ def test_classes_in_any_order_and_partly_labelled(many_class_files: tuple[str, .
     assert again["rows"][0]["value"] == pytest.approx(plain["rows"][0]["value"])
     known = run_json(run("prevalence", *many_class_files, *named, "--target-truth", "known"))
     assert (known["data"]["rows"], known["data"]["labelled"]) == (580, 20)
-    taken = run("prevalence", *many_class_files, *named, "--no-recalibration", "--at", "cat=0.3,dog=0.4,fish=0.3")
+    taken = run(
+        "prevalence", *many_class_files, *named, "--no-recalibration", "--sample-prevalence", "cat=0.3,dog=0.4,fish=0.3"
+    )
     assert run_json(taken)["rows"][0]["value"] != plain["rows"][0]["value"]
 
 
@@ -451,9 +453,15 @@ ONE = ("new.csv", "--score", "risk")
         ),
         (("prevalence", *ONE, *OLD, *SCORED, "--alpha", "3"), "--alpha has no use for binned; leave it out."),
         (("prevalence", *ONE, *OLD, *SCORED, "--method", "pacc", "--no-recalibration"), "--no-recalibration has no"),
-        (("prevalence", *ONE, *OLD, *SCORED, "--at", "0.3"), "--at is for probabilities without recalibration"),
+        (
+            ("prevalence", *ONE, *OLD, *SCORED, "--sample-prevalence", "0.3"),
+            "--sample-prevalence is for probabilities without recalibration",
+        ),
         (("prevalence", *ONE, *OLD, *SCORED, "--no-recalibration"), "for binned; add --method mlls, or leave it out."),
-        (("prevalence", *ONE, *OLD, *SCORED, "--no-recalibration", "--at", "2"), "'2' is not a prevalence"),
+        (
+            ("prevalence", *ONE, *OLD, *SCORED, "--no-recalibration", "--sample-prevalence", "2"),
+            "'2' is not a prevalence",
+        ),
         (("prevalence", *ONE, *OLD, *SCORED, "--method", "acc", "--threshold", "0.1,0.2"), "at one threshold; give"),
         (("prevalence", *ONE, *OLD, *SCORED, "--measures", "precisoin"), "precision"),
         (("prevalence", *ONE, *OLD, *SCORED, "--calibrator", "-"), "--calibrator writes a file beside the numbers"),
@@ -466,7 +474,10 @@ ONE = ("new.csv", "--score", "risk")
         (("expect", *ONE, "--assume", "label-shift"), "give labelled --validation."),
         (("expect", *ONE, "--assume", "covariate-shift", "--no-recalibration"), "without it nothing is recalibrated"),
         (("expect", *ONE, "--assume", "covariate-shift", "--positive", "1"), "--positive is for labelled data"),
-        (("expect", *ONE, *OLD, *SCORED, "--assume", "covariate-shift", "--at", "0.3"), "--assume label-shift and"),
+        (
+            ("expect", *ONE, *OLD, *SCORED, "--assume", "covariate-shift", "--sample-prevalence", "0.3"),
+            "--assume label-shift and",
+        ),
         (
             ("expect", "new.csv", *OLD, *MANY, "--assume", "label-shift", "--threshold", "0.2"),
             "of several the highest score decides",

@@ -13,8 +13,15 @@ from tests.cli.shell import PEOPLE, run, run_program, write_people
 from tests.cli.test_classes import PETS, pets
 
 RISKS = [float(row["risk"]) for row in csv.DictReader(io.StringIO(PEOPLE))]
-FROM_HALF = ("--score", "risk", "--from", "0.5", "--to", "0.02")
-SHARES = ("--scores", "p_", "--from", "cat=0.5,dog=0.3,fish=0.2", "--to", "fish=70%,dog=20%,cat=10%")
+FROM_HALF = ("--score", "risk", "--sample-prevalence", "0.5", "--prevalence", "0.02")
+SHARES = (
+    "--scores",
+    "p_",
+    "--sample-prevalence",
+    "cat=0.5,dog=0.3,fish=0.2",
+    "--prevalence",
+    "fish=70%,dog=20%,cat=10%",
+)
 
 
 def rows(text: str) -> list[dict[str, str]]:
@@ -29,25 +36,25 @@ def test_output_has_all_columns_and_a_new_one(tmp_path: Path) -> None:
     written = rows(target.read_text())
     new = [float(row.pop("risk_corrected")) for row in written]
     assert written == rows(PEOPLE)
-    np.testing.assert_allclose(new, shift.reprior(RISKS, from_=0.5, to=0.02), rtol=1e-12)
+    np.testing.assert_allclose(new, shift.reprior(RISKS, sample_prevalence=0.5, prevalence=0.02), rtol=1e-12)
 
 
 def test_round_trip_in_parquet(tmp_path: Path) -> None:
     there, back = tmp_path / "there.parquet", tmp_path / "back.parquet"
     typed = ("--name", "p", "-q")
     assert run("reprior", write_people(tmp_path), *FROM_HALF, *typed, "-o", there).stderr == ""
-    again = ("--score", "p", "--from", "2%", "--to", "50%", "--name", "again", "-q")
+    again = ("--score", "p", "--sample-prevalence", "2%", "--prevalence", "50%", "--name", "again", "-q")
     assert run("reprior", there, *again, "-o", back).exit_code == 0
     result = duckdb.read_parquet(str(back)).fetchnumpy()
     np.testing.assert_allclose(result["again"], RISKS, rtol=1e-12)
-    np.testing.assert_allclose(result["p"], shift.reprior(RISKS, from_=0.5, to=0.02), rtol=1e-12)
+    np.testing.assert_allclose(result["p"], shift.reprior(RISKS, sample_prevalence=0.5, prevalence=0.02), rtol=1e-12)
 
 
 def test_stdin_and_stdout_may_be_pipes() -> None:
     result = run_program("reprior", "-", *FROM_HALF, "-o", "-", given=PEOPLE)
     assert (result.returncode, result.stderr) == (0, "10 rows written to stdout.\n0.5 becomes 0.02.\n")
     actual = [float(row["risk_corrected"]) for row in rows(result.stdout)]
-    np.testing.assert_allclose(actual, shift.reprior(RISKS, from_=0.5, to=0.02), rtol=1e-12)
+    np.testing.assert_allclose(actual, shift.reprior(RISKS, sample_prevalence=0.5, prevalence=0.02), rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +63,7 @@ def test_stdin_and_stdout_may_be_pipes() -> None:
         ("--gamma", "10"),
         ("--under-sampled", "10"),
         ("--over-sampled", "0.1"),
-        ("--from", "0.5", "--to", "0.0909090909"),
+        ("--sample-prevalence", "0.5", "--prevalence", "0.0909090909"),
     ],
 )
 def test_undersampling_is_reversed(sampling: tuple[str, ...], tmp_path: Path) -> None:
@@ -76,9 +83,20 @@ def test_round_trip_of_several_classes(tmp_path: Path) -> None:
     before = np.array([[float(row[f"p_{name}"]) for name in ("cat", "dog", "fish")] for row in rows(PETS)])
     names = [f"p_{name}_corrected" for name in ("cat", "dog", "fish")]
     actual = np.array([[float(row[name]) for name in names] for row in rows(there.read_text())])
-    np.testing.assert_allclose(actual, shift.reprior(before, from_=[0.5, 0.3, 0.2], to=[0.1, 0.2, 0.7]), rtol=1e-12)
+    np.testing.assert_allclose(
+        actual, shift.reprior(before, sample_prevalence=[0.5, 0.3, 0.2], prevalence=[0.1, 0.2, 0.7]), rtol=1e-12
+    )
     columns = ",".join(f"{name}=p_{name}_corrected" for name in ("fish", "cat", "dog"))
-    typed = ("--scores", columns, "--from", SHARES[5], "--to", SHARES[3], "--name", "cat=c,dog=d,fish=f")
+    typed = (
+        "--scores",
+        columns,
+        "--sample-prevalence",
+        SHARES[5],
+        "--prevalence",
+        SHARES[3],
+        "--name",
+        "cat=c,dog=d,fish=f",
+    )
     assert run("reprior", there, *typed, "-o", back).exit_code == 0
     again = [[float(row[name]) for name in "cdf"] for row in rows(back.read_text())]
     np.testing.assert_allclose(again, before, rtol=1e-12)
@@ -92,7 +110,7 @@ def test_calibrator_can_be_written(tmp_path: Path) -> None:
     assert f"apply it with: baserate apply {target} FILE -o OUT" in result.stderr
     map_ = load_calibrator(target)
     assert dict(map_.columns) == {"score": "risk"}
-    np.testing.assert_allclose(map_(RISKS), shift.reprior(RISKS, from_=0.5, to=0.02))
+    np.testing.assert_allclose(map_(RISKS), shift.reprior(RISKS, sample_prevalence=0.5, prevalence=0.02))
     applied = rows(run("apply", target, write_people(tmp_path), "-o", "-").stdout)
     np.testing.assert_allclose([float(row["risk_calibrated"]) for row in applied], map_(RISKS), rtol=1e-12)
     sql = run("export", target, "--to", "sql").stdout
@@ -120,28 +138,60 @@ def test_rows_with_missing_scores_are_kept_on_request(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("typed", "code", "message"),
     [
-        (("--score", "risk"), 2, "a prevalence is missing; give both, such as --from 0.5 --to 0.02"),
-        (("--score", "risk", "--from", "0.5"), 2, "a prevalence is missing"),
-        (("--score", "risk", "--to", "0.5"), 2, "a prevalence is missing"),
-        (("--from", "0.5", "--to", "0.1"), 2, "name the columns of probabilities with one of them."),
-        ((*FROM_HALF, "--scores", "p_"), 2, "--scores for several; leave out one of them."),
-        ((*FROM_HALF, "--gamma", "2"), 2, "are for two classes, instead of --from and --to."),
-        (("--score", "risk", "--from", "0.5", "--to", "1"), 2, "'1' is not a prevalence"),
-        (("--score", "risk", "--from", "0", "--to", "0.1"), 2, "invalid value for '--from': '0' is not a prevalence"),
-        (("--score", "risk", "--from", "a=0.5,b=0.5", "--to", "0.1"), 2, "of several classes give each a share"),
-        (("--scores", "p_", "--from", "0.5", "--to", "0.1"), 2, "of several classes give each a share"),
         (
-            ("--scores", "p_", "--from", "cat=0.5,dog=0.5", "--to", "cat=0.5,dgo=0.5"),
+            ("--score", "risk"),
+            2,
+            "a prevalence is missing; give both, such as --sample-prevalence 0.5 --prevalence 0.02",
+        ),
+        (("--score", "risk", "--sample-prevalence", "0.5"), 2, "a prevalence is missing"),
+        (("--score", "risk", "--prevalence", "0.5"), 2, "a prevalence is missing"),
+        (
+            ("--sample-prevalence", "0.5", "--prevalence", "0.1"),
+            2,
+            "name the columns of probabilities with one of them.",
+        ),
+        ((*FROM_HALF, "--scores", "p_"), 2, "--scores for several; leave out one of them."),
+        ((*FROM_HALF, "--gamma", "2"), 2, "are for two classes, instead of --sample-prevalence and --prevalence."),
+        (("--score", "risk", "--sample-prevalence", "0.5", "--prevalence", "1"), 2, "'1' is not a prevalence"),
+        (
+            ("--score", "risk", "--sample-prevalence", "0", "--prevalence", "0.1"),
+            2,
+            "invalid value for '--sample-prevalence': '0' is not a prevalence",
+        ),
+        (
+            ("--score", "risk", "--sample-prevalence", "a=0.5,b=0.5", "--prevalence", "0.1"),
+            2,
+            "of several classes give each a share",
+        ),
+        (
+            ("--scores", "p_", "--sample-prevalence", "0.5", "--prevalence", "0.1"),
+            2,
+            "of several classes give each a share",
+        ),
+        (
+            ("--scores", "p_", "--sample-prevalence", "cat=0.5,dog=0.5", "--prevalence", "cat=0.5,dgo=0.5"),
             2,
             "there is no class 'dgo'. Did you mean 'dog'?",
         ),
-        (("--scores", "p,q", "--from", "a=0.5,b=0.5", "--to", "a=0.1,b=0.9"), 2, "--scores a=COLUMN,b=COLUMN"),
-        (("--scores", "a=p,c=q", "--from", "a=0.5,b=0.5", "--to", "a=0.1,b=0.9"), 2, "--scores names a, c"),
-        (("--scores", "p_", "--from", "a=0.5,b=0.5", "--to", "a=0.1,b=0.9"), 2, "there is no column 'p_a'"),
+        (
+            ("--scores", "p,q", "--sample-prevalence", "a=0.5,b=0.5", "--prevalence", "a=0.1,b=0.9"),
+            2,
+            "--scores a=COLUMN,b=COLUMN",
+        ),
+        (
+            ("--scores", "a=p,c=q", "--sample-prevalence", "a=0.5,b=0.5", "--prevalence", "a=0.1,b=0.9"),
+            2,
+            "--scores names a, c",
+        ),
+        (
+            ("--scores", "p_", "--sample-prevalence", "a=0.5,b=0.5", "--prevalence", "a=0.1,b=0.9"),
+            2,
+            "there is no column 'p_a'",
+        ),
         (
             (*FROM_HALF, "--name", "site"),
             2,
-            "there is a column 'site' already; name the new one otherwise with --name.",
+            "there is a column 'site' already; choose another with --name.",
         ),
         (("--score", "times", "--gamma", "2"), 3, "4 of 10 rows have a score outside [0, 1] in 'times'"),
         (("--score", "rsk", "--gamma", "2"), 2, "there is no column 'rsk'. Did you mean 'risk' or 'sick'?"),

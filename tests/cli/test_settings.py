@@ -34,7 +34,7 @@ VERBS: dict[str, tuple[tuple[str, ...], str]] = {
     "measure without intervals": (("measure", "FILE", *ONE, "--no-interval"), "--measures"),
     "compare": (("compare", "FILE", *TWO), "--measure"),
     "groups": (("groups", "FILE", *ONE, "--group", "sex", "--n-permutations", "20"), "--measures"),
-    "shift": (("shift", "FILE", *ONE, "--to", "0.1"), "--measures"),
+    "shift": (("shift", "FILE", *ONE, "--prevalence", "0.1"), "--measures"),
     "decide": (("decide", "FILE", *ONE, "--n-bootstrap", "0"), "--measures"),
     "expect": (("expect", "FILE", "--score", "risk", "--assume", "covariate-shift"), "--measures"),
     "population": (("population", "linear", "measure"), ""),

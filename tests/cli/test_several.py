@@ -89,9 +89,9 @@ def test_json_equals_the_results_of_the_library(tmp_path: Path) -> None:
     rows = read.class_rows(typed[0], truth="is", score=["p_*"])
     costs = read.cost_matrix(tmp_path / "costs.csv", truth="rows")
     shares = {"cat": 0.2, "dog": 0.7, "fish": 0.1}
-    wanted = decide.multiclass_summary(rows, costs, refer=0.5, shares=shares, level=0.9)
+    wanted = decide.multiclass_summary(rows, costs, refer=0.5, prevalence=shares, level=0.9)
     assert output["rows"] == wanted.rows()
-    assert output["data"]["to"] == pytest.approx(shares)
+    assert output["data"]["deployment"]["prevalences"] == pytest.approx(shares)
     assert output["data"]["refer"] == 0.5
 
 

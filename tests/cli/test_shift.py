@@ -15,18 +15,25 @@ from tests.cli.test_classes import LABELS, SCORES, pets
 from tests.schemas import read_results
 
 ONE = ("--truth", "sick", "--score", "risk")
-SHARES = ("--to", "cat=0.2,dog=0.3,fish=50%")
+SHARES = ("--prevalence", "cat=0.2,dog=0.3,fish=50%")
 
 VIEWS: dict[str, tuple[str, ...]] = {
-    "shift": (*ONE, "--to", "0.02"),
-    "shift-plain": (*ONE, "--to", "2%", "--no-interval", "--measures", "precision,npv,auc,brier,log_loss_skill,ece"),
-    "shift-md": (*ONE, "--to", "0.02", "--measures", "precision,brier", "--format", "md"),
-    "shift-groups": (*ONE, "--to", "0.02", "--group", "site", "--measures", "precision,brier"),
+    "shift": (*ONE, "--prevalence", "0.02"),
+    "shift-plain": (
+        *ONE,
+        "--prevalence",
+        "2%",
+        "--no-interval",
+        "--measures",
+        "precision,npv,auc,brier,log_loss_skill,ece",
+    ),
+    "shift-md": (*ONE, "--prevalence", "0.02", "--measures", "precision,brier", "--format", "md"),
+    "shift-groups": (*ONE, "--prevalence", "0.02", "--group", "site", "--measures", "precision,brier"),
     "shift-thresholds": (
         *ONE,
         "--score",
         "old",
-        "--to",
+        "--prevalence",
         "0.1",
         "--threshold",
         "0.3,0.6",
@@ -71,7 +78,7 @@ def test_pages_fit_the_terminal(name: str, tmp_path: Path) -> None:
 
 
 def test_messages_on_stderr(tmp_path: Path) -> None:
-    output = run("shift", write_people(tmp_path), *ONE, "--to", "0.02", "--group", "site").stderr.splitlines()
+    output = run("shift", write_people(tmp_path), *ONE, "--prevalence", "0.02", "--group", "site").stderr.splitlines()
     assert output == [
         "positive = 1, inferred; name it with --positive.",
         (
@@ -89,9 +96,9 @@ def test_messages_on_stderr(tmp_path: Path) -> None:
 
 def test_json_has_sample_and_deployment(tmp_path: Path) -> None:
     path = write_people(tmp_path)
-    output = run_json(path, *ONE, "--to", "0.02")
+    output = run_json(path, *ONE, "--prevalence", "0.02")
     assert output["data"]["prevalence"] == 0.4
-    assert output["data"]["to"] == {"prevalence": 0.02, "gamma": pytest.approx(49 * 2 / 3)}
+    assert output["data"]["deployment"] == {"prevalence": 0.02, "gamma": pytest.approx(49 * 2 / 3)}
     rows = {(row["measure"], row["where"], row["scores"]): row for row in output["rows"]}
     assert rows["precision", "here", "as given"]["value"] == 0.6
     assert rows["precision", "here", "as given"]["prevalence"] == 0.4
@@ -100,25 +107,32 @@ def test_json_has_sample_and_deployment(tmp_path: Path) -> None:
     assert there["low"] < there["value"] < there["high"]
     assert there["how"].endswith("prevalence known")
     assert there["prevalence"] == 0.02
-    data = shift.reweigh(read.tallies(path, truth="sick", score="risk"), to=0.02).tally
-    right = data.with_scores(shift.reprior(data.score, from_=0.4, to=0.02))
+    data = shift.reweigh(read.tallies(path, truth="sick", score="risk"), prevalence=0.02).tally
+    right = data.with_scores(shift.reprior(data.score, sample_prevalence=0.4, prevalence=0.02))
     assert rows["log_loss", "there", "corrected"]["value"] == pytest.approx(measure.log_loss(right))
     assert ("auc", "there", "corrected") not in rows
 
 
 def test_csv_has_the_rows_of_json(tmp_path: Path) -> None:
     path, target = write_people(tmp_path), tmp_path / "out.csv"
-    result = run("shift", path, *ONE, "--to", "0.02", "-o", target)
+    result = run("shift", path, *ONE, "--prevalence", "0.02", "-o", target)
     assert (result.exit_code, result.stdout) == (0, "")
     rows = list(csv.DictReader(io.StringIO(target.read_text(encoding="utf-8"))))
-    assert [row["measure"] for row in rows] == [row["measure"] for row in run_json(path, *ONE, "--to", "0.02")["rows"]]
+    assert [row["measure"] for row in rows] == [
+        row["measure"] for row in run_json(path, *ONE, "--prevalence", "0.02")["rows"]
+    ]
     assert {row["scores"] for row in rows} == {"as given", "corrected"}
     assert {row["prevalence"] for row in rows} == {"0.4", "0.02"}
 
 
 def test_prevalence_and_sampling_ratios_agree(tmp_path: Path) -> None:
     path = write_people(tmp_path)
-    ways: list[tuple[str, ...]] = [("--to", "0.0625"), ("--to", "6.25%"), ("--gamma", "10"), ("--under-sampled", "10")]
+    ways: list[tuple[str, ...]] = [
+        ("--prevalence", "0.0625"),
+        ("--prevalence", "6.25%"),
+        ("--gamma", "10"),
+        ("--under-sampled", "10"),
+    ]
     ways += [("--over-sampled", "0.1"), ("--under-sampled", "5", "--over-sampled", "0.5")]
     values = [[row["value"] for row in run_json(path, *ONE, *way, "--no-interval")["rows"]] for way in ways]
     for each in values[1:]:
@@ -126,21 +140,25 @@ def test_prevalence_and_sampling_ratios_agree(tmp_path: Path) -> None:
 
 
 def test_stdin_and_weights() -> None:
-    plain = run_json("-", *ONE, "--to", "0.1", "--measures", "precision", given=PEOPLE)
-    weighted = run_json("-", *ONE, "--to", "0.1", "--measures", "precision", "--weight", "w", given=PEOPLE)
+    plain = run_json("-", *ONE, "--prevalence", "0.1", "--measures", "precision", given=PEOPLE)
+    weighted = run_json("-", *ONE, "--prevalence", "0.1", "--measures", "precision", "--weight", "w", given=PEOPLE)
     assert [row["value"] for row in plain["rows"]] != [row["value"] for row in weighted["rows"]]
     assert {row["prevalence"] for row in weighted["rows"] if row["where"] == "there"} == {0.1}
 
 
 def test_groups_share_gamma(tmp_path: Path) -> None:
-    rows = run_json(write_people(tmp_path), *ONE, "--to", "0.02", "--group", "sex", "--measures", "precision")["rows"]
+    rows = run_json(write_people(tmp_path), *ONE, "--prevalence", "0.02", "--group", "sex", "--measures", "precision")[
+        "rows"
+    ]
     shares = {
         (row["group"] and row["group"]["sex"], row["where"]): row["prevalence"]
         for row in rows
         if row["measure"] == "precision"
     }
     assert shares[None, "there"] == 0.02
-    gammas = [shift.gamma(at=shares[sex, "here"], to=shares[sex, "there"]) for sex in ("f", "m", None)]
+    gammas = [
+        shift.gamma(sample_prevalence=shares[sex, "here"], prevalence=shares[sex, "there"]) for sex in ("f", "m", None)
+    ]
     assert gammas == pytest.approx([gammas[0]] * 3)
 
 
@@ -150,7 +168,7 @@ def test_curve_as_json(tmp_path: Path) -> None:
     assert len(output["rows"]) == 3 * 199
     assert {row["measure"] for row in output["rows"]} == {"precision", "npv", "accuracy"}
     at = {row["prevalence"]: row for row in output["rows"] if row["measure"] == "precision"}
-    single = run_json(path, *ONE, "--to", "0.02", "--measures", "precision")["rows"]
+    single = run_json(path, *ONE, "--prevalence", "0.02", "--measures", "precision")["rows"]
     (there,) = (row for row in single if row["measure"] == "precision" and row["where"] == "there")
     assert [at[0.02][name] for name in ("value", "low", "high")] == pytest.approx(
         [there[name] for name in ("value", "low", "high")]
@@ -181,13 +199,13 @@ def test_group_of_one_class_has_reasons(tmp_path: Path) -> None:
     assert {row["why"] for row in rows if row["group"] == {"g": "b"}} == {
         "there are no positives, so that their rate is unknown"
     }
-    there = run_json(path, "--truth", "y", "--score", "p", "--group", "g", "--to", "0.1")["rows"]
+    there = run_json(path, "--truth", "y", "--score", "p", "--group", "g", "--prevalence", "0.1")["rows"]
     assert {row["prevalence"] for row in there if row["group"] == {"g": "b"}} == {0}
 
 
 def test_several_classes_as_json(tmp_path: Path) -> None:
     output = run_json(pets(tmp_path), *SCORES, *SHARES)
-    assert output["data"]["to"] == {"prevalences": pytest.approx({"cat": 0.2, "dog": 0.3, "fish": 0.5})}
+    assert output["data"]["deployment"] == {"prevalences": pytest.approx({"cat": 0.2, "dog": 0.3, "fish": 0.5})}
     values = {(row["where"], row["scores"]): row["value"] for row in output["rows"] if row["measure"] == "accuracy"}
     assert values["here", "as given"] == pytest.approx(5 / 9)
     assert values["there", "as given"] == pytest.approx(0.2 * 3 / 4 + 0.3 * 2 / 3)
@@ -200,14 +218,14 @@ def test_several_classes_as_json(tmp_path: Path) -> None:
 def test_two_classes_may_have_named_shares(tmp_path: Path) -> None:
     path = tmp_path / "two.csv"
     path.write_text("is,called\ncat,cat\ncat,dog\ndog,dog\ndog,dog\n", encoding="utf-8")
-    rows = run_json(path, *LABELS, "--to", "dog=0.9,cat=0.1", "--measures", "accuracy")["rows"]
+    rows = run_json(path, *LABELS, "--prevalence", "dog=0.9,cat=0.1", "--measures", "accuracy")["rows"]
     assert [row["value"] for row in rows if row["measure"] == "accuracy"] == pytest.approx([0.75, 0.95])
 
 
 def test_class_named_like_an_average(tmp_path: Path) -> None:
     path = tmp_path / "macro.csv"
     path.write_text("is,called\nmacro,macro\nx,macro\nx,x\nyy,x\nyy,yy\n", encoding="utf-8")
-    typed = (*LABELS, "--to", "macro=0.2,x=0.4,yy=0.4", "--measures", "recall", "--no-interval")
+    typed = (*LABELS, "--prevalence", "macro=0.2,x=0.4,yy=0.4", "--measures", "recall", "--no-interval")
     lines = run("shift", path, *typed).stdout.splitlines()
     assert [line.split()[1:] for line in lines if line.startswith("  macro")] == [
         ["0.2000", "0.2000"],
@@ -219,23 +237,27 @@ def test_class_named_like_an_average(tmp_path: Path) -> None:
 def test_cross_table_is_accepted(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text(",a,b\na,8,2\nb,1,9\n", encoding="utf-8")
-    rows = run_json(path, "--cross-table", "rows", "--to", "a=0.1,b=0.9", "--measures", "accuracy")["rows"]
+    rows = run_json(path, "--cross-table", "rows", "--prevalence", "a=0.1,b=0.9", "--measures", "accuracy")["rows"]
     assert [row["value"] for row in rows if row["measure"] == "accuracy"] == pytest.approx([0.85, 0.89])
 
 
 @pytest.mark.parametrize(
     ("typed", "code", "message"),
     [
-        ((), 2, "the prevalence in deployment is missing; give one, such as --to 0.02"),
-        (("--to", "0"), 2, "'0' is not a prevalence; expected a prevalence from 1e-12 to 1 - 1e-12"),
-        (("--to", "1"), 2, "'1' is not a prevalence"),
-        (("--to", "1.5"), 2, "'1.5' is not a prevalence"),
-        (("--to", "-0.1"), 2, "'-0.1' is not a prevalence"),
-        (("--to", "nan"), 2, "'nan' is not a prevalence"),
-        (("--to", ""), 2, "'' is not a prevalence"),
-        (("--to", "few"), 2, "'few' is not a prevalence"),
-        (("--to", "0.1", "--gamma", "2"), 2, "--to and --gamma both state the prevalence; give one of them."),
-        (("--to", "0.1", "--curve"), 2, "--to and --curve both state the prevalence"),
+        ((), 2, "the prevalence in deployment is missing; give one, such as --prevalence 0.02"),
+        (("--prevalence", "0"), 2, "'0' is not a prevalence; expected a prevalence from 1e-12 to 1 - 1e-12"),
+        (("--prevalence", "1"), 2, "'1' is not a prevalence"),
+        (("--prevalence", "1.5"), 2, "'1.5' is not a prevalence"),
+        (("--prevalence", "-0.1"), 2, "'-0.1' is not a prevalence"),
+        (("--prevalence", "nan"), 2, "'nan' is not a prevalence"),
+        (("--prevalence", ""), 2, "'' is not a prevalence"),
+        (("--prevalence", "few"), 2, "'few' is not a prevalence"),
+        (
+            ("--prevalence", "0.1", "--gamma", "2"),
+            2,
+            "--prevalence and --gamma both state the prevalence; give one of them.",
+        ),
+        (("--prevalence", "0.1", "--curve"), 2, "--prevalence and --curve both state the prevalence"),
         (("--gamma", "2", "--under-sampled", "2"), 2, "both state the prevalence"),
         (("--gamma", "0"), 2, "--gamma is 0"),
         (("--gamma", "inf"), 2, "--gamma is inf"),
@@ -243,18 +265,22 @@ def test_cross_table_is_accepted(tmp_path: Path) -> None:
         (("--under-sampled", "0.1"), 2, "--under-sampled is 0.1; expected 1 or more original negatives per negative"),
         (("--over-sampled", "4"), 2, "--over-sampled is 4.0; expected original positives per positive"),
         (("--under-sampled", "0"), 2, "--under-sampled is 0"),
-        (("--to", "0.1", "--points", "5"), 2, "--points is for a curve"),
-        (("--to", "1=0.1,0=0.9"), 2, "of two classes, --to is the share of the positive one alone"),
-        (("--to", "0.1", "--measures", "precisio"), 2, "precision"),
+        (("--prevalence", "0.1", "--points", "5"), 2, "--points is for a curve"),
+        (("--prevalence", "1=0.1,0=0.9"), 2, "of two classes, --prevalence is the share of the positive one alone"),
+        (("--prevalence", "0.1", "--measures", "precisio"), 2, "precision"),
         (
             ("--curve", "--measures", "auc"),
             2,
-            "auc is not a measure of decisions; for it, name one prevalence with --to",
+            "auc is not a measure of decisions; for it, name one prevalence with --prevalence",
         ),
         (("--curve", "--interval", "logit"), 2, "--interval is for one prevalence"),
-        (("--to", "0.1", "--interval", "delong", "--measures", "f1"), 2, "--interval delong makes no interval of f1"),
-        (("--to", "0.1", "--cluster", "site"), 2, "no such option '--cluster'"),
-        (("--to", "0.1", "--score", "nothing"), 2, "there is no column 'nothing'"),
+        (
+            ("--prevalence", "0.1", "--interval", "delong", "--measures", "f1"),
+            2,
+            "--interval delong makes no interval of f1",
+        ),
+        (("--prevalence", "0.1", "--cluster", "site"), 2, "no such option '--cluster'"),
+        (("--prevalence", "0.1", "--score", "nothing"), 2, "there is no column 'nothing'"),
     ],
 )
 def test_invalid_options_are_refused(typed: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:
@@ -267,20 +293,23 @@ def test_invalid_options_are_refused(typed: tuple[str, ...], code: int, message:
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        (("--to", "0.1"), "the data have 3 classes; give each a share in deployment: --to cat=…,dog=…,fish=…"),
+        (
+            ("--prevalence", "0.1"),
+            "the data have 3 classes; give each a share in deployment: --prevalence cat=…,dog=…,fish=…",
+        ),
         (("--gamma", "2"), "the data have 3 classes; give each a share in deployment"),
         (("--curve",), "--curve is for two classes, and the data have 3; leave it out."),
         ((*SHARES, "--threshold", "0.5"), "--threshold is for two classes"),
-        (("--to", "cat=0.2,dog=0.9"), "the shares add up to 1.1; expected 1. Give those of all classes."),
-        (("--to", "cat=0.2,dog=0.8"), "--to has no share for fish; give one to each of 3 classes."),
+        (("--prevalence", "cat=0.2,dog=0.9"), "the shares add up to 1.1; expected 1. Give those of all classes."),
+        (("--prevalence", "cat=0.2,dog=0.8"), "--prevalence has no share for fish; give one to each of 3 classes."),
         (
-            ("--to", "cat=0.2,dgo=0.3,fish=0.5"),
+            ("--prevalence", "cat=0.2,dgo=0.3,fish=0.5"),
             "there is no class 'dgo'. Did you mean 'dog'? There are: cat, dog, fish.",
         ),
-        (("--to", "cat=0.2,cat=0.3,fish=0.5"), "a class is named twice"),
-        (("--to", "cat=0,dog=0.5,fish=0.5"), "'0' is not a share of the class 'cat'"),
-        (("--to", "cat=nan,dog=0.5,fish=0.5"), "'nan' is not a share of the class 'cat'"),
-        ((*SHARES, "--positive", "cat"), "of two classes, --to is the share of the positive one alone"),
+        (("--prevalence", "cat=0.2,cat=0.3,fish=0.5"), "a class is named twice"),
+        (("--prevalence", "cat=0,dog=0.5,fish=0.5"), "'0' is not a share of the class 'cat'"),
+        (("--prevalence", "cat=nan,dog=0.5,fish=0.5"), "'nan' is not a share of the class 'cat'"),
+        ((*SHARES, "--positive", "cat"), "of two classes, --prevalence is the share of the positive one alone"),
     ],
 )
 def test_invalid_multiclass_options_are_refused(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
@@ -293,10 +322,10 @@ def test_invalid_multiclass_options_are_refused(typed: tuple[str, ...], message:
 def test_class_without_rows_exits_with_3(tmp_path: Path) -> None:
     path = tmp_path / "one.csv"
     path.write_text("sick,risk\n0,0.2\n0,0.4\n", encoding="utf-8")
-    result = run("shift", path, *ONE, "--to", "0.1")
+    result = run("shift", path, *ONE, "--prevalence", "0.1")
     assert result.exit_code == 3
     assert "there are no positives that could be reweighted; give rows of both classes." in result.stderr
-    labels = run("shift", pets(tmp_path), *LABELS, "--labels", "cat,dog,fish,bird", "--to",
+    labels = run("shift", pets(tmp_path), *LABELS, "--labels", "cat,dog,fish,bird", "--prevalence",
                  "cat=0.2,dog=0.3,fish=0.3,bird=0.2")  # fmt: skip
     assert labels.exit_code == 3
     assert "there are no rows of the class 'bird' that could be reweighted" in labels.stderr
@@ -304,7 +333,7 @@ def test_class_without_rows_exits_with_3(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_installed_program_prints_the_same(tmp_path: Path) -> None:
-    result = run_program("shift", "-", *ONE, "--to", "0.02", "--json", given=PEOPLE)
+    result = run_program("shift", "-", *ONE, "--prevalence", "0.02", "--json", given=PEOPLE)
     assert result.returncode == 0
-    assert json.loads(result.stdout)["data"]["to"]["prevalence"] == 0.02
+    assert json.loads(result.stdout)["data"]["deployment"]["prevalence"] == 0.02
     assert "stdin · 10 rows" in result.stderr

@@ -71,7 +71,7 @@ def test_cost_curve_is_linear_between_rows(data: Rows, points: int) -> None:
 @given(mixed, share, st.floats(0.1, 50), st.floats(0.1, 50))
 def test_cost_curve_covers_all_costs_and_prevalences(data: Rows, to: float, missed: float, alarm: float) -> None:
     costs = Costs(tp=2, fn=2 + missed, fp=alarm - 1, tn=-1)
-    actual = curve(shift.reweigh(tally(*data, positive=True), to=to))
+    actual = curve(shift.reweigh(tally(*data, positive=True), prevalence=to))
     least = np.min(measure.expected_cost(actual.counts, costs=costs))
     right, wrong = 2 * to - (1 - to), missed * to + alarm * (1 - to)
     x = decide.probability_cost(costs, to)
@@ -84,7 +84,7 @@ def test_cost_curve_covers_all_costs_and_prevalences(data: Rows, to: float, miss
 def test_cost_curve_does_not_depend_on_prevalence(data: Rows, to: float) -> None:
     result = tally(*data, positive=True)
     original, reweighted = (
-        decide.cost_curve(curve(each), points=21) for each in (result, shift.reweigh(result, to=to))
+        decide.cost_curve(curve(each), points=21) for each in (result, shift.reweigh(result, prevalence=to))
     )
     assert same(original["cost"], reweighted["cost"], within=1e-9)
 
@@ -109,7 +109,7 @@ def test_the_area_under_a_brier_curve_is_the_brier_score(data: Rows, more: st.Da
 @given(forecasts.filter(has_both_classes), share)
 def test_brier_areas_at_any_prevalence(data: Rows, to: float) -> None:
     actual = tally(*data, positive=True)
-    for each in (actual, shift.reweigh(actual, to=to)):
+    for each in (actual, shift.reweigh(actual, prevalence=to)):
         result = decide.brier_curve(curve(each))
         assert area(result, "loss") == near(measure.brier(each))
         assert area(result, "regret") == pytest.approx(measure.brier_miscalibration(each), abs=1e-12)
@@ -156,7 +156,7 @@ def test_brier_curve_at_a_stated_prevalence() -> None:
     one = read.tallies({"y": [1, 0, 1, 0], "p": [0.9, 0.6, 0.4, 0.1]}, truth="y", score="p")
     result = decide.cost_curves(one, kind="brier", prevalence=0.1)
     drawn = {name: np.asarray(result.columns[name]) for name in ("cost_proportion", "loss")}
-    assert area(drawn, "loss") == near(measure.brier(shift.reweigh(one.tally, to=0.1)))
+    assert area(drawn, "loss") == near(measure.brier(shift.reweigh(one.tally, prevalence=0.1)))
     assert result.data["prevalence"] == near(0.1)
 
 
@@ -217,7 +217,7 @@ def test_intervals_combine_those_of_the_rates() -> None:
 def test_intervals_of_a_brier_curve_contain_its_loss() -> None:
     truth, score = population.binormal(means=(0, 1.5)).draw(500, 1)
     t = tally(truth, 1 / (1 + np.exp(-score)))
-    for actual in (curve(t), shift.reweigh(curve(t), to=0.1)):
+    for actual in (curve(t), shift.reweigh(curve(t), prevalence=0.1)):
         result = decide.brier_curve(actual, points=11, level=0.95)
         assert (result["low"] <= result["loss"]).all()
         assert (result["loss"] <= result["high"]).all()

@@ -88,7 +88,7 @@ def test_equal_prevalences_need_no_stated_one() -> None:
 
 def test_costs_equal_the_measure_times_the_cases() -> None:
     query = partial(measure.expected_cost, costs=MISSES_COUNT)
-    judged = infer.estimate(query, shift.reweigh(M2, to=0.1), level=0.9)
+    judged = infer.estimate(query, shift.reweigh(M2, prevalence=0.1), level=0.9)
     (row,) = decide.cost_table({"M2": M2}, MISSES_COUNT, prevalence=0.1, per=1000, level=0.9).rows()
     assert (row["value"], row["low"], row["high"]) == near((1000 * judged.value, 1000 * judged.low, 1000 * judged.high))
     assert (row["how"], row["level"]) == (judged.how, 0.9)

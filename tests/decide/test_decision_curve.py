@@ -3,7 +3,7 @@
 from fractions import Fraction
 from functools import partial
 from math import inf, nan
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -31,6 +31,7 @@ from baserate import (
 from tests.schemas import read_results
 from tests.strategies import Rows, like, probability, rows, same
 
+ORIGINS: tuple[Literal["deployment"] | None, ...] = (None, "deployment")
 AT = [0.0, 0.1, 0.25, 0.5, 0.9]
 near = partial(pytest.approx, rel=1e-12, abs=1e-12)
 
@@ -76,8 +77,8 @@ def test_unadjusted_scores_equal_reweighed_tables(data: Rows, to: float, more: s
         positive=1,
         weight="w",
     )
-    result = decide.net_benefit_curve(weighted, thresholds=AT, prevalence=to, scores_from=None)
-    moved = curve(shift.reweigh(tally(*data, positive=True, weight=weight), to=to))
+    result = decide.net_benefit_curve(weighted, thresholds=AT, prevalence=to, sample_prevalence="deployment")
+    moved = curve(shift.reweigh(tally(*data, positive=True, weight=weight), prevalence=to))
     for at, row in zip(AT, strategy_rows(result, "model"), strict=True):
         judged = infer.estimate(partial(measure.net_benefit, at=at), moved.at(at))
         assert row["net_benefit"] == near(judged.value)
@@ -122,7 +123,7 @@ def test_adjusted_scores_have_the_net_benefit_of_the_true_posteriors(cells: Cell
     to = target.tally.prevalence
     adjusted = decide.net_benefit_curve(original, thresholds=ACT, prevalence=to)
     drawn = decide.net_benefit_curve(target, thresholds=ACT)
-    kept = decide.net_benefit_curve(original, thresholds=ACT, prevalence=to, scores_from=None)
+    kept = decide.net_benefit_curve(original, thresholds=ACT, prevalence=to, sample_prevalence="deployment")
     positives, negatives = (sum(column) for column in zip(*cells, strict=True))
     exact = Fraction(more * positives, more * positives + less * negatives)
     for name in ("model", "all"):
@@ -140,9 +141,10 @@ def test_unadjusted_scores_lose_net_benefit() -> None:
     original = tallies_of_cells([(45, 5), (5, 45)], [0.9, 0.1])
     adjusted, kept = (
         strategy_rows(
-            decide.net_benefit_curve(original, thresholds=[0.05, 0.6], prevalence=0.1, scores_from=origin), "model"
+            decide.net_benefit_curve(original, thresholds=[0.05, 0.6], prevalence=0.1, sample_prevalence=origin),
+            "model",
         )
-        for origin in ("sample", None)
+        for origin in ORIGINS
     )
     true, false = 0.1 * 0.9, 0.9 * 0.1
     assert [row["net_benefit"] for row in adjusted] == near([true - false / 19, 0])
@@ -154,9 +156,9 @@ def test_unadjusted_scores_lose_net_benefit() -> None:
 def test_adjusted_scores_are_repriored_then_reweighed(data: Rows, to: float) -> None:
     original = tallies(*data)
     origin = original.tally.prevalence
-    moved = shift.reprior(original.tally.score, from_=origin, to=to)
+    moved = shift.reprior(original.tally.score, sample_prevalence=origin, prevalence=to)
     assume(np.abs(moved[:, None] - np.array(AT)[1:]).min() > 1e-9)
-    by_hand = shift.reweigh(original.tally.with_scores(moved), to=to)
+    by_hand = shift.reweigh(original.tally.with_scores(moved), prevalence=to)
     result = strategy_rows(decide.net_benefit_curve(original, thresholds=AT, prevalence=to), "model")
     wanted = decide.net_benefits(curve(by_hand), AT)
     for name in ("net_benefit", "tp_rate", "fp_rate", "flag_rate"):
@@ -167,12 +169,12 @@ def test_adjusted_scores_are_repriored_then_reweighed(data: Rows, to: float) -> 
 def test_scores_calibrated_at_the_training_prevalence(to: float | None) -> None:
     truth, score = population.logit_normal(prevalence=0.3).draw(500, 3)
     original = tallies(truth, score)
-    balanced = tallies(truth, shift.reprior(score, from_=original.tally.prevalence, to=0.5))
+    balanced = tallies(truth, shift.reprior(score, sample_prevalence=original.tally.prevalence, prevalence=0.5))
     wanted = decide.net_benefit_curve(original, thresholds=ACT, prevalence=to)
-    result = decide.net_benefit_curve(balanced, thresholds=ACT, prevalence=to, scores_from=0.5)
+    result = decide.net_benefit_curve(balanced, thresholds=ACT, prevalence=to, sample_prevalence=0.5)
     assert list(result.columns["net_benefit"]) == near(list(wanted.columns["net_benefit"]))
     expected = original.tally.prevalence if to is None else to
-    assert result.data["scores"] == {"adjusted": True, "from": 0.5, "to": expected}
+    assert result.data["scores"] == {"adjusted": True, "sample_prevalence": 0.5, "prevalence": expected}
 
 
 def test_adjusted_score_equal_to_the_threshold_is_flagged() -> None:
@@ -186,7 +188,7 @@ def test_adjusted_score_equal_to_the_threshold_is_flagged() -> None:
 def test_scores_of_0_and_1_are_not_adjusted() -> None:
     says = tallies([1, 0, 1, 0], [1, 1, 0, 0])
     adjusted, kept = (
-        decide.net_benefit_curve(says, thresholds=AT, prevalence=0.1, scores_from=each) for each in ("sample", None)
+        decide.net_benefit_curve(says, thresholds=AT, prevalence=0.1, sample_prevalence=each) for each in ORIGINS
     )
     assert list(adjusted.columns["net_benefit"]) == list(kept.columns["net_benefit"])
 
@@ -196,7 +198,7 @@ def test_groups_share_the_adjustment_of_all_rows() -> None:
     site = ["n" if each else "s" for each in np.random.default_rng(0).random(300) < truth * 0.5 + 0.2]
     result = decide.net_benefit_curve(tallies(truth, score, site), thresholds=[0.1, 0.4], prevalence=0.05)
     origin = truth.mean()
-    moved = shift.reprior(score, from_=origin, to=0.05)
+    moved = shift.reprior(score, sample_prevalence=origin, prevalence=0.05)
     for name in ("n", "s"):
         own = np.array(site) == name
         true, false = own & truth.astype(bool), own & ~truth.astype(bool)
@@ -212,35 +214,39 @@ def test_groups_share_the_adjustment_of_all_rows() -> None:
 def test_results_document_the_adjustment() -> None:
     original = tallies([1, 0, 0, 0], [0.9, 0.6, 0.4, 0.1])
     adjusted = decide.net_benefit_curve(original, prevalence=0.02)
-    assert adjusted.data["scores"] == {"adjusted": True, "from": 0.25, "to": 0.02}
+    assert adjusted.data["scores"] == {"adjusted": True, "sample_prevalence": 0.25, "prevalence": 0.02}
     output = "masses and scores were adjusted to a prevalence of 0.02, the scores from 0.25; "
     assert adjusted.data["notes"] == [f"{output}the prevalence is taken as known."]
     read_results(adjusted.to_json())
-    kept = decide.net_benefit_curve(original, prevalence=0.02, scores_from=None)
-    assert kept.data["scores"] == {"adjusted": False, "from": None, "to": 0.02}
+    kept = decide.net_benefit_curve(original, prevalence=0.02, sample_prevalence="deployment")
+    assert kept.data["scores"] == {"adjusted": False, "sample_prevalence": None, "prevalence": 0.02}
     read_results(kept.to_json())
     assert "scores were not" in kept.data["notes"][0]
     as_read = decide.net_benefit_curve(original)
-    assert as_read.data["scores"] == {"adjusted": False, "from": None, "to": None}
+    assert as_read.data["scores"] == {"adjusted": False, "sample_prevalence": None, "prevalence": None}
     assert as_read.data["notes"] == []
     read_results(as_read.to_json())
-    trained = decide.net_benefit_curve(original, scores_from=0.5)
+    trained = decide.net_benefit_curve(original, sample_prevalence=0.5)
     assert trained.data["notes"] == ["scores were adjusted to a prevalence of 0.25, from 0.5."]
     two = Tallies({"a": {(): original.tally}, "b": {(): tally([1, 0], [0.9, 0.1])}})
     apart = decide.net_benefit_curve(two, prevalence=0.02)
-    assert apart.data["scores"] == {"adjusted": True, "from": {"a": 0.25, "b": 0.5}, "to": {"a": 0.02, "b": 0.02}}
+    assert apart.data["scores"] == {
+        "adjusted": True,
+        "sample_prevalence": {"a": 0.25, "b": 0.5},
+        "prevalence": {"a": 0.02, "b": 0.02},
+    }
     read_results(apart.to_json())
 
 
 @pytest.mark.parametrize("origin", ["rows", 0, 1, 1.5, nan, True])
-def test_invalid_scores_from_raises(origin: Any) -> None:  # noqa: ANN401
-    with pytest.raises(OptionError, match=f"scores_from is {origin!r}"):
-        decide.net_benefit_curve(tallies([1, 0], [0.9, 0.1]), prevalence=0.1, scores_from=origin)
+def test_invalid_sample_prevalence_raises(origin: Any) -> None:  # noqa: ANN401
+    with pytest.raises(OptionError, match=f"sample_prevalence is {origin!r}"):
+        decide.net_benefit_curve(tallies([1, 0], [0.9, 0.1]), prevalence=0.1, sample_prevalence=origin)
 
 
 def test_adjusting_data_of_one_class_raises() -> None:
     with pytest.raises(NotBinaryError, match="one class"):
-        decide.net_benefit_curve(tallies([0, 0], [0.9, 0.1]), scores_from=0.2)
+        decide.net_benefit_curve(tallies([0, 0], [0.9, 0.1]), sample_prevalence=0.2)
 
 
 @given(people)
@@ -380,7 +386,7 @@ def test_a_group_without_rows_is_undefined() -> None:
 def test_net_reduction_has_the_interval_of_the_measure() -> None:
     truth, score = population.logit_normal(prevalence=0.3).draw(400, 3)
     original = tallies(truth, score)
-    for t in (original, shift.reweigh(original, to=0.1)):
+    for t in (original, shift.reweigh(original, prevalence=0.1)):
         for row in decide.net_benefit_curve(t, thresholds=[0.1, 0.4]).rows():
             cut = {"model": row["threshold"], "all": -inf, "none": inf}[row["strategy"]]
             spared = infer.estimate(partial(measure.net_reduction, at=row["threshold"]), curve(t.tally).at(cut))

@@ -244,7 +244,7 @@ def test_data_of_the_choice_are_recognized() -> None:
         result = decide.evaluate_policy(tallies, policy, interval=None)
         assert result.data["same"] == ["risk"]
         assert any("chosen on these rows" in note for note in result.data["notes"])
-        reweighted = shift.reweigh(tallies, to=0.1)
+        reweighted = shift.reweigh(tallies, prevalence=0.1)
         assert decide.evaluate_policy(reweighted, policy, interval=None).data["same"] == ["risk"]
         turned = read_tallies(columns, group=["site", "sex"])
         assert decide.evaluate_policy(turned, policy, interval=None).data["same"] == ["risk"] * (
@@ -267,7 +267,7 @@ def test_data_of_the_choice_are_recognized_after_a_calibrator() -> None:
 def test_moments_add_up_over_reweighted_groups() -> None:
     columns, _ = simulate(400)
     weighted = read_tallies(columns | {"w": np.linspace(0.5, 2, 400)}, weight="w")
-    reweighted = shift.reweigh(weighted, to=0.02)
+    reweighted = shift.reweigh(weighted, prevalence=0.02)
     table = decide.decision_tables(reweighted, BY_SEX)[None]["flag"]
     parts = [decide.decision_tables(reweighted, BY_SEX)[group]["flag"] for group in reweighted.groups]
     assert table.reweighed

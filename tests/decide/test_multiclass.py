@@ -155,7 +155,7 @@ def test_costs_may_have_more_classes_than_occur() -> None:
 
 def test_posteriors_are_adjusted_before_deciding() -> None:
     p = np.array([[0.5, 0.3, 0.2]])
-    moved = shift.reprior(p, from_=[0.5, 0.3, 0.2], to=[0.9, 0.09, 0.01])
+    moved = shift.reprior(p, sample_prevalence=[0.5, 0.3, 0.2], prevalence=[0.9, 0.09, 0.01])
     assert decide.least_cost(p, TRIAGE).to_labels() == ["ward"]
     assert decide.least_cost(moved, TRIAGE).to_labels() == ["home"]
 
@@ -199,7 +199,7 @@ def test_interval_with_referrals_is_close_to_that_of_a_mean(
 ) -> None:
     rows = simulate(5000, weight=weight)
     result = decide.least_cost(rows, TRIAGE, refer=0.5)
-    best = result.results(rows, shares=shares).rows()[0]
+    best = result.results(rows, prevalence=shares).rows()[0]
     cost = np.where(result.is_referred, 0.5, TRIAGE.cost[rows.truth, result.codes])
     mass = np.ones(5000) if rows.weight is None else rows.weight
     own = np.array([np.average(cost[rows.truth == at], weights=mass[rows.truth == at]) for at in range(3)])
@@ -215,12 +215,12 @@ def test_interval_with_referrals_is_close_to_that_of_a_mean(
 def test_confusion_matrix_is_reweighted_to_shares() -> None:
     rows, shares = simulate(300), {"theatre": 0.5, "home": 0.2, "ward": 0.3}
     result = decide.least_cost(rows, TRIAGE)
-    table = result.confusion(rows, shares=shares)
+    table = result.confusion(rows, prevalence=shares)
     assert table.reweighed
-    np.testing.assert_allclose(table.mass, shift.reweigh(result.confusion(rows), to=shares).mass)
+    np.testing.assert_allclose(table.mass, shift.reweigh(result.confusion(rows), prevalence=shares).mass)
     some = decide.least_cost(rows, TRIAGE, refer=0.5)
     # What is referred belongs to its class, too.
-    mass = some.confusion(rows, shares=shares).truth + some.referred_mass(rows, shares=shares)
+    mass = some.confusion(rows, prevalence=shares).truth + some.referred_mass(rows, prevalence=shares)
     np.testing.assert_allclose(mass / mass.sum(), [0.2, 0.3, 0.5])
     np.testing.assert_allclose(some.referred_mass(rows), np.bincount(rows.truth[some.is_referred], minlength=3))
 
@@ -229,7 +229,10 @@ def test_confusion_matrix_is_reweighted_to_shares() -> None:
 def test_shares_of_the_rows_change_no_cost(refer: float | None) -> None:
     rows = simulate(300, weight=True)
     result = decide.least_cost(rows, TRIAGE, refer=refer)
-    original, reweighted = result.results(rows).rows(), result.results(rows, shares=rows.support / rows.total).rows()
+    original, reweighted = (
+        result.results(rows).rows(),
+        result.results(rows, prevalence=rows.support / rows.total).rows(),
+    )
     for one, other in zip(original, reweighted, strict=True):
         for name in ("expected", "realised", "referred"):
             assert one[name] == pytest.approx(other[name])
@@ -282,9 +285,9 @@ def test_no_level_and_a_class_named_refer() -> None:
         (lambda: decide.least_cost([[1, 0, 0]], TRIAGE).results(people()), ShapeError, "1 decision for 4 rows"),
         (lambda: decide.least_cost([[1, 0, 0]], TRIAGE).referred_mass(people()), ShapeError, "1 decision for 4 rows"),
         (
-            lambda: decide.least_cost(people(), TRIAGE).results(people(), shares=[0.5, 0.6, 0.2]),
+            lambda: decide.least_cost(people(), TRIAGE).results(people(), prevalence=[0.5, 0.6, 0.2]),
             OptionError,
-            "shares is .* that add up to 1",
+            "prevalence is .* that add up to 1",
         ),
     ],
 )

@@ -48,19 +48,22 @@ def test_rows_agree_with_the_decisions(rows: MulticlassRows) -> None:
 
 def test_posteriors_are_adjusted_to_stated_shares(rows: MulticlassRows) -> None:
     moved = shift.reprior(
-        rows.score, from_=rows.support / rows.total, to=[TO[str(label)] for label in rows.labels], labels=rows.labels
+        rows.score,
+        sample_prevalence=rows.support / rows.total,
+        prevalence=[TO[str(label)] for label in rows.labels],
+        labels=rows.labels,
     )
     adjusted = MulticlassRows(rows.truth, moved, rows.labels)
     by_hand = decide.least_cost(adjusted, TRIAGE, refer=0.5)
-    wanted = by_hand.results(adjusted, shares=TO).rows()[0]
-    result = decide.multiclass_summary(rows, TRIAGE, refer=0.5, shares=TO)
-    assert values_by_rule(rows, refer=0.5, shares=TO)["least cost", "cost_realised"] == wanted["realised"]
+    wanted = by_hand.results(adjusted, prevalence=TO).rows()[0]
+    result = decide.multiclass_summary(rows, TRIAGE, refer=0.5, prevalence=TO)
+    assert values_by_rule(rows, refer=0.5, prevalence=TO)["least cost", "cost_realised"] == wanted["realised"]
     cells = [row["value"] for row in result.rows() if row["measure"] == "cell"]
-    np.testing.assert_allclose(cells, by_hand.confusion(adjusted, shares=TO).mass.ravel())
-    assert result.data["to"] == pytest.approx(TO)
+    np.testing.assert_allclose(cells, by_hand.confusion(adjusted, prevalence=TO).mass.ravel())
+    assert result.data["deployment"]["prevalences"] == pytest.approx(TO)
     assert any("taken as known" in note for note in result.data["notes"])
     # Posteriors that know the shares decide more cheaply there than those that do not.
-    unmoved = decide.least_cost(rows, TRIAGE, refer=0.5).results(rows, shares=TO).rows()[0]
+    unmoved = decide.least_cost(rows, TRIAGE, refer=0.5).results(rows, prevalence=TO).rows()[0]
     assert wanted["realised"] < unmoved["realised"]
 
 
@@ -76,5 +79,5 @@ def test_errors(rows: MulticlassRows) -> None:
         decide.multiclass_summary(rows.score, TRIAGE)  # type: ignore[call-overload]
     absent = class_scores(["home", "ward"], [[0.5, 0.3, 0.2]] * 2, labels=["home", "ward", "theatre"])
     with pytest.raises(EmptyDataError, match="no rows of the class 'theatre'"):
-        decide.multiclass_summary(absent, TRIAGE, shares=TO)
+        decide.multiclass_summary(absent, TRIAGE, prevalence=TO)
     assert len(decide.multiclass_summary(absent, TRIAGE)) == 9 + 4

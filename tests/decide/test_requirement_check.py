@@ -123,7 +123,7 @@ def test_rows_needed_decide(name: str, prevalence: float | None) -> None:
 
     def reweighted_tallies(times: int) -> Tallies:
         read_ = read_tallies(repeat_rows(given, times))
-        return read_ if prevalence is None else shift.reweigh(read_, to=prevalence)
+        return read_ if prevalence is None else shift.reweigh(read_, prevalence=prevalence)
 
     free = check_one(reweighted_tallies(1), f"{name} >= 0")
     # Of draws the root of the rows is an approximation, and they have chance of their own.

@@ -108,7 +108,7 @@ def test_least_cost_is_the_tangent_point_of_the_hull(data: Rows, costs: Costs, p
 @given(both, prices, st.floats(0.01, 0.99))
 def test_stated_prevalence_equals_reweighted_data(data: Rows, costs: Costs, prevalence: float) -> None:
     c = curve_of(data)
-    reweighted = reweigh(c, to=prevalence)
+    reweighted = reweigh(c, prevalence=prevalence)
     stated = decide.cost(c, costs, prevalence=prevalence)
     chosen = decide.cost(reweighted, costs)
     cheapest = measure.expected_cost(reweighted.at(stated.threshold), costs=costs)
@@ -253,7 +253,7 @@ def test_capacity_unused_by_ties_is_noted() -> None:
         with pytest.raises(OptionError):
             decide.capacity(c, **wrong)
     with pytest.raises(OptionError, match="as share="):
-        decide.capacity(reweigh(c, to=0.1), at_most=1)
+        decide.capacity(reweigh(c, prevalence=0.1), at_most=1)
 
 
 @given(rows(), st.lists(st.floats(0, 0.4), min_size=1, max_size=3))
@@ -395,7 +395,7 @@ def test_options_of_abstention(twenty_rows: Curve) -> None:
 def test_abstention_at_another_prevalence_is_that_of_reweighed_data(twenty_rows: Curve) -> None:
     for options in ({"refer": 0.2}, {"coverage": 0.7}):
         stated = decide.abstain(twenty_rows, Costs(fp=1, fn=3), prevalence=0.1, **options)  # type: ignore[call-overload]
-        reweighted = decide.abstain(reweigh(twenty_rows, to=0.1), Costs(fp=1, fn=3), **options)  # type: ignore[call-overload]
+        reweighted = decide.abstain(reweigh(twenty_rows, prevalence=0.1), Costs(fp=1, fn=3), **options)  # type: ignore[call-overload]
         assert stated.cut == reweighted.cut
 
 

@@ -62,7 +62,7 @@ def test_groups_are_evaluated_at_the_common_threshold(people: Tallies) -> None:
 
 
 def test_summary_at_another_prevalence(people: Tallies) -> None:
-    reweighted = reweigh(people, to=0.02)
+    reweighted = reweigh(people, prevalence=0.02)
     result = decide.summary(reweighted, partial(decide.cost, costs=COSTS), costs=COSTS, validation=20)
     stated = decide.cost(Curve(people.pooled("risk")), COSTS, prevalence=0.02)
     [at] = [
@@ -201,7 +201,7 @@ def test_reversed_scores_are_noted_and_kept(people: Tallies) -> None:
 
 def test_cost_with_referrals_has_an_interval(people: Tallies) -> None:
     """The interval is about as wide as that of the mean cost over rows."""
-    for tallies in (people, reweigh(people, to=0.1)):
+    for tallies in (people, reweigh(people, prevalence=0.1)):
         curve = Curve(tallies.pooled("risk"))
         policy = decide.abstain(curve, COSTS, refer=0.3)
         result = decide.evaluate_policy(tallies, policy, measures=[])

@@ -42,7 +42,7 @@ def test_fast_resampling_equals_the_rule_itself(rule: Rule) -> None:
 def test_ties_and_weights_are_resampled() -> None:
     t = simulate(300).round_scores(0.25)
     weighted = tally([1, 0, 1, 0, 1], [0.9, 0.8, 0.6, 0.4, 0.2], weight=[1, 2, 0.5, 1, 1])
-    for each in (Curve(t), Curve(weighted), reweigh(Curve(t), to=0.1)):
+    for each in (Curve(t), Curve(weighted), reweigh(Curve(t), prevalence=0.1)):
         quick, slow = (
             decide.bootstrap_threshold(each, rule, n_bootstrap=30)
             for rule in (decide.youden, without_internals(decide.youden))
@@ -216,7 +216,7 @@ def test_folds_with_weights_and_at_another_prevalence() -> None:
     weight = np.random.default_rng(1).uniform(0.5, 2, 120)
     t = tally(truth, score, weight=weight)
     assert decide.cross_validate_rule(t, F1, measures=["f1"]).counts.total == pytest.approx(weight.sum())
-    reweighted = decide.cross_validate_rule(reweigh(t, to=0.05), F1, measures=["precision"])
+    reweighted = decide.cross_validate_rule(reweigh(t, prevalence=0.05), F1, measures=["precision"])
     assert reweighted.counts.reweighed
     assert measure.prevalence(reweighted.counts) == pytest.approx(0.05)
 
@@ -241,7 +241,7 @@ def test_a_fixed_threshold_has_no_interval_width() -> None:
 def test_rounding_of_masses_stays_non_negative() -> None:
     t = tally([1, 0, 1, 1, 0, 0, 0, 1, 0, 0], [0.92, 0.85, 0.71, 0.64, 0.64, 0.31, 0.30, 0.22, 0.11, 0.05])
     result = decide.bootstrap_threshold(
-        Curve(reweigh(t, to=0.02)), partial(decide.cost, costs=Costs(fp=1, fn=20)), n_bootstrap=1000
+        Curve(reweigh(t, prevalence=0.02)), partial(decide.cost, costs=Costs(fp=1, fn=20)), n_bootstrap=1000
     )
     assert result.failed == 0
     assert not isnan(result.performance["npv"].corrected.value)

@@ -44,15 +44,16 @@ def test_legend_states_whether_scores_were_adjusted(models: int) -> None:
         return legend.get_title().get_text()
 
     assert legend_title(prevalence=0.05) == "at 5% prevalence, scores adjusted"
-    assert legend_title(prevalence=0.05, scores_from=None) == "at 5% prevalence, scores not adjusted"
+    assert legend_title(prevalence=0.05, sample_prevalence="deployment") == "at 5% prevalence, scores not adjusted"
     assert legend_title() == ""
-    assert legend_title(scores_from=0.5).endswith("prevalence, scores adjusted")
+    assert legend_title(sample_prevalence=0.5).endswith("prevalence, scores adjusted")
 
 
 def test_adjusted_scores_are_those_of_decide() -> None:
-    for origin in ("sample", 0.5, None):
-        drawing = draw.decision_curve(make_tallies(), prevalence=0.05, scores_from=origin)
-        expected = decide.net_benefit_curve(make_tallies(), prevalence=0.05, scores_from=origin)
+    origins: tuple[Any, ...] = (None, 0.5, "deployment")
+    for origin in origins:
+        drawing = draw.decision_curve(make_tallies(), prevalence=0.05, sample_prevalence=origin)
+        expected = decide.net_benefit_curve(make_tallies(), prevalence=0.05, sample_prevalence=origin)
         model = [row["net_benefit"] for row in expected.rows() if row["strategy"] == "model"]
         assert lines_of(drawing.ax)[2][:, 1].tolist() == model
         assert drawing.parts["model"].data["scores"] == expected.data["scores"]

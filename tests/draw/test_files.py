@@ -21,7 +21,7 @@ FIGURES: dict[str, Callable[[], Drawing]] = {
     "likelihood_ratio": lambda: draw.likelihood_ratio(make_tallies()),
     "population": lambda: draw.population(LINEAR, sample=tally(*LINEAR.draw(100, 1))),
     "pr": lambda: draw.pr(make_tallies(group=True, models=3), band=True, threshold=[0.3, 0.5]),
-    "prevalence": lambda: draw.prevalence(make_tallies(group=True), at=0.02),
+    "prevalence": lambda: draw.prevalence(make_tallies(group=True), prevalence=0.02),
     "reliability": lambda: draw.reliability(make_tallies(), what="isotonic"),
     "roc": lambda: draw.roc(make_tallies(models=2), band=True, threshold=0.5, costs=Costs(fp=1, fn=5)),
     "scores": lambda: draw.scores(make_tallies(), threshold=0.5),

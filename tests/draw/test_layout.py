@@ -23,7 +23,7 @@ DRAWINGS: dict[str, Callable[[], Drawing]] = {
     "decision_curve": lambda: draw.decision_curve(make_tallies(models=3)),
     "cost_curve": lambda: draw.cost_curve(make_tallies(), costs=Costs(fp=1, fn=9), prevalence=0.1),
     "brier": lambda: draw.cost_curve(make_tallies(models=2), kind="brier"),
-    "prevalence": lambda: draw.prevalence(make_tallies(group=True), at=0.02),
+    "prevalence": lambda: draw.prevalence(make_tallies(group=True), prevalence=0.02),
     "groups": lambda: draw.groups(make_tallies(group=True)),
     "densities": lambda: draw.population(LINEAR, sample=tally(*LINEAR.draw(100, 1))),
     "roc": lambda: draw.population(LINEAR, what="roc"),

@@ -33,14 +33,14 @@ def test_area_of_the_steps_is_average_precision(data: Rows) -> None:
 def test_prevalence_reweights_curve_points_marks_and_chance() -> None:
     rule = Counts(tp=2, fp=1, fn=1, tn=2)
     parts = draw.pr({"risk": TALLY, "rule": rule}, prevalence=0.1, threshold=0.65).parts
-    expected = measure.table(shift.reweigh(curve(TALLY), to=0.1), "pr")
+    expected = measure.table(shift.reweigh(curve(TALLY), prevalence=0.1), "pr")
     assert np.array_equal(parts["curve"].columns["precision"], expected["precision"], equal_nan=True)
-    there = measure.precision(shift.reweigh(rule, to=0.1))
+    there = measure.precision(shift.reweigh(rule, prevalence=0.1))
     assert parts["points"].rows()[0]["precision"] == pytest.approx(there)
     assert parts["marks"].rows()[0]["precision"] == pytest.approx(there)
     assert parts["prevalence"].rows()[0]["precision"] == pytest.approx(0.1)
     assert parts["average_precision"].rows()[0]["value"] == pytest.approx(
-        measure.average_precision(shift.reweigh(curve(TALLY), to=0.1))
+        measure.average_precision(shift.reweigh(curve(TALLY), prevalence=0.1))
     )
 
 

@@ -10,19 +10,19 @@ COUNTS = Counts(tp=90.0, fn=10.0, fp=20.0, tn=80.0)
 
 
 def test_drawing_stores_its_numbers_and_repaints_them() -> None:
-    check_repainting(draw.prevalence(make_tallies(), at=0.02))
+    check_repainting(draw.prevalence(make_tallies(), prevalence=0.02))
     check_repainting(draw.prevalence(make_tallies(models=2, group=True), measures=["f1"], log=False))
 
 
 def test_lines_follow_bayes_theorem() -> None:
-    _, _, precision, _, npv, _ = lines_of(draw.prevalence(COUNTS, at=0.02).ax)
+    _, _, precision, _, npv, _ = lines_of(draw.prevalence(COUNTS, prevalence=0.02).ax)
     share = precision[:, 0]
     assert np.allclose(precision[:, 1], 0.9 * share / (0.9 * share + 0.2 * (1 - share)))
     assert np.allclose(npv[:, 1], 0.8 * (1 - share) / (0.8 * (1 - share) + 0.1 * share))
 
 
 def test_marks_are_at_the_prevalence_of_sample_and_deployment() -> None:
-    rows, there, _, dots, *_ = lines_of(draw.prevalence(COUNTS, at=0.02).ax)
+    rows, there, _, dots, *_ = lines_of(draw.prevalence(COUNTS, prevalence=0.02).ax)
     assert rows[:, 0].tolist() == [0.5, 0.5]
     assert there[:, 0].tolist() == [0.02, 0.02]
     assert np.allclose(dots, [[0.5, 90 / 110], [0.02, 0.018 / (0.018 + 0.196)]])
@@ -56,7 +56,7 @@ def test_labels_take_no_threshold() -> None:
 
 @pytest.mark.parametrize("at", [0.00001, 0.99999])
 def test_axis_extends_to_rare_and_frequent_marks(at: float) -> None:
-    drawing = draw.prevalence(COUNTS, at=at)
+    drawing = draw.prevalence(COUNTS, prevalence=at)
     shares = drawing.parts["curve"].columns["prevalence"]
     assert at in (min(shares), max(shares))
     assert len(shares) < 2000
@@ -83,5 +83,5 @@ def test_axes_are_logarithmic_percentages_and_shares() -> None:
 def test_single_class_raises() -> None:
     with pytest.raises(FitError, match="no negatives; give rows of both"):
         draw.prevalence(tally([1, 1], [0.1, 0.2]))
-    with pytest.raises(OptionError, match="at"):
-        draw.prevalence(COUNTS, at=2)
+    with pytest.raises(OptionError, match="prevalence is 2"):
+        draw.prevalence(COUNTS, prevalence=2)

@@ -97,7 +97,7 @@ def test_iso_cost_line_touches_the_cheapest_point(ratio: float, prevalence: floa
     tallies = make_tallies(60, models=2)
     parts = draw.roc(tallies, costs=costs, prevalence=prevalence).parts
     first, best, last = parts["iso_cost"].rows()
-    reweighted = {name: shift.reweigh(curve(tallies.pooled(name)), to=prevalence) for name in tallies.models}
+    reweighted = {name: shift.reweigh(curve(tallies.pooled(name)), prevalence=prevalence) for name in tallies.models}
     least = min(float((costs.total(each.counts) / each.total).min()) for each in reweighted.values())
     assert best["cost"] == pytest.approx(least, abs=1e-9)
     for row in (first, best, last):

@@ -42,7 +42,7 @@ def test_numbers_equal_those_of_measure() -> None:
 
 
 def test_bands_are_those_of_infer_at_the_prevalence() -> None:
-    there = shift.reweigh(make_tallies(), to=0.02)
+    there = shift.reweigh(make_tallies(), prevalence=0.02)
     result = draw.thresholds(make_tallies(), "precision", band=True, level=0.9, prevalence=0.02).parts["curve"]
     expected = infer.confidence_bands(there, "precision", level=0.9, points=300)
     for mine, other in (("value", "precision"), ("low", "low"), ("high", "high")):

@@ -477,7 +477,7 @@ class TestNullGaps:
         assert row["how"] == NORMAL_NULL
 
     def test_known_prevalence_uses_normal_deviates(self) -> None:
-        t = shift.reweigh(read.tallies(people(), truth="sick", score="risk", group="sex"), to=0.1)
+        t = shift.reweigh(read.tallies(people(), truth="sick", score="risk", group="sex"), prevalence=0.1)
         result = fairness.compare_groups(t, measures=["precision"], **QUICK)
         assert select_rows(result, kind="max_difference")[0]["how"] == NORMAL_NULL
         assert {row["detects"] for row in select_rows(result, table="group")} == {None}

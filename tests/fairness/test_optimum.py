@@ -209,7 +209,7 @@ def test_rates_are_those_at_the_deployment_prevalence() -> None:
     }
     goal = Goal("demographic-parity", costs=Costs(fp=1, fn=3), prevalence={"f": 0.1, "m": 0.4})
     policy = fairness.optimal_policy(groups, goal)
-    reweighted = {name: shift.reweigh(groups[name], to=share) for name, share in (("f", 0.1), ("m", 0.4))}
+    reweighted = {name: shift.reweigh(groups[name], prevalence=share) for name, share in (("f", 0.1), ("m", 0.4))}
     assert policy.settings["cost"] == pytest.approx(least_cost(list(reweighted.values()), goal.tolerances, goal.costs))
     assert policy.settings["prevalences"] == (
         {"group": ("f",), "prevalence": 0.1},
@@ -301,7 +301,7 @@ def test_group_without_a_class_needs_an_action() -> None:
     # Where a prevalence is stated for some, others keep theirs, be it 0.
     target = Goal("demographic-parity", prevalence={"f": 0.2}, costs=Costs(fn=9))
     policy = fairness.optimal_policy({"f": mixed, "h": healthy}, target)
-    least = least_cost([shift.reweigh(mixed, to=0.2), healthy], target.tolerances, target.costs)
+    least = least_cost([shift.reweigh(mixed, prevalence=0.2), healthy], target.tolerances, target.costs)
     assert policy.settings["cost"] == pytest.approx(least, abs=EXACT)
 
 

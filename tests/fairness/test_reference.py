@@ -179,7 +179,7 @@ class TestReference:
                 fairness.group_gaps(t, min_size=wrong)  # type: ignore[arg-type]
 
     def test_precision_at_another_prevalence(self) -> None:
-        t = shift.reweigh(tallies({name: MASKED[name] for name in ("large", "other")}), to=0.05)
+        t = shift.reweigh(tallies({name: MASKED[name] for name in ("large", "other")}), prevalence=0.05)
         (row,) = fairness.group_differences(t, measures=["precision"]).rows()
         odds = [0.05 / 0.95 * tpr / fpr for tpr, fpr in ((0.6, 0.25), (0.6, 0.45))]
         assert row["value"] == pytest.approx(odds[0] / (1 + odds[0]) - odds[1] / (1 + odds[1]))

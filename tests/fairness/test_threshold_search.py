@@ -100,7 +100,7 @@ def test_weights_and_stated_prevalences_count(
     heavy = Tally(several[0].score, several[0].mass * weight, several[0].mass * weight**2, several[0].rows)
     groups = [heavy, *several[1:]]
     stated = {name: (at + 1) / 5 for at, name in enumerate(curves(groups))}
-    adjusted = [reweigh(each, to=to) for each, to in zip(groups, stated.values(), strict=True)]
+    adjusted = [reweigh(each, prevalence=to) for each, to in zip(groups, stated.values(), strict=True)]
     for prevalence, weighted in ((None, groups), (stated, adjusted)):
         goal = Goal(parity, float(within), Costs(fp=2, fn=3), prevalence)
         policy = deterministic_thresholds(curves(groups), goal)

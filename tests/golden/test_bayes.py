@@ -43,7 +43,7 @@ def test_precision_of_a_covid_test_depends_on_the_prevalence(prevalence: float, 
     assert measure.precision(c) == near(exact)
     assert measure.precision(c) == pytest.approx(printed, abs=0.005)
     assert shift.ppv(0.99, 0.99, prevalence) == near(exact)
-    assert measure.precision(shift.reweigh(make_screening_table(0.99, 0.99, 0.5), to=prevalence)) == near(exact)
+    assert measure.precision(shift.reweigh(make_screening_table(0.99, 0.99, 0.5), prevalence=prevalence)) == near(exact)
 
 
 def test_precision_under_shift() -> None:
@@ -78,8 +78,8 @@ def test_gamma_restores_the_original_population(original: tuple[int, int], kept:
     assert shift.gamma_of_counts(sample=kept, original=original) == near(gamma)
     assert shift.gamma_of_sampling(under=beta, over=alpha) == near(gamma)
     here, there_ = positives / (positives + negatives), positives_there / (positives_there + negatives_there)
-    assert shift.gamma(at=here, to=there_) == near(gamma)
-    assert shift.prevalence_of_gamma(gamma, at=here) == near(there_)
+    assert shift.gamma(sample_prevalence=here, prevalence=there_) == near(gamma)
+    assert shift.prevalence_of_gamma(gamma, sample_prevalence=here) == near(there_)
 
     def count_decisions(positives: int, negatives: int) -> Counts[float]:
         return Counts(tp=0.8 * positives, fn=0.2 * positives, fp=0.1 * negatives, tn=0.9 * negatives)
@@ -105,8 +105,8 @@ def test_posterior_correction_is_the_correction_of_precision_row_by_row(gamma: f
     assert (np.diff(there) > 0).all()
     np.testing.assert_allclose(correct_prior(there, 1 / gamma), p, rtol=0, atol=1e-12)
     np.testing.assert_allclose(correct_prior(p, 1), p, rtol=0, atol=1e-12)
-    here, after = 0.5, shift.prevalence_of_gamma(gamma, at=0.5)
-    np.testing.assert_allclose(shift.reprior(p, from_=here, to=after), there, rtol=0, atol=1e-12)
+    here, after = 0.5, shift.prevalence_of_gamma(gamma, sample_prevalence=0.5)
+    np.testing.assert_allclose(shift.reprior(p, sample_prevalence=here, prevalence=after), there, rtol=0, atol=1e-12)
     # Dal Pozzolo et al. (2015) write it with the share of negatives that were kept: their β is 1/γ here.
     beta = 1 / gamma
     np.testing.assert_allclose(there, beta * p / (beta * p - p + 1), rtol=0, atol=1e-12)
@@ -115,7 +115,7 @@ def test_posterior_correction_is_the_correction_of_precision_row_by_row(gamma: f
 def test_precision_of_many_classes_at_other_priors() -> None:
     counts = np.array([[60.0, 30.0, 10.0], [5.0, 40.0, 5.0], [2.0, 3.0, 15.0]])
     priors = np.array([0.1, 0.2, 0.7])
-    table = shift.reweigh(Confusion(counts, ("a", "b", "c")), to=dict(zip("abc", priors, strict=True)))
+    table = shift.reweigh(Confusion(counts, ("a", "b", "c")), prevalence=dict(zip("abc", priors, strict=True)))
     likelihood = counts / counts.sum(axis=1, keepdims=True)
     wanted = np.diag(likelihood) * priors / (likelihood * priors[:, None]).sum(axis=0)
     np.testing.assert_allclose(measure.multiclass.per_class("precision", table), wanted, rtol=0, atol=1e-12)
@@ -125,7 +125,10 @@ def test_precision_of_many_classes_at_other_priors() -> None:
 
 def test_posteriors_of_the_field_notes() -> None:
     np.testing.assert_allclose(
-        shift.reprior([0.1, 0.5, 0.9], from_=0.4, to=0.1), [0.1 / 5.5, 1 / 7, 0.6], rtol=0, atol=1e-12
+        shift.reprior([0.1, 0.5, 0.9], sample_prevalence=0.4, prevalence=0.1),
+        [0.1 / 5.5, 1 / 7, 0.6],
+        rtol=0,
+        atol=1e-12,
     )
 
 
@@ -145,7 +148,7 @@ def test_liver_scans_where_abnormality_is_rare() -> None:
     assert measure.precision(c) == pytest.approx(0.45, abs=0.005)
     assert measure.npv(c) == pytest.approx(0.95, abs=0.005)
     for name in ("precision", "npv"):
-        there = measure.find_measure(name)(shift.reweigh(LIVER_SCANS, to=0.25))
+        there = measure.find_measure(name)(shift.reweigh(LIVER_SCANS, prevalence=0.25))
         assert there == near(measure.find_measure(name)(c))
 
 
@@ -180,7 +183,10 @@ def test_the_correction_of_posteriors_is_a_calibrator(gamma: float, p: float, wa
     positives, negatives = 1000.0, 1000.0
     here = positives / (positives + negatives)
     there = positives / (positives + gamma * negatives)
-    out, back = calibration.prevalence(at=here, to=there), calibration.prevalence(at=there, to=here)
+    out, back = (
+        calibration.prevalence(sample_prevalence=here, prevalence=there),
+        calibration.prevalence(sample_prevalence=there, prevalence=here),
+    )
     assert out([p])[0] == pytest.approx(wanted, rel=1e-14)
     assert out([p])[0] == pytest.approx(p / (p + gamma * (1 - p)), rel=1e-14)
     assert back(out([p]))[0] == pytest.approx(p, rel=1e-14)

@@ -275,7 +275,7 @@ def test_the_exact_prevalence(data: Data, facts: dict[str, Any]) -> None:
 def test_reprior_is_the_adjustment_of_the_page(data: Data) -> None:
     """σ(logit p + logit ȳ − logit η), as posteriors that were made for η and are carried to ȳ."""
     t = data.tally
-    after = shift.reprior(t.score, from_=PRINTED, to=t.prevalence)
+    after = shift.reprior(t.score, sample_prevalence=PRINTED, prevalence=t.prevalence)
     assert after == pytest.approx(expit(logit(t.score) + logit(t.prevalence) - logit(PRINTED)), rel=1e-12)
     assert measure.ece(t.with_scores(after)) == pytest.approx(0.013671230516636386, rel=1e-9)
 

@@ -99,10 +99,12 @@ def test_cases_and_controls_at_a_stated_prevalence(load_published: Callable[[str
     truth, score = [1] * 420 + [0] * 330, [0.9] * 114 + [0.1] * 306 + [0.9] * 30 + [0.1] * 300
     # Theirs takes the risks to be right at the stated prevalence, and does not adjust them.
     here = read.tallies({"case": truth, "risk": score}, truth="case", score="risk")
-    result = decide.net_benefit_curve(here, thresholds=[0.25], prevalence=0.15, scores_from=None)
+    result = decide.net_benefit_curve(here, thresholds=[0.25], prevalence=0.15, sample_prevalence="deployment")
     assert select_strategy(result, "model")[0] == pytest.approx(printed, abs=5e-9)
     assert select_strategy(result, "all")[0] == pytest.approx(everybody, abs=5e-9)
-    assert measure.net_benefit(shift.reweigh(counts, to=0.15), at=0.25) == near(select_strategy(result, "model")[0])
+    assert measure.net_benefit(shift.reweigh(counts, prevalence=0.15), at=0.25) == near(
+        select_strategy(result, "model")[0]
+    )
     # What is known leaves nothing in doubt.
     assert (
         select_strategy(result, "all", "low")

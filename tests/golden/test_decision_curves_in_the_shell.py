@@ -11,7 +11,7 @@ ONE = ("--truth", "cancer", "--score", "cancerpredmarker")
 
 
 def test_net_benefit_at_a_threshold_of_one_quarter(reference: Path) -> None:
-    result = run("benefit", reference / "df_binary.csv", *ONE, "--at", "0.25", "--json")
+    result = run("benefit", reference / "df_binary.csv", *ONE, "--thresholds", "0.25", "--json")
     assert result.exit_code == 0, result.stderr
     rows = {row["strategy"]: row for row in read_results(result.stdout)["rows"]}
     assert rows["model"]["net_benefit"] == pytest.approx(0.064, abs=1e-12)
@@ -20,7 +20,7 @@ def test_net_benefit_at_a_threshold_of_one_quarter(reference: Path) -> None:
 
 
 def test_terminal_output(reference: Path) -> None:
-    typed = (*ONE, "--from", "0.05", "--to", "0.35", "--no-interval", "-q")
+    typed = (*ONE, "--thresholds", "0.05:0.35", "--no-interval", "-q")
     lines = run("benefit", reference / "df_binary.csv", *typed).stdout.splitlines()
     (line,) = (line for line in lines if line.startswith("  0.25"))
     assert line.split() == ["0.25", "0.06400*", "−0.1467", "0", "63.20", "0.1920"]

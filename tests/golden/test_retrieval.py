@@ -21,8 +21,8 @@ def test_aucs(level: str) -> None:
 def test_the_roc_curve_does_not_depend_on_the_balance(level: str) -> None:
     balanced = population.retrieval(level)
     imbalanced = balanced.at_prevalence(1 / 11)
-    at = population.thresholds(balanced, points=201)
-    curves = [population.table(each, "roc", at=at).columns for each in (balanced, imbalanced)]
+    at = population.default_thresholds(balanced, points=201)
+    curves = [population.table(each, "roc", thresholds=at).columns for each in (balanced, imbalanced)]
     for name in ("fpr", "sensitivity"):
         np.testing.assert_allclose(curves[0][name], curves[1][name], rtol=1e-15, atol=0)
     assert balanced.auc == imbalanced.auc
@@ -32,7 +32,7 @@ def test_the_roc_curve_does_not_depend_on_the_balance(level: str) -> None:
 def test_the_precision_recall_curve_depends_on_the_balance(level: str) -> None:
     balanced = population.retrieval(level)
     imbalanced = balanced.at_prevalence(1 / 11)
-    at = population.thresholds(balanced, points=201)[10:-1]
+    at = population.default_thresholds(balanced, points=201)[10:-1]
     high, low = (measure.precision(each.at(at)) for each in (balanced, imbalanced))
     # Precision at prevalence 1/11 follows from that at 1/2 through the likelihood ratio of a flag.
     np.testing.assert_allclose(low, high / (high + 10 * (1 - high)), rtol=1e-12)

@@ -44,7 +44,9 @@ def sides(reference: Path) -> Sides:
 def test_maximum_likelihood_finds_the_exact_optimum(shifts: dict[str, Any], sides: Sides, name: str, at: str) -> None:
     target, validation = sides(name, at)
     closed = shifts["own_closed_forms"][name]
-    raw = shift.estimate_prevalence(target, validation, method="mlls", recalibrate=False, at=closed["pi"])
+    raw = shift.estimate_prevalence(
+        target, validation, method="mlls", recalibrate=False, sample_prevalence=closed["pi"]
+    )
     assert raw.value == pytest.approx(closed[at]["MLLS_raw"]["q"], abs=1e-10)
     if raw.value < 1:
         assert raw.standard_error == pytest.approx(closed[at]["MLLS_raw"]["fisher_se"], rel=1e-9)
@@ -117,7 +119,7 @@ def test_the_tiny_posteriors(shifts: dict[str, Any]) -> None:
     for name in ("mlls_tiny", "mlls_tiny_pi0.3", "mlls_tiny_pi0.7"):
         given = shifts["unit_vectors"][name]
         result = shift.estimate_prevalence(
-            Target(np.array(given["p"])), rows, method="mlls", recalibrate=False, at=given["pi"]
+            Target(np.array(given["p"])), rows, method="mlls", recalibrate=False, sample_prevalence=given["pi"]
         )
         assert result.value == pytest.approx(given["q"], abs=1e-12)
         if "fisher_se" in given:
@@ -134,7 +136,9 @@ def test_weak_scores_converge() -> None:
     score = rng.normal(weak * (rng.random(20_000) < 0.1), 1.0)
     posterior = expit(weak * score - weak**2 / 2)
     validation = tally([0, 1] * 400, np.tile([0.45, 0.55], 400))
-    result = shift.estimate_prevalence(Target(posterior), validation, method="mlls", recalibrate=False, at=0.5)
+    result = shift.estimate_prevalence(
+        Target(posterior), validation, method="mlls", recalibrate=False, sample_prevalence=0.5
+    )
     ratio = np.exp(logit(posterior))
     slope = ((ratio - 1) / (result.value * ratio + 1 - result.value)).sum()
     assert abs(slope) < 1e-6

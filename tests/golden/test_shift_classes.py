@@ -127,7 +127,7 @@ def test_likelihood_after_a_bias_corrected_temperature(
     np.testing.assert_allclose(right.mean(axis=0), v.support / v.total, atol=1e-12)
     assert np.mean((np.eye(width)[v.truth] - right) * logs) == pytest.approx(0, abs=1e-12)
     assert result.calibrator is not None
-    assert steepest_slope(result.calibrator(t.score) / result.calibrated_at, result.value) <= 1e-12
+    assert steepest_slope(result.calibrator(t.score) / result.sample_prevalence, result.value) <= 1e-12
 
 
 def test_likelihood_after_a_slope_for_each_class(shifts: dict[str, Any], sides: Sides) -> None:

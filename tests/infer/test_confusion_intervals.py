@@ -226,7 +226,7 @@ def test_net_reduction_counts_the_other_cells() -> None:
 
 
 def test_at_a_fixed_prevalence_only_the_rates_are_uncertain() -> None:
-    moved = shift.reweigh(BINARY, to=0.14)
+    moved = shift.reweigh(BINARY, prevalence=0.14)
     known, sampled = (infer.estimate(partial(net_benefit, at=0.25), each) for each in (moved, BINARY))
     assert known.value == near(sampled.value)
     assert known.high - known.low < sampled.high - sampled.low
@@ -242,7 +242,7 @@ def test_at_a_fixed_prevalence_only_the_rates_are_uncertain() -> None:
 
 def test_standardized_net_benefit_is_closed_only_at_a_fixed_prevalence() -> None:
     query = partial(standardized_net_benefit, at=0.25)
-    moved = shift.reweigh(BINARY, to=0.14)
+    moved = shift.reweigh(BINARY, prevalence=0.14)
     result, plain = infer.estimate(query, moved), infer.estimate(partial(net_benefit, at=0.25), moved)
     assert (result.low * 0.14, result.high * 0.14) == near((plain.low, plain.high))
     assert "samples" in str(infer.estimate(query, BINARY).how)

@@ -93,7 +93,7 @@ def test_an_offset_equals_a_prevalence_adjustment_and_a_line_of_slope_one(sample
     assert (p * t.mass.sum(axis=0)).sum() / t.total == pytest.approx(t.prevalence, rel=1e-11)
     added, derivation = result.parameters
     # The same as carrying from the derivation prevalence to that of the rows …
-    carried = calibration.prevalence(at=derivation.value, to=t.prevalence)
+    carried = calibration.prevalence(sample_prevalence=derivation.value, prevalence=t.prevalence)
     assert carried(t.score) == pytest.approx(p, rel=1e-9)
     # … and as a logistic regression of what is left after the log-odds: no slope would add to it.
     assert p == pytest.approx(expit(logit(t.score) + added.value), rel=1e-12)
@@ -103,12 +103,15 @@ def test_an_offset_equals_a_prevalence_adjustment_and_a_line_of_slope_one(sample
 
 @given(st.lists(hundredths, min_size=1), st.floats(0.001, 0.999), st.floats(0.001, 0.999))
 def test_repriored_probabilities_come_back(p: list[float], here: float, there: float) -> None:
-    out, back = calibration.prevalence(at=here, to=there), calibration.prevalence(at=there, to=here)
+    out, back = (
+        calibration.prevalence(sample_prevalence=here, prevalence=there),
+        calibration.prevalence(sample_prevalence=there, prevalence=here),
+    )
     between, original = out(p), np.array(p)
     # A probability near 1 has lost digits of its complement, which the way back enlarges by its slope.
     lost = np.finfo(np.float64).eps * original * (1 - original) / np.maximum(1 - between, np.finfo(np.float64).eps)
     assert (abs(back(between) - original) <= 1e-12 * original + 1e-15 + 2 * lost).all()
-    assert calibration.prevalence(at=here, to=here)(p) == pytest.approx(np.array(p), rel=1e-15)
+    assert calibration.prevalence(sample_prevalence=here, prevalence=here)(p) == pytest.approx(np.array(p), rel=1e-15)
     assert out([0.0, 1.0]).tolist() == [0.0, 1.0]
 
 

@@ -233,7 +233,7 @@ def convention_22_a_calibrator_never_reverses_the_order_of_scores() -> None:
         assert result.never_falls
         assert (np.diff(result(np.linspace(0, 1, 11))) >= 0).all()
     assert any("never reverses scores" in note for note in calibration.logistic(upside_down).notes)
-    assert calibration.prevalence(at=0.5, to=0.1)([0, 1]).tolist() == [0, 1]
+    assert calibration.prevalence(sample_prevalence=0.5, prevalence=0.1)([0, 1]).tolist() == [0, 1]
 
 
 def convention_23_calibrated_scores_are_evaluated_on_other_rows() -> None:
@@ -254,11 +254,11 @@ def convention_23_calibrated_scores_are_evaluated_on_other_rows() -> None:
 
 def convention_24_reweigh_changes_weights_and_reprior_changes_scores() -> None:
     sample = tally([1, 0, 1, 0, 0, 1], [0.9, 0.8, 0.7, 0.1, 0.4, 0.3])
-    there = shift.reweigh(sample, to=0.1)
+    there = shift.reweigh(sample, prevalence=0.1)
     assert there.score.tolist() == sample.score.tolist()
     assert there.prevalence == pytest.approx(0.1)
     assert there.rows.tolist() == sample.rows.tolist()
-    after = there.with_scores(shift.reprior(there.score, from_=0.5, to=0.1))
+    after = there.with_scores(shift.reprior(there.score, sample_prevalence=0.5, prevalence=0.1))
     assert after.mass.tolist() == there.mass.tolist()
     assert (after.score < there.score).all()
     assert after.reweighed
@@ -427,6 +427,18 @@ def convention_37_a_number_says_at_which_prevalence_it_holds() -> None:
     stated = baserate.evaluate(truth, score, group={"site": site}, prevalence={"a": 0.2})
     assert stated.within(site="a").there.prevalence.value == pytest.approx(0.2)
     assert stated.within(site="b").there.prevalence.value == stated.within(site="b").here.prevalence.value
+
+
+def convention_38_prevalence_is_that_of_deployment_sample_prevalence_that_of_the_sample() -> None:
+    half = tally([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1])
+    assert shift.reweigh(half, prevalence=0.1).prevalence == pytest.approx(0.1)
+    adjusted = shift.reprior(half.score, sample_prevalence=0.5, prevalence=0.1)
+    assert adjusted == pytest.approx(half.score / (half.score + 9 * (1 - half.score)))
+    tallies = read.tallies({"y": [1, 0, 1, 0], "p": [0.9, 0.6, 0.4, 0.1]}, truth="y", score="p")
+    default, stated = (
+        decide.net_benefit_curve(tallies, prevalence=0.1, sample_prevalence=origin).rows() for origin in (None, 0.5)
+    )
+    assert default == stated
 
 
 CONVENTIONS = {name: check for name, check in list(globals().items()) if name.startswith("convention_")}

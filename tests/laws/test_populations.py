@@ -156,7 +156,7 @@ def test_the_cheapest_threshold_equals_the_formula(made: Population, cost: float
 @given(populations)
 def test_the_roc_curve_does_not_depend_on_the_prevalence(made: Population) -> None:
     other = made.at_prevalence(0.5)
-    at = population.thresholds(made, points=11)
+    at = population.default_thresholds(made, points=11)
     np.testing.assert_array_equal(made.tpr(at), other.tpr(at))
     assert made.auc == other.auc
     assert population.best_threshold(made, "youden").value == pytest.approx(

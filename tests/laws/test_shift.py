@@ -32,7 +32,7 @@ def estimate_measure(name: str, data: Tally, **options: Any) -> Any:  # noqa: AN
 @given(people, share)
 def test_reweighing_changes_only_masses(data: Rows, to: float) -> None:
     sample = make_tally(data)
-    result = shift.reweigh(sample, to=to)
+    result = shift.reweigh(sample, prevalence=to)
     assert result.reweighed
     assert result.prevalence == near(to)
     assert result.total == near(sample.total)
@@ -48,18 +48,18 @@ def test_reweighing_changes_only_masses(data: Rows, to: float) -> None:
 def test_reweighing_by_gamma_and_back_restores_masses(data: Rows, gamma: float) -> None:
     sample = make_tally(data)
     there = shift.reweigh(sample, gamma=gamma)
-    assert there.prevalence == near(shift.prevalence_of_gamma(gamma, at=sample.prevalence))
+    assert there.prevalence == near(shift.prevalence_of_gamma(gamma, sample_prevalence=sample.prevalence))
     back = shift.reweigh(there, gamma=1 / gamma)
     assert same(back.mass, sample.mass, within=1e-12)
     assert same(back.squares, sample.squares, within=1e-12)
-    own = shift.reweigh(sample, to=sample.prevalence)
+    own = shift.reweigh(sample, prevalence=sample.prevalence)
     assert same(own.mass, sample.mass, within=1e-12)
 
 
 @given(people, share)
 def test_reweighing_keeps_measures_within_classes(data: Rows, to: float) -> None:
     sample = make_tally(data)
-    result = shift.reweigh(sample, to=to)
+    result = shift.reweigh(sample, prevalence=to)
     for name in (*UNTOUCHED, *RATES):
         function = MEASURES[name]
         before, after = (function(measure_argument(describe(function).of, each)) for each in (sample, result))
@@ -68,13 +68,13 @@ def test_reweighing_keeps_measures_within_classes(data: Rows, to: float) -> None
 
 @given(tables(st.integers(1, 50)), share)
 def test_classes_may_swap_names(c: Counts[float], to: float) -> None:
-    one, other = shift.reweigh(c, to=to).swap_classes(), shift.reweigh(c.swap_classes(), to=1 - to)
+    one, other = shift.reweigh(c, prevalence=to).swap_classes(), shift.reweigh(c.swap_classes(), prevalence=1 - to)
     assert one.reweighed
     assert other.reweighed
     for name in ("tp", "fp", "fn", "tn"):
         assert getattr(one, name) == near(getattr(other, name))
     result, dual = (
-        infer.estimate(name, shift.reweigh(each, to=at))
+        infer.estimate(name, shift.reweigh(each, prevalence=at))
         for name, each, at in (("precision", c, to), ("npv", c.swap_classes(), 1 - to))
     )
     assert (dual.value, dual.low, dual.high) == near((result.value, result.low, result.high))
@@ -82,8 +82,8 @@ def test_classes_may_swap_names(c: Counts[float], to: float) -> None:
 
 @given(tables(st.integers(1, 50)), share)
 def test_closed_forms(c: Counts[float], to: float) -> None:
-    gamma = shift.gamma(at=measure.prevalence(c), to=to)
-    there = shift.reweigh(c, to=to)
+    gamma = shift.gamma(sample_prevalence=measure.prevalence(c), prevalence=to)
+    there = shift.reweigh(c, prevalence=to)
     assert measure.precision(there) == near(c.tp / (c.tp + gamma * c.fp))
     assert measure.accuracy(there) == near((c.tp + gamma * c.tn) / (c.positives + gamma * c.negatives))
     assert measure.npv(there) == near(gamma * c.tn / (gamma * c.tn + c.fn))
@@ -95,22 +95,24 @@ def test_closed_forms(c: Counts[float], to: float) -> None:
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=9), share, share)
 def test_repriored_posteriors_come_back_and_keep_their_order(p: list[float], here: float, there: float) -> None:
     scores = np.sort(p)
-    moved = shift.reprior(scores, from_=here, to=there)
+    moved = shift.reprior(scores, sample_prevalence=here, prevalence=there)
     assert (np.diff(moved) >= 0).all()
-    np.testing.assert_allclose(shift.reprior(moved, from_=there, to=here), scores, rtol=1e-6, atol=1e-12)
-    gamma = shift.gamma(at=here, to=there)
+    np.testing.assert_allclose(
+        shift.reprior(moved, sample_prevalence=there, prevalence=here), scores, rtol=1e-6, atol=1e-12
+    )
+    gamma = shift.gamma(sample_prevalence=here, prevalence=there)
     np.testing.assert_allclose(moved, scores / (scores + gamma * (1 - scores)), rtol=1e-9, atol=1e-12)
     # A threshold on one scale flags what its image flags on the other.
-    cut = shift.reprior_threshold(0.3, from_=here, to=there)
+    cut = shift.reprior_threshold(0.3, sample_prevalence=here, prevalence=there)
     clear = np.abs(moved - 0.3) > 1e-9
     assert ((scores >= cut) == (moved >= 0.3))[clear].all()
-    assert shift.reprior_threshold(cut, from_=there, to=here) == pytest.approx(0.3, rel=1e-9)
+    assert shift.reprior_threshold(cut, sample_prevalence=there, prevalence=here) == pytest.approx(0.3, rel=1e-9)
 
 
 @SLOW
 @given(people, share)
 def test_intervals_hold_the_value_and_stay_in_the_span(data: Rows, to: float) -> None:
-    sample = shift.reweigh(make_tally(data), to=to)
+    sample = shift.reweigh(make_tally(data), prevalence=to)
     for name in CHEAP:
         result = estimate_measure(name, sample)
         if np.isnan(result.low):
@@ -124,7 +126,7 @@ def test_intervals_hold_the_value_and_stay_in_the_span(data: Rows, to: float) ->
 @SLOW
 @given(people, share)
 def test_nested_levels_nest(data: Rows, to: float) -> None:
-    sample = shift.reweigh(make_tally(data), to=to)
+    sample = shift.reweigh(make_tally(data), prevalence=to)
     for name in CHEAP:
         last = estimate_measure(name, sample, level=0.5)
         for level in (0.8, 0.95):
@@ -139,7 +141,7 @@ def test_nested_levels_nest(data: Rows, to: float) -> None:
 @given(people, share)
 def test_reweighing_keeps_intervals_of_areas_and_fixes_the_prevalence(data: Rows, to: float) -> None:
     sample = make_tally(data)
-    result = shift.reweigh(sample, to=to)
+    result = shift.reweigh(sample, prevalence=to)
     for name in ("sensitivity", "specificity", "fpr", "fnr", "auc", "gini"):
         before, after = estimate_measure(name, sample), estimate_measure(name, result)
         assert (after.value, after.low, after.high) == near((before.value, before.low, before.high)), name
@@ -154,8 +156,8 @@ def test_reweighing_keeps_intervals_of_areas_and_fixes_the_prevalence(data: Rows
 @given(people, share, st.sampled_from([2.0**-10, 8.0]))
 def test_reweighed_intervals_do_not_depend_on_the_total_mass(data: Rows, to: float, factor: float) -> None:
     sample = make_tally(data)
-    once = shift.reweigh(sample, to=to)
-    scaled = shift.reweigh(tally(*data, positive=True, weight=np.full(len(data.truth), factor)), to=to)
+    once = shift.reweigh(sample, prevalence=to)
+    scaled = shift.reweigh(tally(*data, positive=True, weight=np.full(len(data.truth), factor)), prevalence=to)
     for name in CHEAP:
         result, other = estimate_measure(name, once), estimate_measure(name, scaled)
         wanted = (result.value, result.low, result.high)
@@ -168,7 +170,7 @@ def test_a_curve_against_the_prevalence_is_made_of_reweighed_tables(c: Counts[fl
     names = ["precision", "npv", "accuracy", "f1", "jaccard", "prevalence", "sensitivity"]
     result = shift.prevalence_curve(c, names, prevalences=at).rows()
     for row in result:
-        alone = infer.estimate(row["measure"], shift.reweigh(c, to=row["prevalence"]))
+        alone = infer.estimate(row["measure"], shift.reweigh(c, prevalence=row["prevalence"]))
         if row["value"] is None:
             assert row["why"] == alone.why
             continue
@@ -185,11 +187,11 @@ def test_groups_share_gamma() -> None:
     sick = rng.random(200) < 0.4
     site = np.where(rng.random(200) < 0.3 + 0.4 * sick, "a", "b")
     data = read.tallies({"y": sick, "p": rng.random(200), "g": site}, truth="y", score="p", group="g")
-    result = shift.reweigh(data, to=0.05)
+    result = shift.reweigh(data, prevalence=0.05)
     (model,) = result.models
     assert result.pooled(model).prevalence == near(0.05)
     assert result.pooled(model).reweighed
-    gamma = shift.gamma(at=data.pooled(model).prevalence, to=0.05)
+    gamma = shift.gamma(sample_prevalence=data.pooled(model).prevalence, prevalence=0.05)
     for group, each in data.models[model].items():
         wanted = shift.reweigh(each, gamma=gamma)
         assert result.models[model][group].prevalence == near(wanted.prevalence)
@@ -200,8 +202,8 @@ def test_groups_share_gamma() -> None:
 
 
 def test_hulls_of_reweighed_curves_stay_reweighed() -> None:
-    curve = Curve(shift.reweigh(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]), to=0.1))
-    assert isinstance(shift.reweigh(curve, to=0.2), Curve)
+    curve = Curve(shift.reweigh(tally([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]), prevalence=0.1))
+    assert isinstance(shift.reweigh(curve, prevalence=0.2), Curve)
     assert curve.hull().tally.reweighed
     assert curve.at(0.5).reweighed
     assert curve.counts.reweighed

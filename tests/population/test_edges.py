@@ -12,7 +12,14 @@ from scipy.special import betainc
 
 from baserate import OptionError, Population, measure, population
 from baserate._numeric.distributions import Beta, LogitBeta
-from baserate.population import best_threshold, exact_value, find_thresholds, simulation_study, summary, thresholds
+from baserate.population import (
+    best_threshold,
+    default_thresholds,
+    exact_value,
+    find_thresholds,
+    simulation_study,
+    summary,
+)
 
 ANYTHING: Any = {"nan": float("nan"), "inf": inf, "a": "a", "up": "up", "half": 2.5, "none": None}
 """Values that type checkers reject."""
@@ -70,7 +77,7 @@ def test_discrete_scores_that_are_no_integers() -> None:
     result = Population(low, high, 0.5)
     # Pairs: 0.6·0.9 + 0.3·0.6 above, 0.06 + 0.09 + 0.06 equal.
     assert result.auc == pytest.approx(0.54 + 0.18 + 0.21 / 2)
-    assert thresholds(result).tolist() == [inf, 1, 0.5, 0]
+    assert default_thresholds(result).tolist() == [inf, 1, 0.5, 0]
     assert best_threshold(result, "youden").threshold == 1
     with pytest.raises(OptionError, match="too many to sum"):
         _ = Population(stats.zipf(2.5), stats.zipf(2.2), 0.5).auc
@@ -130,13 +137,13 @@ def test_undefined_measures_do_not_affect_the_others() -> None:
 
 
 def test_thresholds_are_as_fine_as_the_scores() -> None:
-    fine = thresholds(population.binormal(means=(0, 0.001), sds=(1e-3, 1e-3)), 9)
+    fine = default_thresholds(population.binormal(means=(0, 0.001), sds=(1e-3, 1e-3)), 9)
     assert np.ptp(fine[1:-1]) < 0.02
-    assert thresholds(population.binormal(), 2).tolist() == [inf, -inf]
-    assert len(thresholds(population.binormal(), 3)) == 3
-    assert thresholds(population.linear(), 2).tolist() == [1, 0]
+    assert default_thresholds(population.binormal(), 2).tolist() == [inf, -inf]
+    assert len(default_thresholds(population.binormal(), 3)) == 3
+    assert default_thresholds(population.linear(), 2).tolist() == [1, 0]
     two = Population(stats.binom(3, 0.3), stats.binom(3, 0.7), 0.5)
-    assert thresholds(two).tolist() == [inf, 3, 2, 1, 0]
+    assert default_thresholds(two).tolist() == [inf, 3, 2, 1, 0]
 
 
 def test_standard_deviations_are_those_of_samples() -> None:
@@ -180,7 +187,7 @@ def test_exact_values_with_a_single_class() -> None:
             "equals is nan; give a number, or a measure to agree with",
         ),
         (lambda p: find_thresholds(p, "f1", ANYTHING["none"]), "equals is None; give a number"),
-        (lambda p: thresholds(p, ANYTHING["half"]), "points is 2.5; expected a whole number from 2"),
+        (lambda p: default_thresholds(p, ANYTHING["half"]), "points is 2.5; expected a whole number from 2"),
         (lambda _: population.beta(negative=(1, 1e9)), "negative is 1000000000.0; expected a shape from 0.01 to 1e6"),
         (lambda _: Beta(1, 1e9), r"up to 1e\+06: beyond, its quantiles are inaccurate"),
     ],

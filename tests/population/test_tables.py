@@ -26,16 +26,16 @@ from tests.schemas import check_schema
 
 def test_thresholds_run_from_flagging_nothing_to_everything() -> None:
     for result in (*map(population.retrieval, population.LEVELS), population.linear(), population.logit_normal()):
-        at = population.thresholds(result, points=11)
+        at = population.default_thresholds(result, points=11)
         assert (np.diff(at) < 0).all()
         counts = result.at(at)
         assert counts.flagged[0] == counts.not_flagged[-1] == 0
-    assert population.thresholds(population.linear(), points=11).tolist() == [k / 10 for k in range(10, -1, -1)]
-    assert population.thresholds(population.binormal(), points=11)[[0, -1]].tolist() == [inf, -inf]
-    assert len(population.thresholds(population.binormal(), points=11)) == 11
-    assert population.thresholds(population.retrieval("perfect")).tolist() == [inf, 1, 0]
+    assert population.default_thresholds(population.linear(), points=11).tolist() == [k / 10 for k in range(10, -1, -1)]
+    assert population.default_thresholds(population.binormal(), points=11)[[0, -1]].tolist() == [inf, -inf]
+    assert len(population.default_thresholds(population.binormal(), points=11)) == 11
+    assert population.default_thresholds(population.retrieval("perfect")).tolist() == [inf, 1, 0]
     mixed = Population(stats.uniform(), stats.binom(2, 0.5), 0.5)
-    assert population.thresholds(mixed, points=5).tolist() == [inf, 2, 4 / 3, 2 / 3, 0]
+    assert population.default_thresholds(mixed, points=5).tolist() == [inf, 2, 4 / 3, 2 / 3, 0]
 
 
 def test_tables_hold_curves_and_measures() -> None:
@@ -48,7 +48,7 @@ def test_tables_hold_curves_and_measures() -> None:
     assert result.data["prevalence"] == 0.25
     assert result.data["auc"] == pytest.approx(5 / 6)
     check_schema(json.loads(result.to_json()))
-    at = population.table(actual, "roc", at=[0.1, inf, 0.9])
+    at = population.table(actual, "roc", thresholds=[0.1, inf, 0.9])
     assert list(at.columns["threshold"]) == [inf, 0.9, 0.1]
 
 
@@ -69,7 +69,7 @@ class _CustomDistribution:
 
 
 def test_summaries_list_best_values_first() -> None:
-    result = population.summary(population.linear(), "precision", "F1 score", "flag_rate", "auc", at=[1.0, 0.5])
+    result = population.summary(population.linear(), "precision", "F1 score", "flag_rate", "auc", thresholds=[1.0, 0.5])
     rows = result.rows()
     assert [(row["measure"], row["best"], row["how"]) for row in rows[:3]] == [
         ("precision", True, "limit"),

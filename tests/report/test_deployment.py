@@ -75,7 +75,7 @@ def calibration_error_by_rows(sick: npt.NDArray[np.int_], risk: Floats, weight: 
 
 def test_numbers_in_deployment_equal_those_of_the_reweighted_tally(report: Report) -> None:
     """No number in deployment is copied from the sample unless it does not depend on the prevalence."""
-    tallies = shift.reweigh(read.tallies(PEOPLE, truth="sick", score="risk", group="site"), to=PREVALENCE)
+    tallies = shift.reweigh(read.tallies(PEOPLE, truth="sick", score="risk", group="site"), prevalence=PREVALENCE)
     rows = [row for row in report.rows() if row["where"] == "there" and row["measure"] in MEASURES]
     assert {row["part"] for row in rows} >= {"decisions", "ranks", "probabilities", "data"}
     for row in rows:
@@ -107,7 +107,7 @@ def test_without_a_stated_prevalence_deployment_is_the_sample() -> None:
 
 
 def test_null_reference_is_at_the_prevalence_of_the_calibration_error(report: Report) -> None:
-    tally = shift.reweigh(read.tallies(PEOPLE, truth="sick", score="risk").tally, to=PREVALENCE)
+    tally = shift.reweigh(read.tallies(PEOPLE, truth="sick", score="risk").tally, prevalence=PREVALENCE)
     (row,) = report.select(measure="ece", where="there", group=None)
     floor = infer.null_reference("ece", tally, n_simulations=100)
     assert (row["value"], row["floor"], row["floor_high"]) == pytest.approx((floor.value, floor.typical, floor.high))

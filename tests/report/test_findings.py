@@ -298,7 +298,7 @@ def test_probabilities_adjusted_to_the_reported_prevalence_are_calibrated() -> N
     truth = np.repeat([1, 0, 1, 0], [20, 180, 100, 100])
     score = np.repeat([0.5, 0.9], 200)
     said = finding_numbers(baserate.evaluate(truth, score), "BR007")
-    output = baserate.shift.reprior(score, from_=said["derived_prevalence"], to=said["prevalence"])
+    output = baserate.shift.reprior(score, sample_prevalence=said["derived_prevalence"], prevalence=said["prevalence"])
     assert "BR007" not in codes_of(baserate.evaluate(truth, output))
     assert output.mean() == pytest.approx(truth.mean())
 

@@ -64,7 +64,7 @@ def two_model_report() -> Report:
 
 def test_numbers_equal_those_of_other_packages(report: Report) -> None:
     tallies = read.tallies(PEOPLE, truth="sick", score="risk", group="site")
-    there = shift.reweigh(tallies, to=0.02)
+    there = shift.reweigh(tallies, prevalence=0.02)
     policy = decide.cost(Curve(there.pooled("risk")), Costs(fp=1, fn=20))
     assert report.policy.threshold == policy.threshold == report.here.threshold.value
     assert report.policy.chosen_on == policy.chosen_on

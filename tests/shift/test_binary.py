@@ -137,7 +137,7 @@ def test_validation_scores_as_target_give_the_validation_prevalence(validation: 
 def test_maximum_likelihood_with_true_posteriors_is_consistent(share: float, seed: int) -> None:
     validation = tally(*simulate(400, 0.4, 8))
     result = shift.estimate_prevalence(
-        Target(simulate(40_000, share, seed)[1]), validation, method="mlls", recalibrate=False, at=0.4
+        Target(simulate(40_000, share, seed)[1]), validation, method="mlls", recalibrate=False, sample_prevalence=0.4
     )
     assert abs(result.value - share) < 5 * result.standard_error < 0.05
 
@@ -200,8 +200,10 @@ def test_aliases_give_the_same_estimate(validation: Tally, target: Target) -> No
         shift.estimate_prevalence(target, validation, method="guess")
     with pytest.raises(OptionError, match="bins= has no use for mlls"):
         shift.estimate_prevalence(target, validation, method="mlls", bins=5)
-    with pytest.raises(OptionError, match="at= has no use for binned; its options are bins; method='mlls' takes it"):
-        shift.estimate_prevalence(target, validation, at=0.3)
+    with pytest.raises(
+        OptionError, match="sample_prevalence= has no use for binned; its options are bins; method='mlls' takes it"
+    ):
+        shift.estimate_prevalence(target, validation, sample_prevalence=0.3)
 
 
 def test_intervals_grow_with_the_level(validation: Tally, target: Target) -> None:
@@ -284,14 +286,14 @@ def test_unusable_data_and_options_raise(validation: Tally, target: Target) -> N
     with pytest.raises(NotAProbabilityError, match=r"scores of the target go from .* to 30"):
         shift.estimate_prevalence(Target(np.array([0.1, 30.0])), validation, method="mlls", recalibrate=False)
     with pytest.raises(OptionError, match="reweighted"):
-        shift.estimate_prevalence(target, shift.reweigh(validation, to=0.2))
+        shift.estimate_prevalence(target, shift.reweigh(validation, prevalence=0.2))
     with pytest.raises(OptionError, match="is not a Target"):
         shift.estimate_prevalence(np.array([0.2]), validation)  # type: ignore[call-overload]
     for at in (0.0, 1.0, np.nan):
         with pytest.raises(OptionError, match="expected a prevalence between 0 and 1"):
-            shift.estimate_prevalence(target, validation, method="mlls", recalibrate=False, at=at)
+            shift.estimate_prevalence(target, validation, method="mlls", recalibrate=False, sample_prevalence=at)
     with pytest.raises(OptionError, match="has no use: recalibrated"):
-        shift.estimate_prevalence(target, validation, method="mlls", at=0.3)
+        shift.estimate_prevalence(target, validation, method="mlls", sample_prevalence=0.3)
     with pytest.raises(OptionError, match="recalibrate is 'beta'; expected 'logistic'"):
         shift.estimate_prevalence(target, validation, method="mlls", recalibrate="beta")
     with pytest.raises(FitError, match="do not differ enough"):
@@ -337,19 +339,23 @@ def test_posteriors_are_adjusted_to_the_estimate(validation: Tally, target: Targ
     assert isinstance(actual, Calibrator)
     assert result.calibrator is not None
     score = np.array([0.1, 0.5, 0.9])
-    gamma = shift.gamma(at=validation.prevalence, to=result.value)
+    gamma = shift.gamma(sample_prevalence=validation.prevalence, prevalence=result.value)
     before = result.calibrator(score)
     assert [each.value for each in actual.parameters] == [validation.prevalence, result.value]
     assert actual(score) == pytest.approx(before / (before + gamma * (1 - before)))
     assert actual(np.asarray(target.score)).mean() == pytest.approx(result.value, abs=1e-9)  # what EM's last step says
-    raw = shift.estimate_prevalence(target, validation, method="mlls", recalibrate=False, at=0.4)
-    assert shift.posterior_calibrator(raw)(score) == pytest.approx(shift.reprior(score, from_=0.4, to=raw.value))
+    raw = shift.estimate_prevalence(target, validation, method="mlls", recalibrate=False, sample_prevalence=0.4)
+    assert shift.posterior_calibrator(raw)(score) == pytest.approx(
+        shift.reprior(score, sample_prevalence=0.4, prevalence=raw.value)
+    )
     assert (
-        shift.posterior_calibrator(shift.estimate_prevalence(target, validation, method="pacc"), to=0.2)(score).max()
+        shift.posterior_calibrator(shift.estimate_prevalence(target, validation, method="pacc"), prevalence=0.2)(
+            score
+        ).max()
         < 1
     )
     with pytest.raises(OptionError, match="every posterior is the same"):
-        shift.posterior_calibrator(result, to=0.0)
+        shift.posterior_calibrator(result, prevalence=0.0)
 
 
 def test_measures_at_the_estimate_include_its_uncertainty(validation: Tally, target: Target) -> None:
@@ -358,7 +364,7 @@ def test_measures_at_the_estimate_include_its_uncertainty(validation: Tally, tar
         result, measures=["sensitivity", "precision", "auc", "brier", "f1"], threshold=0.5
     ).rows()
     values = {(row["measure"], row["scores"]): row for row in rows}
-    at_known = shift.reweigh(validation, to=result.value)
+    at_known = shift.reweigh(validation, prevalence=result.value)
     counts = baserate.curve(at_known).at(0.5)
     assert values["precision", "as given"]["value"] == pytest.approx(measure.precision(counts))
     assert values["precision", "as given"]["prevalence"] == result.value
@@ -467,7 +473,7 @@ def test_weighted_targets_have_expected_tallies_too() -> None:
     twice = Target.of_rows(np.array([0.75, 0.5]), weight=np.array([2.0, 1.0]))
     assert shift.expected_tally(twice).mass.tolist() == [[1.5, 0.5], [0.5, 0.5]]
     assert shift.expected_tally(twice).squares.tolist() == [[3.0, 0.5], [1.0, 0.5]]
-    by = calibration.prevalence(at=0.5, to=0.2)
+    by = calibration.prevalence(sample_prevalence=0.5, prevalence=0.2)
     assert shift.expected_tally(twice, by).positives == pytest.approx((by(twice.score) * [2, 1]).sum())
 
 
@@ -486,9 +492,11 @@ def test_invalid_requests_of_performance_raise(target: Target, validation: Tally
         shift.estimate_performance(target, validation, assume="anything")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="give validation data"):
         shift.estimate_performance(target, assume="label shift")
-    with pytest.raises(OptionError, match=r"at=0\.3 has no use: there are no validation data"):
-        shift.estimate_performance(target, assume="covariate shift", at=0.3)
-    with pytest.raises(OptionError, match="averages= has no use for performance; its options are recalibrate, at"):
+    with pytest.raises(OptionError, match=r"sample_prevalence=0\.3 has no use: there are no validation data"):
+        shift.estimate_performance(target, assume="covariate shift", sample_prevalence=0.3)
+    with pytest.raises(
+        OptionError, match="averages= has no use for performance; its options are recalibrate, sample_prevalence"
+    ):
         shift.estimate_performance(target, validation, assume="covariate shift", averages=["macro"])
     with pytest.raises(NotAProbabilityError, match="must be probabilities"):
         shift.estimate_performance(Target(np.array([0.2, 3.0])), assume="covariate shift")
@@ -597,7 +605,7 @@ def test_under_label_shift_performance_is_that_of_validation_at_the_estimate() -
         target, validation, assume="label shift", measures=["precision", "accuracy", "brier"]
     )
     rows = {row["measure"]: row for row in result.rows()}
-    deployment = shift.reweigh(validation, to=shift.estimate_prevalence(target, validation).value)
+    deployment = shift.reweigh(validation, prevalence=shift.estimate_prevalence(target, validation).value)
     assert rows["brier"]["value"] == pytest.approx(measure.brier(deployment))
     assert rows["precision"]["value"] == pytest.approx(measure.precision(baserate.curve(deployment).at(0.5)))
     assert sum(rows[cell]["value"] for cell in ("tp", "fp", "fn", "tn")) == pytest.approx(5000)

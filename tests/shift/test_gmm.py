@@ -62,7 +62,7 @@ def test_moments_are_those_of_the_formula() -> None:
     t, v = make_samples(3)
     result = METHODS["gmm"](t, v)
     assert result.calibrator is not None
-    a, b = (result.calibrator(score) / result.calibrated_at for score in (t.score, v.score))
+    a, b = (result.calibrator(score) / result.sample_prevalence for score in (t.score, v.score))
     near = np.linalg.solve(np.array([v.score[v.truth == k].mean(axis=0) for k in range(3)]).T, t.score.mean(axis=0))
     assert near.min() > 0
     q = 0.85 * near + 0.15 * v.support / 2000
@@ -137,7 +137,7 @@ def test_performance_under_label_shift_adds_up_to_the_shares() -> None:
     np.testing.assert_allclose(cells.sum(axis=1) / 4000, shares.value, atol=1e-9)
     # The estimate uses decisions of the target itself, and is nearer to them than rates of validation alone.
     decisions = np.bincount(t.score.argmax(axis=1), minlength=3) / 4000
-    table = shift.reweigh(v.confusion(), to=shares.value.tolist()).mass
+    table = shift.reweigh(v.confusion(), prevalence=shares.value.tolist()).mass
     rates = table.sum(axis=0) / table.sum()
     assert np.abs(cells.sum(axis=0) / 4000 - decisions).sum() < np.abs(rates - decisions).sum()
 

@@ -91,7 +91,7 @@ def test_result_fields_are_consistent(name: str) -> None:
     assert result.unclipped.sum() == pytest.approx(1)
     np.testing.assert_allclose(result.covariance, result.covariance.T, atol=1e-12)
     np.testing.assert_allclose(result.covariance.sum(axis=0), 0, atol=1e-12)
-    np.testing.assert_allclose(result.calibrated_at, validation().support / 300, atol=1e-9)
+    np.testing.assert_allclose(result.sample_prevalence, validation().support / 300, atol=1e-9)
     for each in result.estimates:
         assert 0 <= each.low < each.value < each.high <= 1
     assert f"; {name}, 400 rows)" in repr(result)
@@ -196,20 +196,20 @@ def test_uncalibrated_probabilities_may_hold_at_other_shares() -> None:
     t, v = target(), validation()
     actual = METHODS["mlls"](t, v, recalibrate=None)
     assert actual.calibrator is None
-    adjust = reprior(actual.calibrated_at, [0.2, 0.2, 0.6], labels=LABELS)
+    adjust = reprior(sample_prevalence=actual.sample_prevalence, prevalence=[0.2, 0.2, 0.6], labels=LABELS)
     result = METHODS["mlls"](
         MulticlassTarget(adjust(t.score), LABELS),
         replace(v, score=adjust(v.score)),
         recalibrate=None,
-        at={"c": 0.6, "a": 0.2, "b": 0.2},
+        sample_prevalence={"c": 0.6, "a": 0.2, "b": 0.2},
     )
     np.testing.assert_allclose(result.value, actual.value, atol=1e-9)
     np.testing.assert_allclose(result.covariance, actual.covariance, atol=1e-9)
     for wrong in ([0.5, 0.5], [0.5, 0.5, 0.5], [1.0, 0.0, 0.0], {"a": 1.0}):
-        with pytest.raises(OptionError, match="at "):
-            METHODS["mlls"](t, v, recalibrate=None, at=wrong)
-    with pytest.raises(OptionError, match="at= is for probabilities that are not recalibrated"):
-        METHODS["mlls"](t, v, at=[0.2, 0.2, 0.6])
+        with pytest.raises(OptionError, match="sample_prevalence "):
+            METHODS["mlls"](t, v, recalibrate=None, sample_prevalence=wrong)
+    with pytest.raises(OptionError, match="sample_prevalence= is for probabilities that are not recalibrated"):
+        METHODS["mlls"](t, v, sample_prevalence=[0.2, 0.2, 0.6])
     with pytest.raises(OptionError, match="recalibrate is 'isotonic'"):
         METHODS["mlls"](t, v, recalibrate="isotonic")
 
@@ -329,15 +329,15 @@ def test_posteriors_of_classes_are_adjusted_to_the_estimate() -> None:
     # The last step of EM: at the likeliest shares the mean posterior is the share.
     assert actual(target.score).mean(axis=0) == pytest.approx(result.value, abs=1e-8)
     other = shift.posterior_calibrator(
-        shift.estimate_prevalence(target, rows, method="pacc"), to={"a": 0.1, "b": 0.1, "c": 0.8}
+        shift.estimate_prevalence(target, rows, method="pacc"), prevalence={"a": 0.1, "b": 0.1, "c": 0.8}
     )
     assert other(target.score)[:, 2].mean() > actual(target.score)[:, 2].mean()
     raw = shift.estimate_prevalence(target, rows, method="mlls", recalibrate=False)
     assert shift.posterior_calibrator(raw)(score) == pytest.approx(
-        reprior(raw.calibrated_at, raw.value, labels=LABELS)(score)
+        reprior(sample_prevalence=raw.sample_prevalence, prevalence=raw.value, labels=LABELS)(score)
     )
     with pytest.raises(OptionError, match="share of 0"):
-        shift.posterior_calibrator(result, to=[0.0, 0.5, 0.5])
+        shift.posterior_calibrator(result, prevalence=[0.0, 0.5, 0.5])
 
 
 def test_measures_of_classes_at_estimated_shares() -> None:
@@ -347,7 +347,7 @@ def test_measures_of_classes_at_estimated_shares() -> None:
     results = shift.adjusted_summary(
         result, measures=["accuracy", "precision", "mcc"], averages=["macro", {"a": 1, "b": 1, "c": 2}]
     )
-    table = shift.reweigh(rows.confusion(), to=result.value.tolist())
+    table = shift.reweigh(rows.confusion(), prevalence=result.value.tolist())
     rows_of = {
         (row["measure"], row["class"], row["average"]): row for row in results.rows() if row["measure"] != "cell"
     }

@@ -29,10 +29,12 @@ def values_by(result: Results, *names: str) -> dict[tuple[object, ...], float]:
 def test_numbers_are_those_of_reweighed_and_corrected_tallies() -> None:
     data = read_tallies(score="risk")
     sample = data.tally
-    result = shift.summary(data, to=0.05)
+    result = shift.summary(data, prevalence=0.05)
     values = values_by(result, "measure", "where", "scores")
-    deployment = shift.reweigh(sample, to=0.05)
-    corrected = deployment.with_scores(shift.reprior(deployment.score, from_=sample.prevalence, to=0.05))
+    deployment = shift.reweigh(sample, prevalence=0.05)
+    corrected = deployment.with_scores(
+        shift.reprior(deployment.score, sample_prevalence=sample.prevalence, prevalence=0.05)
+    )
     assert values["brier", "here", "as given"] == measure.brier(sample)
     assert values["brier", "there", "as given"] == pytest.approx(measure.brier(deployment))
     assert values["brier", "there", "corrected"] == pytest.approx(measure.brier(corrected))
@@ -42,32 +44,38 @@ def test_numbers_are_those_of_reweighed_and_corrected_tallies() -> None:
     (row,) = (row for row in result.rows() if row["measure"] == "precision" and row["where"] == "there")
     assert (row["low"], row["high"], row["how"]) == (interval.low, interval.high, interval.how)
     assert {row["prevalence"] for row in result.rows()} == {sample.prevalence, 0.05}
-    assert result.data["to"]["gamma"] == pytest.approx(shift.gamma(at=sample.prevalence, to=0.05))
+    assert result.data["deployment"]["gamma"] == pytest.approx(
+        shift.gamma(sample_prevalence=sample.prevalence, prevalence=0.05)
+    )
     assert result.data["prevalence"] == sample.prevalence
 
 
 def test_gamma_and_prevalence_give_the_same_results() -> None:
     data = read_tallies(score="risk")
-    times = shift.gamma(at=data.tally.prevalence, to=0.05)
-    one, other = shift.summary(data, to=0.05), shift.summary(data, gamma=times)
+    times = shift.gamma(sample_prevalence=data.tally.prevalence, prevalence=0.05)
+    one, other = shift.summary(data, prevalence=0.05), shift.summary(data, gamma=times)
     names = ("measure", "where", "scores")
     assert values_by(one, *names) == pytest.approx(values_by(other, *names), nan_ok=True)
 
 
 def test_the_noted_threshold_flags_the_same_rows() -> None:
     data = read_tallies(score="risk")
-    (note,) = (note for note in shift.summary(data, to=0.05, threshold=[0.4]).data["notes"] if "thresholds" in note)
+    (note,) = (
+        note for note in shift.summary(data, prevalence=0.05, threshold=[0.4]).data["notes"] if "thresholds" in note
+    )
     output = float(note.rpartition(" as ")[2].rstrip("."))
-    corrected = shift.reprior(RISK, from_=data.tally.prevalence, to=0.05)
-    assert output == pytest.approx(shift.reprior_threshold(0.4, from_=0.05, to=data.tally.prevalence))
+    corrected = shift.reprior(RISK, sample_prevalence=data.tally.prevalence, prevalence=0.05)
+    assert output == pytest.approx(
+        shift.reprior_threshold(0.4, sample_prevalence=0.05, prevalence=data.tally.prevalence)
+    )
     assert (RISK == 0.4).any()
     assert ((corrected >= output) == (RISK >= 0.4)).all()
 
 
 def test_groups_have_prevalences_of_their_own() -> None:
     data = read_tallies(score="risk", group="site")
-    result = shift.summary(data, to=0.05, interval=None)
-    deployment = shift.reweigh(data, to=0.05)
+    result = shift.summary(data, prevalence=0.05, interval=None)
+    deployment = shift.reweigh(data, prevalence=0.05)
     for group, tally in deployment.models["risk"].items():
         rows = [row for row in result.rows() if row["group"] == {"site": group[0]} and row["where"] == "there"]
         assert {row["prevalence"] for row in rows} == {tally.prevalence}
@@ -77,10 +85,12 @@ def test_groups_have_prevalences_of_their_own() -> None:
 
 
 def test_only_probabilities_are_corrected() -> None:
-    result = shift.summary(read_tallies(score=["risk", "raw"], predicted="says"), to=0.05, threshold=0.5, interval=None)
+    result = shift.summary(
+        read_tallies(score=["risk", "raw"], predicted="says"), prevalence=0.05, threshold=0.5, interval=None
+    )
     assert {row["model"] for row in result.rows() if row["scores"] == "corrected"} == {"risk"}
     assert {row["model"] for row in result.rows()} == {"risk", "raw", "says"}
-    alone = shift.summary(read_tallies(score="raw"), to=0.05, threshold=0.5, interval=None)
+    alone = shift.summary(read_tallies(score="raw"), prevalence=0.05, threshold=0.5, interval=None)
     assert {row["scores"] for row in alone.rows()} == {"as given"}
     assert not any("correct" in note for note in alone.data["notes"])
 
@@ -89,21 +99,23 @@ def test_an_interval_method_is_used_where_supported() -> None:
     data = read_tallies(score="risk")
     hows = {
         (row["measure"], row["where"]): row["how"]
-        for row in shift.summary(data, to=0.05, interval=infer.IntervalOptions(method="logit")).rows()
+        for row in shift.summary(data, prevalence=0.05, interval=infer.IntervalOptions(method="logit")).rows()
     }
     assert hows["precision", "there"] == "logit, prevalence known"
     assert hows["precision", "here"] == "Wilson"
-    jeffreys = shift.summary(data, to=0.05, measures=["accuracy"], interval=infer.IntervalOptions(method="jeffreys"))
+    jeffreys = shift.summary(
+        data, prevalence=0.05, measures=["accuracy"], interval=infer.IntervalOptions(method="jeffreys")
+    )
     assert jeffreys.data["interval"]["method"] == "jeffreys"
     assert "Jeffreys" in {row["how"] for row in jeffreys.rows()}
     with pytest.raises(OptionError, match="makes no interval of f1"):
-        shift.summary(data, to=0.05, measures=["f1"], interval=infer.IntervalOptions(method="hanley-mcneil"))
+        shift.summary(data, prevalence=0.05, measures=["f1"], interval=infer.IntervalOptions(method="hanley-mcneil"))
 
 
 def test_one_class_raises() -> None:
     one = read.tallies({"y": [1, 1], "p": [0.2, 0.8]}, truth="y", score="p", positive=1)
     with pytest.raises(NotBinaryError, match="there are no negatives"):
-        shift.summary(one, to=0.1)
+        shift.summary(one, prevalence=0.1)
 
 
 PETS = {
@@ -120,7 +132,7 @@ SHARES = {"cat": 0.1, "dog": 0.2, "fish": 0.7}
 def test_decisions_of_many_classes(group: str | None) -> None:
     grouped = {} if group is None else {"group": group}
     rows = read.class_rows(PETS, truth="is", score=["p_*"], **grouped)  # type: ignore[arg-type]
-    result = shift.class_summary(rows, to=SHARES, interval=None)
+    result = shift.class_summary(rows, prevalence=SHARES, interval=None)
     values = {
         (row["where"], row["scores"]): row["value"]
         for row in result.rows()
@@ -131,7 +143,7 @@ def test_decisions_of_many_classes(group: str | None) -> None:
     recall = confusion.correct / confusion.truth
     assert values["there", "as given"] == pytest.approx(float(recall @ [0.1, 0.2, 0.7]))
     before = (confusion.truth / confusion.total).tolist()
-    corrected = shift.reprior(PROBABILITIES, from_=before, to=[0.1, 0.2, 0.7]).argmax(axis=1)
+    corrected = shift.reprior(PROBABILITIES, sample_prevalence=before, prevalence=[0.1, 0.2, 0.7]).argmax(axis=1)
     codes = np.array([["cat", "dog", "fish"].index(name) for name in PETS["is"]])
     hits = [float((corrected[codes == at] == at).mean()) for at in range(3)]
     assert values["there", "corrected"] == pytest.approx(float(np.dot(hits, [0.1, 0.2, 0.7])))
@@ -143,12 +155,12 @@ def test_decisions_of_many_classes(group: str | None) -> None:
         if row["where"] == "there" and row["group"] is None and row["class"]
     }
     assert shares == pytest.approx(SHARES)
-    assert result.data["to"]["prevalences"] == pytest.approx(SHARES)
+    assert result.data["deployment"]["prevalences"] == pytest.approx(SHARES)
 
 
 def test_labels_alone_are_not_corrected() -> None:
     table = {"is": ["a", "b", "c", "a"], "called": ["a", "b", "a", "b"]}
-    result = shift.class_summary(read.confusions(table, truth="is", predicted="called"), to=[0.2, 0.3, 0.5])
+    result = shift.class_summary(read.confusions(table, truth="is", predicted="called"), prevalence=[0.2, 0.3, 0.5])
     assert {row["scores"] for row in result.rows()} == {"as given"}
     assert {row["where"] for row in result.rows()} == {"here", "there"}
 
@@ -156,4 +168,4 @@ def test_labels_alone_are_not_corrected() -> None:
 def test_scores_of_many_classes_are_not_changed() -> None:
     rows = read.class_rows(PETS, truth="is", score=["p_*"])
     with pytest.raises(OptionError, match="hand_till cannot be computed at other shares"):
-        shift.class_summary(rows, to=SHARES, measures=["hand_till"])
+        shift.class_summary(rows, prevalence=SHARES, measures=["hand_till"])

@@ -174,13 +174,13 @@ def test_threshold_option() -> None:
 
 def test_prevalence_option() -> None:
     model, x, y = cancer()
-    observed = reweigh(baserate.curve(baserate.tally(y, model.predict_proba(x)[:, 1])), to=0.02)
+    observed = reweigh(baserate.curve(baserate.tally(y, model.predict_proba(x)[:, 1])), prevalence=0.02)
     assert scorer("precision", prevalence=0.02, threshold=0.3)(model, x, y) == measure.precision(observed.at(0.3))
     assert scorer("average_precision", prevalence=0.02)(model, x, y) == measure.average_precision(observed)
     assert scorer("brier", prevalence=0.02)(model, x, y) == -measure.brier(observed.tally)
     several, x, y = iris()
     shares = {0: 0.7, 1: 0.2, 2: 0.1}
-    wanted = multiclass.accuracy(reweigh(baserate.confusion(y, several.predict(x)), to=shares))
+    wanted = multiclass.accuracy(reweigh(baserate.confusion(y, several.predict(x)), prevalence=shares))
     assert scorer(multiclass.accuracy, prevalence=shares)(several, x, y) == pytest.approx(wanted)
 
 

@@ -153,7 +153,7 @@ def actions(
     """
     if not isinstance(policy, Policy):
         raise OptionError(
-            f"{type(policy).__name__} is not a policy", remedy="read one with Policy.load, or choose one."
+            f"{type(policy).__name__} is not a policy", remedy="read one with load_policy, or choose one."
         )
     if policy.needs_id and id is None:
         raise OptionError(
@@ -406,7 +406,7 @@ def frame(artifact: Policy | AnyCalibrator, table: Any, /, **options: Any) -> An
     id
         For a randomized policy: name of the id column, which contains whole numbers or text. Rows that share an id get
         the same random number, and a warning counts them.
-    to
+    name
         Name of the new column; for several classes, one for each. By default, the name of the score and
         ``_calibrated``; for a policy ``action``, categorical where the library supports that.
     bounds

@@ -117,7 +117,7 @@ def file(
     watch
         Called with a function that returns the percentage so far, and with the number of rows or None; returns a
         context manager to work in.
-    score, to, missing
+    score, name, missing
         As in :func:`frame`.
     bounds
         For a Venn–Abers calibrator, as in :func:`frame`.

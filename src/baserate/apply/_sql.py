@@ -487,7 +487,7 @@ def as_sql(
         ``score``: name of the score column; for a multiclass calibrator, one for each class, in their order or by their
         names. By default, those that the calibrator was fitted on or the policy was chosen on. For policies also
         ``group`` (a column for each attribute, which may contain text, whole numbers or booleans), ``id`` (whole
-        numbers or text), ``to`` (name of the new column, by default action) and ``chances`` (whether to add the
+        numbers or text), ``name`` (name of the new column, by default action) and ``chances`` (whether to add the
         probability of each action).
 
     Returns
@@ -548,9 +548,9 @@ def _policy_sql(
     expressions = policy_expressions(task, dialect)
     if len(expressions) > 1:
         return expressions
-    if options.get("to"):
+    if options.get("name"):
         raise OptionError(
-            f"{keyword('to')} names a column, but an expression has no name",
+            f"{keyword('name')} names a column, but an expression has no name",
             remedy=f"leave it out, or name a table with {keyword('table')}.",
         )
     return expressions[task.new_columns[0]]

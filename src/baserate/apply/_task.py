@@ -35,7 +35,7 @@ class CalibratorOptions(TypedDict, total=False):
     """Keyword options for applying a calibrator."""
 
     score: ScoreColumns | None
-    to: ScoreColumns | None
+    name: ScoreColumns | None
     bounds: bool
     missing: Literal["refuse", "keep"]
 
@@ -46,7 +46,7 @@ class PolicyColumnOptions(TypedDict, total=False):
     score: str | None
     group: str | Sequence[str] | None
     id: str | None
-    to: str | None
+    name: str | None
     chances: bool
 
 
@@ -110,7 +110,7 @@ class Task:
         for name in self.new_columns:
             if (name if case_sensitive else name.casefold()) in existing:
                 raise OptionError(
-                    f"there is a column {name!r} already", remedy=f"name the new one otherwise with {keyword('to')}."
+                    f"there is a column {name!r} already", remedy=f"choose another with {keyword('name')}."
                 )
 
 
@@ -118,7 +118,7 @@ def unsupported_artifact_error(artifact: object) -> OptionError:
     """Build the error for an object that is neither a calibrator nor a policy."""
     kind = type(artifact).__name__
     return OptionError(
-        f"{kind} is neither a calibrator nor a policy", remedy="read one with load_calibrator or Policy.load."
+        f"{kind} is neither a calibrator nor a policy", remedy="read one with load_calibrator or load_policy."
     )
 
 
@@ -131,7 +131,7 @@ def _calibrator_task(
     calibrator: AnyCalibrator,
     *,
     score: ScoreColumns | None = None,
-    to: ScoreColumns | None = None,
+    name: ScoreColumns | None = None,
     bounds: bool = False,
     missing: str = "refuse",
 ) -> Task:
@@ -143,12 +143,12 @@ def _calibrator_task(
     if bounds and not isinstance(calibrator.form, Between):
         raise OptionError(f"{calibrator.method} has no bounds", remedy="fit venn-abers, which has.")
     scores = score_columns(calibrator, score)
-    new = tuple(f"{name}_calibrated" for name in scores) if to is None else _column_names(calibrator, to, "to")
+    new = tuple(f"{each}_calibrated" for each in scores) if name is None else _column_names(calibrator, name, "name")
     if bounds:
         new = (new[0], f"{new[0]}_low", f"{new[0]}_high")
     if len({*new}) < len(new):
         raise OptionError(
-            "two of the new columns have the same name", remedy=f"give each its own with {keyword('to')}."
+            "two of the new columns have the same name", remedy=f"give each its own with {keyword('name')}."
         )
     return Task(calibrator, scores, new, missing == "keep", bounds=bounds)
 
@@ -167,7 +167,7 @@ def policy_task(policy: Policy, options: Mapping[str, Any]) -> Task:
             "the policy does not store the name of the score column",
             remedy=f"name it, such as {keyword('score', 'risk')}.",
         )
-    name = options.get("to") or ACTION_COLUMN
+    name = options.get("name") or ACTION_COLUMN
     new = (name, *(f"{name}_chance_{action}" for action in policy.actions if options.get("chances")))
     groups, id_ = _group_columns(policy, options.get("group")), _id_column(policy, options.get("id"))
     return Task(policy, (score,), new, missing == "keep", groups=groups, id=id_)

@@ -70,17 +70,17 @@ def identity(
     return Calibrator(LogOdds(1.0, 1.0, 0.0), "identity")
 
 
-def prevalence(*, at: float, to: float) -> Calibrator:
+def prevalence(*, sample_prevalence: float, prevalence: float) -> Calibrator:
     r"""Adjust probabilities from one prevalence to another, :math:`σ(\mathrm{logit}\,p+\ln γ)`.
 
     γ is the ratio of the two prevalence odds. Nothing is fitted, and probabilities of 0 and 1 do not change.
 
     Parameters
     ----------
-    at
+    sample_prevalence
         Prevalence at which the probabilities are calibrated.
-    to
-        Prevalence to adjust them to.
+    prevalence
+        Deployment prevalence, to which they are adjusted.
 
     Returns
     -------
@@ -89,14 +89,15 @@ def prevalence(*, at: float, to: float) -> Calibrator:
 
     Examples
     --------
-    >>> prevalence(at=0.5, to=0.2)([0.0, 0.5, 0.8]).round(9).tolist()
+    >>> prevalence(sample_prevalence=0.5, prevalence=0.2)([0.0, 0.5, 0.8]).round(9).tolist()
     [0.0, 0.2, 0.5]
     """
-    for name, value in (("at", at), ("to", to)):
+    before, after = sample_prevalence, prevalence
+    for name, value in (("sample_prevalence", before), ("prevalence", after)):
         if not 0 < value < 1:
             raise wrong_option(name, value, "a prevalence between 0 and 1, both excluded")
     # Four logarithms instead of one: the ratio of odds itself may overflow.
-    return shift_log_odds(log(to) - log(1 - to) - log(at) + log(1 - at))
+    return shift_log_odds(log(after) - log(1 - after) - log(before) + log(1 - before))
 
 
 @binary_calibrator

@@ -91,21 +91,23 @@ def identity(rows: MulticlassRows) -> MulticlassCalibrator:
     )
 
 
-def reprior(before: Shares, after: Shares, *, labels: Sequence[object] | None = None) -> MulticlassCalibrator:
-    r"""Adjust probabilities to other shares of the classes, :math:`∝p_k·after_k/before_k` [@saerens2002].
+def reprior(
+    *, sample_prevalence: Shares, prevalence: Shares, labels: Sequence[object] | None = None
+) -> MulticlassCalibrator:
+    r"""Adjust probabilities to other shares of the classes, :math:`∝p_k·π'_k/π_k` [@saerens2002].
 
     This assumes label shift: the distribution of features within each class stays the same. Nothing is fitted, and
     probabilities of 0 stay 0.
 
     Parameters
     ----------
-    before
-        Shares at which the probabilities are calibrated: a mapping from class to share, or shares in the order of
-        `labels`.
-    after
-        Shares to adjust them to.
+    sample_prevalence
+        Shares π of the classes at which the probabilities are calibrated: a mapping from class to share, or shares in
+        the order of `labels`.
+    prevalence
+        Deployment prevalence π': the shares to which they are adjusted, in the same form.
     labels
-        Classes, in order; by default those that `before` maps.
+        Classes, in order; by default those that `sample_prevalence` maps.
 
     Returns
     -------
@@ -114,18 +116,20 @@ def reprior(before: Shares, after: Shares, *, labels: Sequence[object] | None = 
 
     Examples
     --------
-    >>> adjusted = reprior({"cat": 0.5, "dog": 0.5}, {"cat": 0.2, "dog": 0.8})
+    >>> adjusted = reprior(sample_prevalence={"cat": 0.5, "dog": 0.5}, prevalence={"cat": 0.2, "dog": 0.8})
     >>> adjusted([[0.5, 0.5], [0.8, 0.2], [0.0, 1.0]]).round(9).tolist()
     [[0.2, 0.8], [0.5, 0.5], [0.0, 1.0]]
     """
     if labels is None:
-        if not isinstance(before, Mapping):
+        if not isinstance(sample_prevalence, Mapping):
             raise OptionError(
-                "before is not a mapping from class to share", remedy=f"name the classes with {keyword('labels')}."
+                "sample_prevalence is not a mapping from class to share",
+                remedy=f"name the classes with {keyword('labels')}.",
             )
-        labels = list(before)
+        labels = list(sample_prevalence)
     names = tuple(map(str, labels))
-    first, then = (check_shares(what, shares, labels) for what, shares in (("before", before), ("after", after)))
+    first = check_shares("sample_prevalence", sample_prevalence, labels)
+    then = check_shares("prevalence", prevalence, labels)
     parameters = [
         Parameter(f"prior of {name} {time}", float(share))
         for time, shares in (("before", first), ("after", then))

@@ -213,7 +213,7 @@ def _check_requirements(
 
     sample, prevalence = read_tallies(reading, quiet=quiet), check_options.prevalence
     results = decide.check(
-        sample if prevalence is None else shift.reweigh(sample, to=prevalence),
+        sample if prevalence is None else shift.reweigh(sample, prevalence=prevalence),
         check_options.decision_policy,
         requirements,
         on=check_options.on,

@@ -91,7 +91,7 @@ def decide_classes(
         # A file holds text: the labels of the rows may be numbers.
         CostMatrix(matrix.cost, [resolve_label(LabelText(name), rows.labels) for name in matrix.labels]),
         refer=decision_options.abstain_cost,
-        shares=match_classes(shares, rows.labels, flag="--shares") if isinstance(shares, dict) else None,
+        prevalence=match_classes(shares, rows.labels, flag="--shares") if isinstance(shares, dict) else None,
         level=intervals.confidence,
     )
     notes = [note + _HINT * note.endswith(decide.WRONG_POSTERIORS) for note in results.data["notes"]]
@@ -251,7 +251,7 @@ def _adjust_prevalence(tallies: "Tallies", decision_options: DecisionOptions) ->
         return tallies
     from baserate import shift
 
-    return shift.reweigh(tallies, to=decision_options.prevalence)
+    return shift.reweigh(tallies, prevalence=decision_options.prevalence)
 
 
 def _read_test_data(request: _Request, data: Mapping[str, Any]) -> "Tallies":

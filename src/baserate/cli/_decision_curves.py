@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import click
 
@@ -101,13 +101,17 @@ def _curve_table(
 def describe_scores(data: Mapping[str, Any]) -> tuple[str, ...]:
     """Say whether scores were adjusted; nothing where numbers are at the prevalence of the rows.
 
-    >>> describe_scores({"scores": {"adjusted": True, "from": 0.4, "to": 0.02}})
+    >>> describe_scores({"scores": {"adjusted": True, "sample_prevalence": 0.4, "prevalence": 0.02}})
     ('scores adjusted from 40.00 % to 2.000 % prevalence',)
     """
     scores = data["scores"]
     if not scores["adjusted"]:
-        return () if scores["to"] is None else (f"scores not adjusted to {_percent(scores['to'])} prevalence",)
-    ends = [scores["from"], scores["to"]]
+        return (
+            ()
+            if scores["prevalence"] is None
+            else (f"scores not adjusted to {_percent(scores['prevalence'])} prevalence",)
+        )
+    ends = [scores["sample_prevalence"], scores["prevalence"]]
     if any(isinstance(end, Mapping) for end in ends):
         return ("scores adjusted to the stated prevalence, from that of each model's rows",)
     return ("scores adjusted from {} to {} prevalence".format(*map(_percent, ends)),)
@@ -213,9 +217,9 @@ _BENEFIT_EXAMPLES = """
 # net benefit at the usual threshold probabilities
 baserate benefit people.csv --truth sick --score risk
 # at threshold probabilities of 5, 10 and 25 %
-baserate benefit people.csv --truth sick --score risk --at 5%,10%,25%
+baserate benefit people.csv --truth sick --score risk --thresholds 5%,10%,25%
 # at every site, between two thresholds
-baserate benefit people.csv --truth sick --score risk --group site --from 0.05 --to 0.35
+baserate benefit people.csv --truth sick --score risk --group site --thresholds 5%:35%
 # at a prevalence of 15 %, to which scores are adjusted
 baserate benefit people.csv --truth sick --score risk --prevalence 0.15
 # a case-control sample with scores calibrated at a prevalence of 15 %
@@ -255,34 +259,62 @@ def _probability(text: str) -> float:
     return number
 
 
-def _probability_list(text: str) -> tuple[float, ...]:
-    return tuple(map(_probability, text.split(",")))
+class ThresholdRange(NamedTuple):
+    """Threshold probabilities from one to another."""
+
+    low: float
+    high: float
+
+
+def read_threshold_probabilities(text: str) -> tuple[float | ThresholdRange, ...]:
+    """Read threshold probabilities in a list, or the ends of a range.
+
+    >>> read_threshold_probabilities("5%,0.1"), read_threshold_probabilities("0.05:35%")
+    ((0.05, 0.1), (ThresholdRange(low=0.05, high=0.35),))
+    """
+    parts = text.split(",")
+    ends = [part.split(":") for part in parts]
+    if all(len(each) == 1 for each in ends):
+        return tuple(map(_probability, parts))
+    if len(parts) > 1 or len(ends[0]) > 2:
+        raise click.BadParameter(f"{text!r} is neither a list such as 5%,10% nor a range such as 5%:35%.")
+    low, high = map(_probability, ends[0])
+    if low >= high:
+        raise click.BadParameter(f"{text!r} is an empty range; write the lower end first, such as 5%:35%.")
+    return (ThresholdRange(low, high),)
+
+
+def _join_thresholds(
+    context: click.Context, option: click.Parameter, lists: Sequence[tuple[Any, ...]]
+) -> tuple[float, ...] | ThresholdRange:
+    """Join repeated lists; a range stands alone."""
+    values = join_distinct(context, option, lists)
+    if not any(isinstance(each, ThresholdRange) for each in values):
+        return values
+    if len(values) > 1:
+        raise click.BadParameter("a range of thresholds stands alone; give one range, or a list.", context, option)
+    range_: ThresholdRange = values[0]
+    return range_
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionCurveOptions:
     """Options of decision curves: threshold probabilities, prevalence, adjustment of scores."""
 
-    at: Annotated[
-        tuple[float, ...],
+    thresholds: Annotated[
+        tuple[float, ...] | ThresholdRange,
         option(
-            type=_probability_list,
+            type=read_threshold_probabilities,
             metavar="NUMBERS",
             multiple=True,
-            callback=join_distinct,
-            default=f"0.01 to 0.99; in tables at most {FEW} of them",
+            callback=_join_thresholds,
+            default=f"0.01:0.99; in tables at most {FEW} of them",
         ),
-        "Threshold probabilities, such as 0.05,0.1 or 5%,10%.",
+        "Threshold probabilities: a list such as 5%,10%, or a range such as 5%:35%.",
     ] = ()
-    from_: Annotated[
-        float | None, option(type=_probability, metavar="NUMBER", default="0.01"), "Lowest threshold probability."
-    ] = None
-    to: Annotated[
-        float | None, option(type=_probability, metavar="NUMBER", default="0.99"), "Highest threshold probability."
-    ] = None
-    points: Annotated[Points, "Number of evenly spaced thresholds."] = None
+    points: Annotated[Points, "Number of evenly spaced thresholds of a range."] = None
     prevalence: Prevalence = None
-    scores_from: Annotated[
+    sample_prevalence: Annotated[
         PrevalenceShare,
         option(default="that of the sample"),
         "Prevalence at which the scores are calibrated, such as that of the training data.",
@@ -295,12 +327,8 @@ class DecisionCurveOptions:
     compare: Annotated[bool, "Difference in net benefit between each pair of models."] = False
 
     def __post_init__(self) -> None:
-        if self.at:
-            message = "--at and {} both determine the thresholds; give one of them."
-            refuse_given(self, ("from_", "to", "points"), message)
-        low, high = self._ends
-        if low >= high:
-            raise click.UsageError(f"there is no threshold from {low:g} to {high:g}; let --from be less than --to.")
+        if self._list and self.points is not None:
+            raise click.UsageError("--points is for a range of thresholds; leave it out, or give a range with a colon.")
         if self.compare and self.prevalence is not None:
             raise click.UsageError(
                 "--compare is at the prevalence of the rows; leave out --prevalence, or compare two decision curves."
@@ -309,41 +337,46 @@ class DecisionCurveOptions:
 
     def _check_scores(self) -> None:
         """Refuse options that contradict each other about the adjustment of scores."""
-        if self.keep_scores and self.scores_from is not None:
-            raise click.UsageError("--keep-scores and --scores-from contradict each other; leave out one of them.")
+        if self.keep_scores and self.sample_prevalence is not None:
+            raise click.UsageError(
+                "--keep-scores and --sample-prevalence contradict each other; leave out one of them."
+            )
         if self.keep_scores and self.prevalence is None:
             raise click.UsageError("--keep-scores is for --prevalence; state it, or leave out --keep-scores.")
-        if self.compare and self.scores_from is not None:
-            raise click.UsageError("--compare does not adjust scores; leave out --scores-from.")
+        if self.compare and self.sample_prevalence is not None:
+            raise click.UsageError("--compare does not adjust scores; leave out --sample-prevalence.")
 
     @property
     def options(self) -> dict[str, Any]:
         """Options of `decide.net_benefit_curve` and `draw.decision_curve`."""
-        origin = None if self.keep_scores else self.scores_from or "sample"
-        return {"thresholds": self.thresholds, "prevalence": self.prevalence, "scores_from": origin}
+        origin = "deployment" if self.keep_scores else self.sample_prevalence
+        return {"thresholds": self.threshold_probabilities, "prevalence": self.prevalence, "sample_prevalence": origin}
 
     @property
-    def thresholds(self) -> list[float] | None:
+    def threshold_probabilities(self) -> list[float] | None:
         """All thresholds; None for the default ones."""
-        if self.at:
-            return sorted(self.at)
-        low, high = self._ends
+        if self._list:
+            return sorted(self._list)
+        low, high = self._range or _ENDS
         if self.points is not None:
             apart = (high - low) / (self.points - 1)
             return [*(_round(low + apart * place) for place in range(self.points - 1)), high]
-        return None if self.from_ is None and self.to is None else steps(low, high, most=MOST)
+        return None if self._range is None else steps(low, high, most=MOST)
 
     @property
     def few(self) -> Sequence[float] | None:
         """Thresholds that a table shows; None for all."""
-        if self.at or self.points is not None:
+        if self._list or self.points is not None:
             return None
-        return _USUAL if self.from_ is None and self.to is None else steps(*self._ends, most=FEW)
+        return _USUAL if self._range is None else steps(*self._range, most=FEW)
 
     @property
-    def _ends(self) -> tuple[float, float]:
-        low, high = _ENDS
-        return low if self.from_ is None else self.from_, high if self.to is None else self.to
+    def _list(self) -> tuple[float, ...]:
+        return () if isinstance(self.thresholds, ThresholdRange) else self.thresholds
+
+    @property
+    def _range(self) -> ThresholdRange | None:
+        return self.thresholds if isinstance(self.thresholds, ThresholdRange) else None
 
 
 @command("benefit", examples=_BENEFIT_EXAMPLES)
@@ -361,7 +394,9 @@ def benefit(
     few = curve_options.few if output.is_page else None
     total, notes = len(set(results.columns["threshold"])), list(results.data["notes"])
     if few and len(few) < total:
-        notes.append(f"{len(few)} of {total} thresholds are shown; --at or --points shows others, --format csv all.")
+        notes.append(
+            f"{len(few)} of {total} thresholds are shown; --thresholds or --points shows others, --format csv all."
+        )
     data = {**results.data, "notes": notes}
     print_messages(adjusted_headline(reading, data), data, output, inferred=reading.positive is None)
     page = differences_page if curve_options.compare else decision_curve_page
@@ -389,7 +424,7 @@ def _compare_curves(
     from baserate import decide
 
     read = read_rows(reading, quiet=output.quiet)
-    return decide.net_benefit_difference(read, thresholds=curve_options.thresholds, level=level)
+    return decide.net_benefit_difference(read, thresholds=curve_options.threshold_probabilities, level=level)
 
 
 _CORNERS = {"cost": "probability cost", "brier": "cost proportion"}

@@ -450,8 +450,9 @@ def _describe_class_decisions(data: Mapping[str, Any], costs_file: str) -> str:
     refer = data["refer"]
     referral = "" if refer is None else f", or is referred at a cost of {refer:g} if that is cheaper"
     sentence = f"each row gets the class of least expected cost by {costs_file}{referral}."
-    if "to" in data:
-        shares = (f"{shorten_label(name)} {100 * share:.4g}\N{NO-BREAK SPACE}%" for name, share in data["to"].items())
+    if "deployment" in data:
+        each = data["deployment"]["prevalences"]
+        shares = (f"{shorten_label(name)} {100 * share:.4g}\N{NO-BREAK SPACE}%" for name, share in each.items())
         sentence = f"at shares of {', '.join(shares)}, {sentence}"
     return sentence[:1].upper() + sentence[1:]
 

@@ -84,8 +84,8 @@ def hide(*names: str) -> Variant:
 def flag_of(name: str) -> str:
     """Return the flag of an option.
 
-    >>> flag_of("n_bootstrap"), flag_of("from_")
-    ('--n-bootstrap', '--from')
+    >>> flag_of("n_bootstrap"), flag_of("format_")
+    ('--n-bootstrap', '--format')
     """
     return f"--{name.strip('_').replace('_', '-')}"
 

@@ -56,7 +56,7 @@ _APPLY_EXAMPLES = """
 # calibrated probabilities beside the scores
 baserate apply calibrator.json people.csv -o calibrated.csv
 # files of any size and format, with a name for the new column
-baserate apply calibrator.json 'parts/*.parquet' -o out.parquet --score risk --to p
+baserate apply calibrator.json 'parts/*.parquet' -o out.parquet --score risk --name p
 # in the middle of a pipe
 zcat people.csv.gz | baserate apply calibrator.json - -o - | head
 # both probabilities of a Venn–Abers calibrator
@@ -80,7 +80,7 @@ class ApplyOptions:
         option(default="that of the calibrator or policy"),
         "Column with the scores; of several classes CLASS=COLUMN,….",
     ] = None
-    to: Annotated[
+    name: Annotated[
         NewName,
         option(default="action, or that of the score and _calibrated"),
         "Name of the new column; of several classes CLASS=NAME,….",
@@ -124,13 +124,16 @@ def apply(apply_options: ApplyOptions) -> None:
     if isinstance(loaded, Policy):
         settings |= {
             "score": apply_options.score,
-            "to": apply_options.to,
+            "name": apply_options.name,
             "id": apply_options.id_,
             "chances": apply_options.chances,
         }
         settings |= {"group": apply_options.group or None}
     else:
-        settings |= {"score": parse_columns(loaded, apply_options.score), "to": parse_columns(loaded, apply_options.to)}
+        settings |= {
+            "score": parse_columns(loaded, apply_options.score),
+            "name": parse_columns(loaded, apply_options.name),
+        }
         settings |= {"bounds": apply_options.bounds}
     write_rows(loaded, apply_options.file, apply_options.path, quiet=apply_options.quiet, **settings)
 
@@ -237,7 +240,7 @@ def _write_sql(loaded: "Calibrator | MulticlassCalibrator | Policy", export: Exp
             score=export.score,
             group=export.group or None,
             id=export.id,
-            to=export.name,
+            name=export.name,
             chances=export.chances,
         )
     else:

@@ -243,7 +243,7 @@ class Recalibration:
     no_recalibration: Annotated[
         bool, "Scores taken as calibrated probabilities, not recalibrated on the validation data."
     ] = False
-    at: Annotated[
+    sample_prevalence: Annotated[
         str | None,
         option(
             type=_check_shares,
@@ -254,9 +254,9 @@ class Recalibration:
         ),
     ] = None
 
-    def read_at(self, validation: "Tallies | MulticlassRows | None") -> float | dict[object, float]:
-        """Return the prevalence of --at, or of several classes their shares."""
+    def read_sample_prevalence(self, validation: "Tallies | MulticlassRows | None") -> float | dict[object, float]:
+        """Return the prevalence of --sample-prevalence, or of several classes their shares."""
         from baserate import MulticlassRows
 
-        text = str(self.at)
+        text = str(self.sample_prevalence)
         return _read_class_shares(text, validation) if isinstance(validation, MulticlassRows) else read_prevalence(text)

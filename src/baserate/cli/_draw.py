@@ -344,7 +344,7 @@ def _call_likelihood_ratio(bins: Annotated[CurveBins, omit("scores", "labels", "
     # net benefit at the usual threshold probabilities
     baserate draw decision-curve {_FILE} -o benefit.svg
     # at a prevalence of 2 %
-    baserate draw decision-curve {_FILE} --prevalence 2% --to 0.2 -o benefit.svg
+    baserate draw decision-curve {_FILE} --prevalence 2% --thresholds 0:20% -o benefit.svg
     """,
     reading=Reading,
 )
@@ -379,7 +379,7 @@ class PrevalenceCurveOptions(MeasureSettings):
         "Threshold: scores at or above it are flagged.",
     ] = None
     measures: Annotated[MeasureNames, option(default="precision and NPV"), "Measures of decisions, with commas."] = ()
-    at: Annotated[PrevalenceShare, "Prevalence in deployment to mark, such as 0.02 or 2%."] = None
+    prevalence: Annotated[PrevalenceShare, "Prevalence in deployment to mark, such as 0.02 or 2%."] = None
     linear: Annotated[bool, "Linear prevalence axis rather than a logarithmic one."] = False
     level: Level = 0.95
 
@@ -388,12 +388,12 @@ class PrevalenceCurveOptions(MeasureSettings):
     "prevalence",
     f"""
     # PPV and NPV, with 2 % marked
-    baserate draw prevalence {_FILE} --threshold 0.3 --at 2% -o prevalence.svg
+    baserate draw prevalence {_FILE} --threshold 0.3 --prevalence 2% -o prevalence.svg
     """,
 )
 def _call_prevalence(curve: PrevalenceCurveOptions) -> Call:
     measures = bind_settings(curve.to_settings(), curve.measures)
-    settings = {name: getattr(curve, name) for name in ("threshold", "at", "level")}
+    settings = {name: getattr(curve, name) for name in ("threshold", "prevalence", "level")}
     return Call({**({"measures": measures} if measures else {}), "log": not curve.linear, **settings})
 
 

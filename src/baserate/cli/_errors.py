@@ -22,7 +22,7 @@ FINE, UNMET, USAGE, DATA, INTERNAL = 0, 1, 2, 3, 4
 INTERRUPTED, BROKEN_PIPE = 130, 141  # what a shell reports of SIGINT and SIGPIPE
 
 
-_FLAGS = {"to": ("name", "to"), "scores": ("scores", "score"), "labels": ("labels", "scores")}
+_FLAGS = {"scores": ("scores", "score"), "labels": ("labels", "scores")}
 """Options of the library -> flags that commands have for them, the first choice first, if not just that name."""
 _WORDINGS = {
     "all labels": "evaluate all of them: `baserate measure` with --scores or --predicted, and without --cluster.",
@@ -35,7 +35,7 @@ _WORDINGS = {
     "labelled rows": "evaluate them with `baserate measure`",
     "list measures": "`baserate list measures` lists them.",
     "one model": "give one --score.",
-    "one prevalence": "for it, name one prevalence with --to instead of --curve.",
+    "one prevalence": "for it, name one prevalence with --prevalence instead of --curve.",
     "otherwise": "--otherwise pass, flag or refer",
     "two labels": "name both classes with --positive and --negative.",
     "validation": "give labelled data to recalibrate them on, with --validation.",

@@ -120,15 +120,15 @@ def describe_adjustment(results: "Results", before: "Tallies", to: float | Mappi
         return results
     pooled = before.pooled(next(iter(before.models)))
     where = {"prevalences": dict(to)} if isinstance(to, Mapping) else {"prevalence": to}
-    header = {"prevalence": pooled.prevalence, "weighted": pooled.weighted, "to": where}
+    header = {"prevalence": pooled.prevalence, "weighted": pooled.weighted, "deployment": where}
     return replace(results, data={**results.data, **header})
 
 
 def adjusted_headline(reading: Reading, data: Any) -> str:  # noqa: ANN401  (what Results hold)
     """One line on what was read, and on the prevalence it is adjusted to."""
-    if "to" not in data:
+    if "deployment" not in data:
         return headline(reading, data)
-    each = data["to"].get("prevalences") or {"": data["to"]["prevalence"]}
+    each = data["deployment"].get("prevalences") or {"": data["deployment"]["prevalence"]}
     where = ", ".join(f"{shorten_label(name)} {100 * share:.4g}%".strip() for name, share in each.items())
     return f"{headline(reading, data)} · adjusted to {where} prevalence"
 

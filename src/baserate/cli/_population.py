@@ -118,7 +118,7 @@ def measure(
     typed = choice.measures
     bound = bind_settings(settings.to_settings(), () if "all" in typed else typed)
     measures = choose_measures(typed) if "all" in typed or not bound else each_measure_once(bound)
-    summary = library.summary(request.population(), *measures, points=choice.points, at=choice.threshold)
+    summary = library.summary(request.population(), *measures, points=choice.points, thresholds=choice.threshold)
     results = request.label_results(summary)
     _print_messages(results, output)
     print_results(results, lambda: measures_page(results, output.digits), output)

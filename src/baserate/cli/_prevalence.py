@@ -66,8 +66,10 @@ class PrevalenceOptions(Recalibration):
     calibrator: Annotated[FileName, "File for a calibrator at the estimated prevalence, for `baserate apply`."] = None
 
     def __post_init__(self) -> None:
-        if self.at and not self.no_recalibration:
-            raise click.UsageError("--at is for probabilities without recalibration; add --no-recalibration.")
+        if self.sample_prevalence and not self.no_recalibration:
+            raise click.UsageError(
+                "--sample-prevalence is for probabilities without recalibration; add --no-recalibration."
+            )
         if self.calibrator == "-":
             raise click.UsageError("--calibrator writes a file beside the numbers, which go to stdout; name one.")
         if self.calibrator:
@@ -81,7 +83,7 @@ class PrevalenceOptions(Recalibration):
         names = method_options(name, many=several)
         stated: dict[str, Any] = {
             "recalibrate": False if self.no_recalibration else None,
-            "at": self.at,
+            "sample_prevalence": self.sample_prevalence,
             "alpha": self.alpha,
             "bins": self.bins,
             "threshold": self._decision_threshold(name) if "threshold" in names else None,
@@ -92,7 +94,11 @@ class PrevalenceOptions(Recalibration):
         if idle:
             flag = "no-recalibration" if idle[0] == "recalibrate" else idle[0]
             estimator = f"{name} of several classes" if several else name
-            other = "add --method mlls, or " if name == DEFAULT_METHOD and idle[0] in ("recalibrate", "at") else ""
+            other = (
+                "add --method mlls, or "
+                if name == DEFAULT_METHOD and idle[0] in ("recalibrate", "sample_prevalence")
+                else ""
+            )
             raise click.UsageError(f"--{flag} has no use for {estimator}; {other}leave it out.")
         return {each: value for each, value in stated.items() if value is not None and each in names}
 
@@ -143,8 +149,8 @@ def prevalence(
     target: Any
     validation: Any
     target, validation = read_target(deployment, quiet=output.quiet)
-    if prevalence_options.at:
-        options["at"] = prevalence_options.read_at(validation)
+    if prevalence_options.sample_prevalence:
+        options["sample_prevalence"] = prevalence_options.read_sample_prevalence(validation)
     method, level = prevalence_options.method, prevalence_options.level
     estimate: Any = shift.estimate_prevalence(target, validation, method=method, level=level, **options)
     results = shift.prevalence_summary(
@@ -219,10 +225,10 @@ class ExpectOptions(Recalibration):
     level: Level = 0.95
 
     def __post_init__(self) -> None:
-        if self.at and not (self.no_recalibration and self.assume == _LABEL_SHIFT):
+        if self.sample_prevalence and not (self.no_recalibration and self.assume == _LABEL_SHIFT):
             raise click.UsageError(
-                "--at is for probabilities that are adjusted to another prevalence; add --assume label-shift and "
-                "--no-recalibration."
+                "--sample-prevalence is for probabilities that are adjusted to another prevalence; add "
+                "--assume label-shift and --no-recalibration."
             )
 
     def check(self, deployment: DeploymentOptions) -> None:
@@ -274,8 +280,8 @@ def expect(
     validation: Any
     target, validation = read_target(deployment, quiet=output.quiet)
     options: dict[str, Any] = {"recalibrate": False} if expect_options.no_recalibration else {}
-    if expect_options.at:
-        options["at"] = expect_options.read_at(validation)
+    if expect_options.sample_prevalence:
+        options["sample_prevalence"] = expect_options.read_sample_prevalence(validation)
     results = shift.performance_summary(
         target,
         validation,

@@ -53,7 +53,7 @@ _FILE = "people.csv --truth sick --score risk"
 class ShiftOptions(SamplingRatios):
     """Options of a prevalence shift: the prevalence, or a curve, and the measures."""
 
-    to: Annotated[
+    prevalence: Annotated[
         ClassShares,
         "Prevalence in deployment, such as 0.02 or 2%; of several classes a share for each: cat=0.2,dog=0.8.",
     ] = None
@@ -73,12 +73,12 @@ class ShiftOptions(SamplingRatios):
 
     def __post_init__(self) -> None:
         sampling = self.over_sampled if self.under_sampled is None else self.under_sampled
-        ways = {"--to": self.to, "--gamma": self.gamma, "--under-sampled and --over-sampled": sampling}
+        ways = {"--prevalence": self.prevalence, "--gamma": self.gamma, "--under-sampled and --over-sampled": sampling}
         flags = [name for name, value in {**ways, "--curve": self.curve or None}.items() if value is not None]
         if not flags:
             raise click.UsageError(
-                "the prevalence in deployment is missing; give one, such as --to 0.02, or --gamma, --under-sampled or "
-                "--over-sampled, or all prevalences with --curve."
+                "the prevalence in deployment is missing; give one, such as --prevalence 0.02, or --gamma, "
+                "--under-sampled or --over-sampled, or all prevalences with --curve."
             )
         if len(flags) > 1:
             raise click.UsageError(f"{flags[0]} and {flags[1]} both state the prevalence; give one of them.")
@@ -97,9 +97,9 @@ class ShiftOptions(SamplingRatios):
     "shift",
     examples=f"""
     # at a prevalence of 2 %
-    baserate shift {_FILE} --to 0.02
+    baserate shift {_FILE} --prevalence 0.02
     # by group, a few measures, for a program
-    baserate shift {_FILE} --to 2% --group site --measures npv,brier --json
+    baserate shift {_FILE} --prevalence 2% --group site --measures npv,brier --json
     # a sample with every tenth negative
     baserate shift sample.csv --truth fraud --score p --under-sampled 10
     # against the prevalence
@@ -107,7 +107,7 @@ class ShiftOptions(SamplingRatios):
     # such a curve, to plot
     baserate shift {_FILE} --curve --measures precision -o curve.csv
     # several classes, from labels
-    baserate shift pets.csv --truth is --predicted called --to cat=0.2,dog=0.7,fish=0.1
+    baserate shift pets.csv --truth is --predicted called --prevalence cat=0.2,dog=0.7,fish=0.1
     """,
 )
 def shift(
@@ -127,9 +127,11 @@ def shift(
     from baserate import Tallies
     from baserate.cli._measure import parse_class_measures
 
-    several = isinstance(shift_options.to, dict)
+    several = isinstance(shift_options.prevalence, dict)
     if several and (reading.score or reading.positive or reading.negative):
-        raise click.UsageError("of two classes, --to is the share of the positive one alone, such as --to 0.02.")
+        raise click.UsageError(
+            "of two classes, --prevalence is the share of the positive one alone, such as --prevalence 0.02."
+        )
     if not (several or classes.is_requested or may_have_many_classes(reading)):
         bound = shift_options.bind_measures(settings)  # before reading, so that errors come at once
         _shift_binary(read_tallies(reading, quiet=output.quiet), reading, bound, intervals, output)
@@ -155,10 +157,10 @@ def _shift_binary(
     from baserate import shift as library
     from baserate.cli._prevalence_page import shift_page
 
-    assert not isinstance(shift_options.to, dict)  # noqa: S101  (for the type checker)
+    assert not isinstance(shift_options.prevalence, dict)  # noqa: S101  (for the type checker)
     results = library.summary(
         tallies,
-        to=shift_options.to,
+        prevalence=shift_options.prevalence,
         gamma=shift_options.odds_ratio,
         measures=shift_options.bound_measures,
         threshold=list(shift_options.threshold) or None,
@@ -180,10 +182,10 @@ def _shift_multiclass(
     from baserate.cli._prevalence_page import shift_class_page
 
     _check_classes(shift_options, data.labels)
-    assert isinstance(shift_options.to, dict)  # noqa: S101  (for the type checker)
+    assert isinstance(shift_options.prevalence, dict)  # noqa: S101  (for the type checker)
     results = library.class_summary(
         data,
-        to=match_classes(shift_options.to, data.labels),
+        prevalence=match_classes(shift_options.prevalence, data.labels),
         measures=parse_class_measures(shift_options.measures),
         averages=read_averages(classes.average, data.labels),
         costs=read_costs(classes.costs),
@@ -196,9 +198,11 @@ def _check_classes(shift_options: ShiftOptions, labels: Sequence[object]) -> Non
     """Refuse options for two classes alone."""
     message = f"{{}} is for two classes, and the data have {len(labels)}; leave it out."
     refuse_given(shift_options, ("curve", "threshold"), message)
-    if not isinstance(shift_options.to, dict):
+    if not isinstance(shift_options.prevalence, dict):
         shares = ",".join(f"{label}=…" for label in labels[:10]) + (",…" if len(labels) > 10 else "")
-        raise click.UsageError(f"the data have {len(labels)} classes; give each a share in deployment: --to {shares}")
+        raise click.UsageError(
+            f"the data have {len(labels)} classes; give each a share in deployment: --prevalence {shares}"
+        )
 
 
 def _print_curve(
@@ -233,10 +237,10 @@ class RepriorOptions(SamplingRatios):
     scores: Annotated[
         ColumnList, "Columns with a probability for each class: p_ for p_cat and p_dog, or cat=c1,dog=c2."
     ] = ()
-    from_: Annotated[
+    sample_prevalence: Annotated[
         ClassShares, "Prevalence at which the scores are calibrated, such as 0.5; of several classes cat=0.5,dog=0.5."
     ] = None
-    to: Annotated[ClassShares, "Prevalence in deployment, in the same form."] = None
+    prevalence: Annotated[ClassShares, "Prevalence in deployment, in the same form."] = None
     name: Annotated[
         NewName,
         option(default="that of the score and _corrected"),
@@ -255,19 +259,22 @@ class RepriorOptions(SamplingRatios):
     def _check_prior(self) -> None:
         """Refuse prevalences and sampling ratios that contradict each other."""
         ratio = self.odds_ratio
-        if ratio is not None and (self.from_ is not None or self.to is not None or self.scores):
+        if ratio is not None and (self.sample_prevalence is not None or self.prevalence is not None or self.scores):
             raise click.UsageError(
-                "--gamma, --under-sampled and --over-sampled are for two classes, instead of --from and --to."
+                "--gamma, --under-sampled and --over-sampled are for two classes, instead of --sample-prevalence and "
+                "--prevalence."
             )
-        if ratio is None and (self.from_ is None or self.to is None):
+        if ratio is None and (self.sample_prevalence is None or self.prevalence is None):
             raise click.UsageError(
-                "a prevalence is missing; give both, such as --from 0.5 --to 0.02, or how rows were sampled, such as "
-                "--under-sampled 10."
+                "a prevalence is missing; give both, such as --sample-prevalence 0.5 --prevalence 0.02, or how rows "
+                "were sampled, such as --under-sampled 10."
             )
-        if ratio is None and any(isinstance(each, dict) != bool(self.scores) for each in (self.from_, self.to)):
+        if ratio is None and any(
+            isinstance(each, dict) != bool(self.scores) for each in (self.sample_prevalence, self.prevalence)
+        ):
             raise click.UsageError(
-                "of several classes give each a share, such as cat=0.2,dog=0.8, in both --from and --to, and columns "
-                "with --scores; of two classes the prevalence alone, and --score."
+                "of several classes give each a share, such as cat=0.2,dog=0.8, in both --sample-prevalence and "
+                "--prevalence, and columns with --scores; of two classes the prevalence alone, and --score."
             )
 
     def _check_places(self) -> None:
@@ -290,32 +297,26 @@ class RepriorOptions(SamplingRatios):
     "reprior",
     examples="""
     # from a training prevalence of 50 % to 2 %
-    baserate reprior people.csv --score risk --from 0.5 --to 0.02 -o out.parquet
+    baserate reprior people.csv --score risk --sample-prevalence 0.5 --prevalence 0.02 -o out.parquet
     # trained on every tenth negative
     baserate reprior people.csv --score risk --under-sampled 10 --name p -o out.csv
     # the calibrator itself, for `baserate apply` and `baserate export`
-    baserate reprior --score risk --from 0.5 --to 0.02 --calibrator calibrator.json
+    baserate reprior --score risk --sample-prevalence 0.5 --prevalence 0.02 --calibrator calibrator.json
     # several classes, a probability for each
-    baserate reprior pets.csv --scores p_ --from cat=0.5,dog=0.5 --to cat=0.2,dog=0.8 -o out.csv
+    baserate reprior pets.csv --scores p_ --sample-prevalence cat=0.5,dog=0.5 --prevalence cat=0.2,dog=0.8 -o out.csv
     """,
 )
 def reprior(options: RepriorOptions) -> None:
     """Adjust probabilities to another prevalence, row by row.
 
     Every row and column stays, and adjusted probabilities join them; nothing is fitted. Scores are probabilities that
-    are calibrated at the prevalence --from. The output is written whole or not at all.
+    are calibrated at --sample-prevalence. The output is written whole or not at all.
     """
-    from baserate import OptionError
-
     calibrator = _make_calibrator(options)
     columns = parse_columns(calibrator, options.name) if options.name else _name_columns(calibrator)
-    settings = {"score": None, "to": columns, "missing": options.missing}
+    settings = {"score": None, "name": columns, "missing": options.missing}
     if options.path is not None:
-        try:
-            write_rows(calibrator, options.file, options.path, quiet=options.quiet, **settings)
-        except OptionError as error:
-            # The library's to= is --name of this command, whose --to is the prevalence.
-            raise error.with_options({"to": "name"}) from error
+        write_rows(calibrator, options.file, options.path, quiet=options.quiet, **settings)
     if not options.quiet:
         _print_example(calibrator)
     if options.calibrator is not None:
@@ -330,13 +331,18 @@ def _make_calibrator(options: RepriorOptions) -> "Calibrator | MulticlassCalibra
     ratio = options.odds_ratio
     if ratio is not None:
         # γ multiplies odds, whatever the prevalence: 0.5 stands for any.
-        calibrator = reprior_calibrator(from_=0.5, to=prevalence_of_gamma(ratio, at=0.5))
-    elif isinstance(options.from_, dict) and isinstance(options.to, dict):
-        calibrator = reprior_calibrator(from_=options.from_, to=match_classes(options.to, list(options.from_)))
+        calibrator = reprior_calibrator(
+            sample_prevalence=0.5, prevalence=prevalence_of_gamma(ratio, sample_prevalence=0.5)
+        )
+    elif isinstance(options.sample_prevalence, dict) and isinstance(options.prevalence, dict):
+        calibrator = reprior_calibrator(
+            sample_prevalence=options.sample_prevalence,
+            prevalence=match_classes(options.prevalence, list(options.sample_prevalence)),
+        )
     else:
-        assert options.from_ is not None  # noqa: S101  (for the type checker)
-        assert options.to is not None  # noqa: S101  (for the type checker)
-        calibrator = reprior_calibrator(from_=options.from_, to=options.to)
+        assert options.sample_prevalence is not None  # noqa: S101  (for the type checker)
+        assert options.prevalence is not None  # noqa: S101  (for the type checker)
+        calibrator = reprior_calibrator(sample_prevalence=options.sample_prevalence, prevalence=options.prevalence)
     if isinstance(calibrator, MulticlassCalibrator):
         return replace(calibrator, columns=_class_columns(options.scores, calibrator.labels))
     return replace(calibrator, columns={"score": str(options.score)})

@@ -250,7 +250,9 @@ def read_prior(text: str) -> Prior:
     return {name: each / total for name, each in shares_by_class.items()}
 
 
-def match_classes(shares: Mapping[str, float], labels: Sequence[object], *, flag: str = "--to") -> dict[object, float]:
+def match_classes(
+    shares: Mapping[str, float], labels: Sequence[object], *, flag: str = "--prevalence"
+) -> dict[object, float]:
     """Match each name with a class; all classes must occur."""
     from baserate.read import LabelText, resolve_label
 

@@ -242,7 +242,7 @@ def cost_curves(
         EstimateRequest(level)
     if prevalence is not None:
         check_prevalence("prevalence", prevalence)
-    adjusted = tallies if prevalence is None else reweigh(tallies, to=prevalence)
+    adjusted = tallies if prevalence is None else reweigh(tallies, prevalence=prevalence)
 
     def columns(tally: Tally) -> dict[str, Any]:
         return _curve_columns(tally, kind, points, level)
@@ -474,11 +474,13 @@ def _reweigh_table(table: Any, prevalence: Any) -> Any:  # noqa: ANN401  (either
         return table
     if isinstance(table, Counts):
         check_prevalence("prevalence", prevalence)
-        return reweigh(table, to=prevalence)
+        return reweigh(table, prevalence=prevalence)
     if np.ndim(prevalence) == 0 and not isinstance(prevalence, Mapping):
         what = f"{keyword('prevalence', prevalence)} is one share for {len(table.labels)} classes"
         raise OptionError(what, remedy="give one for each.", option="prevalence", value=prevalence)
-    return reweigh(table, to=dict(zip(table.labels, check_shares("prevalence", prevalence, table.labels), strict=True)))
+    return reweigh(
+        table, prevalence=dict(zip(table.labels, check_shares("prevalence", prevalence, table.labels), strict=True))
+    )
 
 
 def _class_shares(table: Table) -> dict[object, float]:
@@ -583,7 +585,7 @@ def cheapest_thresholds(
             "threshold": [threshold],
             "cost": [fnr(counts) * x + fpr(counts) * (1 - x)],
             "trivial": [min(x, 1 - x)],
-            "expected_cost": [expected_cost(reweigh(counts, to=prevalence), costs=costs)],
+            "expected_cost": [expected_cost(reweigh(counts, prevalence=prevalence), costs=costs)],
             "why": [None],
         }
 

@@ -352,27 +352,27 @@ class Decisions:
         names = (*self.labels, REFER)  # last, so that the code −1 indexes it
         return [names[code] for code in self.codes.tolist()]
 
-    def confusion(self, rows: MulticlassRows, *, shares: Shares | None = None) -> Confusion:
+    def confusion(self, rows: MulticlassRows, *, prevalence: Shares | None = None) -> Confusion:
         """Tabulate these decisions against the true classes, without referred rows.
 
         Parameters
         ----------
         rows
             The rows that were decided, with their true classes.
-        shares
+        prevalence
             Share of each class to reweight all rows to; as in the rows by default.
         """
-        reweighed = reweigh_rows(self._check_length(rows), shares)
-        return replace(_decision_confusion(self.costs, reweighed, self.codes), reweighed=shares is not None)
+        reweighed = reweigh_rows(self._check_length(rows), prevalence)
+        return replace(_decision_confusion(self.costs, reweighed, self.codes), reweighed=prevalence is not None)
 
-    def referred_mass(self, rows: MulticlassRows, *, shares: Shares | None = None) -> Floats:
+    def referred_mass(self, rows: MulticlassRows, *, prevalence: Shares | None = None) -> Floats:
         """Return the mass of each class that is referred, in the order of `labels`; parameters as of `confusion`."""
-        reweighed = reweigh_rows(self._check_length(rows), shares).only(self.is_referred)
+        reweighed = reweigh_rows(self._check_length(rows), prevalence).only(self.is_referred)
         masses: Floats = np.zeros(len(self.labels))
         masses[_label_positions(rows.labels, self.costs)] = reweighed.support
         return masses
 
-    def results(self, rows: MulticlassRows, *, shares: Shares | None = None, level: float | None = 0.95) -> Results:
+    def results(self, rows: MulticlassRows, *, prevalence: Shares | None = None, level: float | None = 0.95) -> Results:
         """Compare expected and realized cost per row with those of deciding for the most probable class.
 
         The two costs agree, up to chance, if the posteriors are calibrated. A note warns if those of these decisions
@@ -382,7 +382,7 @@ class Decisions:
         ----------
         rows
             The rows that were decided, with their true classes.
-        shares
+        prevalence
             Share of each class to reweight both costs to. The posteriors should fit these shares: see `shift.reprior`.
         level
             Confidence level of the intervals of the realized cost; None for no intervals.
@@ -399,12 +399,14 @@ class Decisions:
         >>> [(row["rule"], row["realised"]) for row in least_cost(rows, triage).results(rows).rows()]
         [('least cost', 1.5), ('highest probability', 4.5)]
         """
-        reweighed = reweigh_rows(self._check_length(rows), shares)
+        reweighed = reweigh_rows(self._check_length(rows), prevalence)
         likeliest = _label_positions(rows.labels, self.costs)[rows.decision()]
         at_likeliest = _expected_costs(rows.score, rows.labels, self.costs)[np.arange(len(rows)), likeliest]
         both = [(self.codes, self.cost), (likeliest, at_likeliest)]
         expected = [_weighted_mean(cost, reweighed) for _, cost in both]
-        realised = [self._realized_cost(reweighed, codes, level, known_shares=shares is not None) for codes, _ in both]
+        realised = [
+            self._realized_cost(reweighed, codes, level, known_shares=prevalence is not None) for codes, _ in both
+        ]
         columns: dict[str, list[Any]] = {
             "rule": [LEAST_COST, "highest probability"],
             "expected": expected,
@@ -507,7 +509,7 @@ def reweigh_rows(rows: MulticlassRows, shares: Shares | None) -> MulticlassRows:
     if shares is None:
         return rows
     table = rows.confusion()
-    factor = reweigh(table, to=check_shares("shares", shares, rows.labels)).truth / table.truth
+    factor = reweigh(table, prevalence=check_shares("prevalence", shares, rows.labels)).truth / table.truth
     # `reweigh` refuses classes without rows, so no factor is 0/0.
     return replace(rows, weight=factor[rows.truth] * (1.0 if rows.weight is None else rows.weight))
 

@@ -47,8 +47,8 @@ from baserate.shift import check_prevalence, reprior_threshold as score_threshol
 STRATEGIES = ("model", "all", "none")
 _TOLERANCE = 1e-12
 """Difference that rounding can cause."""
-CalibrationPrevalence = float | Literal["sample"] | None
-"""Prevalence at which scores are calibrated: a number, or that of the sample; None keeps the scores."""
+CalibrationPrevalence = float | Literal["deployment"] | None
+"""Prevalence at which scores are calibrated: a number, or the deployment prevalence; None is that of the data."""
 
 
 @accepts_predictions("tallies")
@@ -57,7 +57,7 @@ def net_benefit_curve(
     *,
     thresholds: npt.ArrayLike | None = None,
     prevalence: float | None = None,
-    scores_from: CalibrationPrevalence = "sample",
+    sample_prevalence: CalibrationPrevalence = None,
     level: float | None = 0.95,
     **predictions: Unpack[PredictionOptions],
 ) -> Results:
@@ -77,9 +77,9 @@ def net_benefit_curve(
         Threshold probabilities from 0 to below 1; 0.01 to 0.99 by default.
     prevalence
         Deployment prevalence, where it is not that of the data.
-    scores_from
-        Prevalence at which the scores are calibrated: that of the "sample", or a number, such as that of the training
-        data. None keeps the scores: they are calibrated at the deployment prevalence already, or are to be evaluated
+    sample_prevalence
+        Prevalence at which the scores are calibrated, such as that of the training data; that of the data by default.
+        "deployment" keeps the scores: they are calibrated at the deployment prevalence already, or are to be evaluated
         unadjusted.
     level
         Confidence level of the intervals, each threshold by itself; None for no intervals.
@@ -101,7 +101,7 @@ def net_benefit_curve(
     >>> results.data["useful"]
     [{'model': None, 'group': None, 'ranges': [[0.3, 0.3]]}]
     >>> net_benefit_curve(t, thresholds=[0.1], prevalence=0.1).data["scores"]
-    {'adjusted': True, 'from': 0.4, 'to': 0.1}
+    {'adjusted': True, 'sample_prevalence': 0.4, 'prevalence': 0.1}
     """
     check_tallies(tallies)
     at = as_threshold_probabilities(thresholds)
@@ -109,8 +109,8 @@ def net_benefit_curve(
         EstimateRequest(level)
     if prevalence is not None:
         check_prevalence("prevalence", prevalence)
-    adjusted = tallies if prevalence is None else reweigh(tallies, to=prevalence)
-    adjustments = _score_adjustments(tallies, scores_from, prevalence)
+    adjusted = tallies if prevalence is None else reweigh(tallies, prevalence=prevalence)
+    adjustments = _score_adjustments(tallies, sample_prevalence, prevalence)
     size = 3 * sum(len(tally.score) for *_, tally in adjusted.walk())
     # The digest in the header is computed in another thread while the curves are tabulated.
     with run_in_background(lambda: results_data(adjusted, []), size=size) as head:
@@ -130,20 +130,20 @@ def _score_adjustments(
     tallies: Tallies, origin: CalibrationPrevalence, prevalence: float | None
 ) -> dict[str, Adjustment]:
     """Return the adjustment of the scores of each model; empty where they are kept."""
-    if origin is None or (origin == "sample" and prevalence is None):
+    if origin == "deployment" or (origin is None and prevalence is None):
         return {}
-    if origin != "sample":
-        if isinstance(origin, str):
-            what = f"scores_from is {origin!r}; expected 'sample', a prevalence or None."
-            raise OptionError(what, option="scores_from", value=origin)
-        check_prevalence("scores_from", origin)
+    if isinstance(origin, str):
+        what = f"sample_prevalence is {origin!r}; expected a prevalence, 'deployment' or None."
+        raise OptionError(what, option="sample_prevalence", value=origin)
+    if origin is not None:
+        check_prevalence("sample_prevalence", origin)
     adjustments = {}
     for model in tallies.models:
         # Of all groups together: a score is adjusted equally in each of them.
         own = tallies.pooled(model).prevalence
         if not 0 < own < 1:
             raise NotBinaryError("there is only one class, so no prevalence to adjust to", remedy="give both classes.")
-        from_ = own if origin == "sample" else float(origin)
+        from_ = own if origin is None else float(origin)
         adjustments[model] = Adjustment(from_, own if prevalence is None else float(prevalence))
     return adjustments
 
@@ -171,7 +171,7 @@ def adjust_thresholds(at: Floats, adjustment: Adjustment) -> Floats:
     """
     if adjustment.from_ == adjustment.to:
         return at
-    return score_threshold(at, from_=adjustment.from_, to=adjustment.to) * (1 - _TOLERANCE)
+    return score_threshold(at, sample_prevalence=adjustment.from_, prevalence=adjustment.to) * (1 - _TOLERANCE)
 
 
 def _describe_scores(
@@ -179,15 +179,15 @@ def _describe_scores(
 ) -> dict[str, Any]:
     """Describe whether scores were adjusted, and between which prevalences: data of the results, and their notes."""
     if not adjustments:
-        return {"scores": {"adjusted": False, "from": None, "to": prevalence}}
+        return {"scores": {"adjusted": False, "sample_prevalence": None, "prevalence": prevalence}}
     is_stated = prevalence is not None
     first, *others = adjustments.values()
     if all(other == first for other in others):
         where = f"to a prevalence of {first.to:.6g}, {'the scores ' if is_stated else ''}from {first.from_:.6g}"
-        prevalences: dict[str, Any] = {"from": first.from_, "to": first.to}
+        prevalences: dict[str, Any] = {"sample_prevalence": first.from_, "prevalence": first.to}
     else:
         where = "to the stated prevalence, the scores from that of each model" if is_stated else "for each model"
-        pairs = zip(("from", "to"), zip(*adjustments.values(), strict=True), strict=True)
+        pairs = zip(("sample_prevalence", "prevalence"), zip(*adjustments.values(), strict=True), strict=True)
         prevalences = {name: dict(zip(adjustments, values, strict=True)) for name, values in pairs}
     what, caveat = ("masses and scores", "; the prevalence is taken as known") if is_stated else ("scores", "")
     note = f"{what} were adjusted {where}{caveat}."

@@ -432,7 +432,7 @@ def on_raw_scores(policy: Policy, calibrator: Calibrator, /, *, scores: npt.Arra
     Examples
     --------
     >>> from baserate import Cut, calibration, decide
-    >>> halved = calibration.prevalence(at=0.5, to=0.2)
+    >>> halved = calibration.prevalence(sample_prevalence=0.5, prevalence=0.2)
     >>> policy = Policy(by_group={(): Cut((0.2, 0.5), ("pass", "refer", "flag"))}, otherwise="refuse")
     >>> decide.on_raw_scores(policy, halved, scores=[0.5, 0.8]).cut
     Cut(thresholds=(0.5, 0.8), actions=('pass', 'refer', 'flag'))

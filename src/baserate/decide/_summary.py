@@ -306,7 +306,7 @@ def multiclass_summary(
     costs: CostMatrix,
     *,
     refer: float | None = None,
-    shares: Shares | None = None,
+    prevalence: Shares | None = None,
     level: float | None = 0.95,
     **predictions: Unpack[PredictionOptions],
 ) -> Results:
@@ -322,8 +322,9 @@ def multiclass_summary(
         Cost of each decision for each true class.
     refer
         Cost of referring a row; without it all rows are decided.
-    shares
-        Share of each class in deployment. Posteriors and masses are adjusted to these from the shares of the rows.
+    prevalence
+        Deployment prevalence: the share of each class. Posteriors and masses are adjusted to these shares from those
+        of the rows.
     level
         Confidence level of the intervals; None for no intervals.
 
@@ -343,16 +344,16 @@ def multiclass_summary(
     """
     if not isinstance(rows, MulticlassRows):
         raise OptionError(f"rows are {type(rows).__name__}; expected MulticlassRows.", option="rows", value=rows)
-    to = None if shares is None else check_shares("shares", shares, rows.labels)
+    to = None if prevalence is None else check_shares("prevalence", prevalence, rows.labels)
     adjusted = rows if to is None else _adjust_posteriors(rows, to)
     decisions = least_cost(adjusted, costs, refer=refer)
-    costs_by_rule = decisions.results(adjusted, shares=to, level=level)
+    costs_by_rule = decisions.results(adjusted, prevalence=to, level=level)
     table = [*_cell_rows(decisions, adjusted, to), *_cost_rows(costs_by_rule, refer)]
     data = results_data(rows, rows.confusion(), [])
     data["notes"] = [*rows.intake.notes, *[_ADJUSTED_NOTE] * (to is not None), *costs_by_rule.data["notes"]]
     data |= {"refer": refer, "decisions": list(decisions.labels)}
     if to is not None:
-        data["to"] = dict(zip(map(str, rows.labels), to.tolist(), strict=True))
+        data["deployment"] = {"prevalences": dict(zip(map(str, rows.labels), to.tolist(), strict=True))}
     if level is not None:
         data["interval"] = {"level": level, "method": None, "seed": 0, "clusters": None}
     return Results({name: [row.get(name) for row in table] for name in _MULTICLASS_COLUMNS}, data)
@@ -360,18 +361,20 @@ def multiclass_summary(
 
 def _adjust_posteriors(rows: MulticlassRows, to: Floats) -> MulticlassRows:
     """Return rows with posteriors adjusted to other shares of the classes."""
-    reweighed = reweigh(rows.confusion(), to=to)  # raises an error where a class has no rows to reweight
-    score = reprior(rows.score, from_=rows.support / rows.total, to=to, labels=reweighed.labels)
+    reweighed = reweigh(rows.confusion(), prevalence=to)  # raises an error where a class has no rows to reweight
+    score = reprior(rows.score, sample_prevalence=rows.support / rows.total, prevalence=to, labels=reweighed.labels)
     return replace(rows, score=score)
 
 
 def _cell_rows(decisions: Decisions, rows: MulticlassRows, shares: Floats | None) -> Iterator[Row]:
-    table = decisions.confusion(rows, shares=shares).mass.tolist()
+    table = decisions.confusion(rows, prevalence=shares).mass.tolist()
     for label, line in zip(decisions.labels, table, strict=True):
         for other, mass in zip(decisions.labels, line, strict=True):
             yield {"rule": LEAST_COST, "measure": "cell", "class": label, "against": other, "value": mass}
     if decisions.refer is not None:
-        for label, mass in zip(decisions.labels, decisions.referred_mass(rows, shares=shares).tolist(), strict=True):
+        for label, mass in zip(
+            decisions.labels, decisions.referred_mass(rows, prevalence=shares).tolist(), strict=True
+        ):
             yield {"rule": LEAST_COST, "measure": "referred", "class": label, "value": mass}
 
 

@@ -280,7 +280,7 @@ def figure_data(data: Mixed, what: str, *, prevalence: float | None = None) -> F
         require_both_classes(each, what)
     if prevalence is None:
         return models
-    return FigureData(*(None if each is None else reweigh(each, to=prevalence) for each in models))
+    return FigureData(*(None if each is None else reweigh(each, prevalence=prevalence) for each in models))
 
 
 def tabulate_parts(data: FigureData, request: CurveRequest) -> dict[str, Results]:

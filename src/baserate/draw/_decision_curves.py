@@ -48,7 +48,7 @@ def decision_curve(
     *,
     thresholds: npt.ArrayLike | None = None,
     prevalence: float | None = None,
-    scores_from: CalibrationPrevalence = "sample",
+    sample_prevalence: CalibrationPrevalence = None,
     level: float | None = 0.95,
     ax: Axes | None = None,
     **predictions: Unpack[PredictionOptions],
@@ -65,7 +65,7 @@ def decision_curve(
         Threshold probabilities; 0.01 to 0.99 by default.
     prevalence
         Deployment prevalence, where it is not that of the data. The legend states the adjustment.
-    scores_from
+    sample_prevalence
         Prevalence at which the scores are calibrated, as in `decide.net_benefit_curve`.
     level
         Confidence level of the band; None for no band.
@@ -84,7 +84,7 @@ def decision_curve(
     >>> drawing.parts["useful"].rows()
     [{'model': None, 'group': None, 'low': 0.3, 'high': 0.3}]
     """
-    options: Any = {"thresholds": thresholds, "prevalence": prevalence, "scores_from": scores_from}
+    options: Any = {"thresholds": thresholds, "prevalence": prevalence, "sample_prevalence": sample_prevalence}
     table = net_benefit_curve(as_tallies(data), **options, level=level)
     parts = {name: _select_strategy(table, name) for name in ("model", "all", "none")}
     useful = [
@@ -127,9 +127,9 @@ def _paint_decision_curve(ax: Axes, parts: Parts) -> None:
 def _add_caption(ax: Axes, data: Mapping[str, Any]) -> None:
     """State the prevalence, and whether scores were adjusted, above the legend."""
     legend, scores = ax.get_legend(), data["scores"]
-    if legend is None or scores["to"] is None:
+    if legend is None or scores["prevalence"] is None:
         return
-    places = set(scores["to"].values()) if isinstance(scores["to"], Mapping) else {scores["to"]}
+    places = set(scores["prevalence"].values()) if isinstance(scores["prevalence"], Mapping) else {scores["prevalence"]}
     where = f"at {format_percent(places.pop())} prevalence, " if len(places) == 1 else ""
     legend.set_title(f"{where}scores {'' if scores['adjusted'] else 'not '}adjusted")
     legend.set_alignment("left")

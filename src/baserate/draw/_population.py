@@ -32,7 +32,7 @@ from baserate.draw._figure import (
     set_unit_limits,
 )
 from baserate.measure import curves
-from baserate.population import describe_population, table, thresholds
+from baserate.population import default_thresholds, describe_population, table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,7 +92,7 @@ def population(
 
 def _tabulate_densities(population: Population) -> Results:
     """Tabulate the density of each class; of discrete scores, the probability mass."""
-    score = thresholds(population, points=POINTS)[::-1]
+    score = default_thresholds(population, points=POINTS)[::-1]
     score = score[np.isfinite(score)]
     columns: dict[str, Any] = {name: [] for name in ("class", "score", "density", "mass")}
     for name, each in zip(_CLASSES, (population.negative, population.positive), strict=True):
@@ -108,7 +108,7 @@ def _tabulate_histogram(population: Population, sample: Tally) -> Results:
     """Tabulate the density of each class of the sample in bins of equal width; of discrete scores, the mass at each."""
     if is_discrete(population.negative) and is_discrete(population.positive):
         return _tabulate_atoms(sample)
-    score = thresholds(population)
+    score = default_thresholds(population)
     score = np.concatenate([score[np.isfinite(score)], sample.score])
     rows = float(sample.rows.sum())
     bins = int(np.clip(2 * rows ** (1 / 3), _FEWEST, _MOST))  # Rice rule

@@ -251,7 +251,7 @@ def thresholds(  # noqa: PLR0913  (each is something that is drawn, or not)
     selected = [as_measure(each) for each in measures or _DEFAULT_MEASURES]
     tallies = select_model(data, model)
     if prevalence is not None:
-        tallies = reweigh(tallies, to=prevalence)
+        tallies = reweigh(tallies, prevalence=prevalence)
     parts = {"curve": _tabulate_measures(pool_groups(tallies), selected, band=band, level=level)}
     marks = single_threshold_marks(tabulate_marks(tallies, threshold, policy))
     if len(marks):
@@ -325,7 +325,7 @@ def prevalence(  # noqa: PLR0913  (each is something that is drawn, or not)
     *,
     threshold: float | Mapping[str, float] | None = None,
     measures: Iterable[str | Measure] = ("precision", "npv"),
-    at: float | None = None,
+    prevalence: float | None = None,
     log: bool = True,
     level: float = 0.95,
     ax: Axes | None = None,
@@ -343,7 +343,7 @@ def prevalence(  # noqa: PLR0913  (each is something that is drawn, or not)
         Threshold of all models, or one for each by name; 0.5 by default if the scores are probabilities.
     measures
         Measures or their names.
-    at
+    prevalence
         Deployment prevalence to mark.
     log
         Whether the axis of the prevalence is logarithmic.
@@ -360,16 +360,18 @@ def prevalence(  # noqa: PLR0913  (each is something that is drawn, or not)
     Examples
     --------
     >>> from baserate import Counts, draw
-    >>> drawing = draw.prevalence(Counts(tp=99, fn=1, fp=1, tn=99), at=0.02)
+    >>> drawing = draw.prevalence(Counts(tp=99, fn=1, fp=1, tn=99), prevalence=0.02)
     >>> [(row["prevalence"], row["measure"], round(row["value"], 3)) for row in drawing.parts["marks"].rows()]
     [(0.5, 'precision', 0.99), (0.02, 'precision', 0.669), (0.5, 'npv', 0.99), (0.02, 'npv', 1.0)]
     """
-    if at is not None:
-        check_prevalence("at", at)
+    if prevalence is not None:
+        check_prevalence("prevalence", prevalence)
     models = _models_and_thresholds(data, threshold)
     first, (first_tallies, _) = next(iter(models.items()))
     options = {"measures": list(measures), "level": level}
-    marked = {"sample": first_tallies.pooled(first).prevalence} | ({} if at is None else {"deployment": at})
+    marked = {"sample": first_tallies.pooled(first).prevalence} | (
+        {} if prevalence is None else {"deployment": prevalence}
+    )
     places = list(marked.values())
     parts = {
         "curve": _tabulate_models(models, prevalences=_prevalence_grid(places), **options),

@@ -162,7 +162,7 @@ def select_participants(
     tallies = Tallies({name: all_tallies.models[name]}, all_tallies.attributes, all_tallies.intake)
     _require_groups(tallies)
     digest = tallies.digest  # before the adjustment: it identifies the data, not the setting
-    tallies = tallies if goal.prevalence is None else reweigh(tallies, to=goal.prevalence)
+    tallies = tallies if goal.prevalence is None else reweigh(tallies, prevalence=goal.prevalence)
     excluded = tuple(group for group, tally in tallies.models[name].items() if missing_classes(tally, goal))
     if excluded and otherwise == REFUSE:
         lacking = {group: missing_classes(tallies.models[name][group], goal) for group in excluded}

@@ -15,13 +15,13 @@ from baserate.population._families import (
     LEVELS,
     beta,
     binormal,
+    default_thresholds,
     exact_value,
     linear,
     logit_normal,
     retrieval,
     summary,
     table,
-    thresholds,
 )
 from baserate.population._simulation import (
     Screening as Screening,
@@ -38,6 +38,7 @@ __all__ = [
     "best_threshold",
     "beta",
     "binormal",
+    "default_thresholds",
     "exact_value",
     "find_thresholds",
     "least_cost_threshold",
@@ -48,7 +49,6 @@ __all__ = [
     "simulation_study",
     "summary",
     "table",
-    "thresholds",
 ]
 
 

@@ -227,7 +227,7 @@ _TAIL = 1e-3
 """Tail probability at which the range of unbounded scores ends."""
 
 
-def thresholds(population: Population, points: int = POINTS) -> Floats:
+def default_thresholds(population: Population, points: int = POINTS) -> Floats:
     """List thresholds to tabulate, strictest first: evenly spaced over the scores, or all atoms of discrete scores.
 
     The first flags nothing and the last everything; both are infinite if scores are unbounded.
@@ -247,7 +247,7 @@ def thresholds(population: Population, points: int = POINTS) -> Floats:
     Examples
     --------
     >>> from baserate import population
-    >>> population.thresholds(population.linear(), points=5).tolist()
+    >>> population.default_thresholds(population.linear(), points=5).tolist()
     [1.0, 0.75, 0.5, 0.25, 0.0]
     """
     check_population(population)
@@ -267,7 +267,9 @@ def thresholds(population: Population, points: int = POINTS) -> Floats:
     return np.concatenate([strictest, inner, laxest])
 
 
-def table(population: Population, *what: str | Measure, points: int = POINTS, at: Iterable[float] = ()) -> Results:
+def table(
+    population: Population, *what: str | Measure, points: int = POINTS, thresholds: Iterable[float] = ()
+) -> Results:
     """Tabulate a named curve (`roc`, `pr`, `det`, `gain`, `lift`, `lorenz`), or any measures, exactly.
 
     Parameters
@@ -278,7 +280,7 @@ def table(population: Population, *what: str | Measure, points: int = POINTS, at
         Names of curves or measures.
     points
         Number of thresholds, evenly spaced over the scores.
-    at
+    thresholds
         Thresholds to use instead.
 
     Returns
@@ -289,13 +291,13 @@ def table(population: Population, *what: str | Measure, points: int = POINTS, at
     Examples
     --------
     >>> from baserate import population
-    >>> exact = population.table(population.linear(), "roc", at=[0.75, 0.5])
+    >>> exact = population.table(population.linear(), "roc", thresholds=[0.75, 0.5])
     >>> exact.columns["fpr"].tolist(), exact.columns["sensitivity"].tolist()
     ([0.0625, 0.25], [0.4375, 0.75])
     """
     check_population(population)
-    stated = np.array(sorted(at, reverse=True), dtype=np.float64)
-    places = stated if len(stated) else thresholds(population, points)
+    stated = np.array(sorted(thresholds, reverse=True), dtype=np.float64)
+    places = stated if len(stated) else default_thresholds(population, points)
     measures = [function for each in what for function in _resolve_measures(each)]
     unfit = [describe(measure).name for measure in measures if describe(measure).of is not Counts]
     if unfit:
@@ -309,7 +311,9 @@ def table(population: Population, *what: str | Measure, points: int = POINTS, at
     return Results(columns, describe_population(population))
 
 
-def summary(population: Population, *measures: str | Measure, points: int = 11, at: Iterable[float] = ()) -> Results:
+def summary(
+    population: Population, *measures: str | Measure, points: int = 11, thresholds: Iterable[float] = ()
+) -> Results:
     """Tabulate the exact best value of each measure with its threshold, then values at other thresholds.
 
     Parameters
@@ -320,7 +324,7 @@ def summary(population: Population, *measures: str | Measure, points: int = 11, 
         Names of measures, or measures.
     points
         Number of thresholds, evenly spaced over the scores.
-    at
+    thresholds
         Thresholds to use instead.
 
     Returns
@@ -340,7 +344,7 @@ def summary(population: Population, *measures: str | Measure, points: int = 11, 
     rows = [row for measure in functions for row in _best_rows(population, measure)]
     of_tables = [measure for measure in functions if describe(measure).of is Counts]
     if of_tables:
-        places = table(population, points=points, at=at).columns["threshold"]
+        places = table(population, points=points, thresholds=thresholds).columns["threshold"]
         rows += [_threshold_row(measure, population, threshold) for measure in of_tables for threshold in places]
     columns = {name: [row.get(name) for row in rows] for name in (*COLUMNS, "best")}
     data = describe_population(population)

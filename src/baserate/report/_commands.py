@@ -375,7 +375,7 @@ def _decide_script(script: _Script) -> Iterator[str]:
         rule_expression = f"partial({rule_expression}, {keywords})"
     yield f"tallies = {script.read('tallies')}"
     if plan.prevalence is not None:
-        yield f"tallies = baserate.shift.reweigh(tallies, to={python_literal(plan.prevalence)})"
+        yield f"tallies = baserate.shift.reweigh(tallies, prevalence={python_literal(plan.prevalence)})"
     more = [] if folds is None else [f"validation=baserate.decide.Validation(folds={folds})"]
     arguments = ["tallies", rule_expression, *script.keywords("costs"), *more, *script.interval()]
     yield f"baserate.decide.summary({', '.join(arguments)})"
@@ -403,7 +403,8 @@ def _groups_script(script: _Script) -> Iterator[str]:
 def _shift_script(script: _Script) -> Iterator[str]:
     """Yield statements that adjust measures to another prevalence."""
     yield f"tallies = {script.read('tallies')}"
-    arguments = [f"to={python_literal(script.options['to'])}", *script.keywords("threshold"), *script.interval()]
+    prevalence = f"prevalence={python_literal(script.options['prevalence'])}"
+    arguments = [prevalence, *script.keywords("threshold"), *script.interval()]
     yield f"baserate.shift.summary(tallies, {', '.join(arguments)})"
 
 

@@ -44,7 +44,7 @@ def _suggest_shift(report: Report, numbers: Mapping[str, Any]) -> Step | None:
     changes = current_threshold(report)
     if changes is None or not has_both_classes(report):
         return None
-    return Step(verb="shift", changes=changes, options={"to": numbers["stated_prevalence"]})
+    return Step(verb="shift", changes=changes, options={"prevalence": numbers["stated_prevalence"]})
 
 
 @Check(

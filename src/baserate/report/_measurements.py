@@ -287,7 +287,7 @@ _MIN_SENSITIVITY_SHARE = 0.5
 
 def measure_plan(plan: Plan, source: PlanData, progress: Progress | None = None) -> Report:
     """Return the report of a plan, without its findings."""
-    deployment = None if plan.prevalence is None else shift.reweigh(source.tallies, to=plan.prevalence)
+    deployment = None if plan.prevalence is None else shift.reweigh(source.tallies, prevalence=plan.prevalence)
     policies = choose_policies(plan, source.tallies if deployment is None else deployment)
     setting = Setting(plan, source, deployment, policies)
     steps = (

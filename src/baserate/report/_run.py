@@ -327,7 +327,7 @@ def draw_figures(report: Report, tallies: Tallies) -> Iterator[tuple[str, Drawin
 
     stated = report.plan.prevalence
     # One prevalence for all is an option of the figures; those of groups change the class weights beforehand.
-    in_deployment = reweigh(tallies, to=stated) if isinstance(stated, Mapping) else tallies
+    in_deployment = reweigh(tallies, prevalence=stated) if isinstance(stated, Mapping) else tallies
     for name, options in _figure_options(report).items():
         figure = FIGURES[name]
         data = in_deployment if figure.at_deployment else tallies
@@ -344,8 +344,8 @@ def _figure_options(report: Report) -> dict[str, dict[str, Any]]:
         figures["reliability"] = {}
         if both_classes:
             by_group = isinstance(report.plan.prevalence, Mapping)
-            scores_from = {"scores_from": report.data["prevalence"]} if by_group else {}
-            figures["decision-curve"] = {"prevalence": report.prevalence, **scores_from}
+            origin = {"sample_prevalence": report.data["prevalence"]} if by_group else {}
+            figures["decision-curve"] = {"prevalence": report.prevalence, **origin}
     if report.groups:
         figures["groups"] = {"policy": dict(report.policies)}
     return figures
@@ -361,7 +361,7 @@ def _curve_options(report: Report, policies: Mapping[str, Policy]) -> dict[str, 
     marks: dict[str, Any] = {"policy": policies} if policies else {}
     figures = {"roc": {**marks, **costs}, "pr": {**marks, "prevalence": report.prevalence}, "gain": marks}
     if len(thresholds) == len(policies):
-        figures["prevalence"] = {"threshold": thresholds or None, "at": report.prevalence}
+        figures["prevalence"] = {"threshold": thresholds or None, "prevalence": report.prevalence}
     if len(thresholds) == len(policies) == 1:
         figures["scores"] = {"policy": policies}
         figures["thresholds"] = {"policy": policies, "prevalence": report.prevalence}

@@ -236,7 +236,7 @@ def multiclass_adjusted(
     weights = np.maximum(estimate.value, LEAST_SHARE)
     weights /= weights.sum()
     decisions = estimate.validation.confusion()
-    table = reweigh(decisions, to=weights)
+    table = reweigh(decisions, prevalence=weights)
     data = Confusions({(): table}, intake=estimate.validation.intake)
     plain = multiclass.summary(data, measures=measures, averages=averages)
     simulations = _simulate_confusions(estimate, decisions, seed)
@@ -400,7 +400,7 @@ def adjusted_summary(
     if averages is not None:
         raise unused_option("averages", averages, "averages are over several classes, but there are two")
     requested = measures if isinstance(measures, str) else [as_measure(each) for each in measures]
-    raw = _summarize(estimate, lambda q: reweigh(estimate.validation, to=q), requested, threshold, RAW_SCORES)
+    raw = _summarize(estimate, lambda q: reweigh(estimate.validation, prevalence=q), requested, threshold, RAW_SCORES)
     notes = [*raw.data["notes"], *estimate.notes]
     if estimate.value in (0.0, 1.0):
         notes.append(f"the estimate is {estimate.value:g}; measures are their limits at that prevalence.")
@@ -433,7 +433,7 @@ def _correct_posteriors(estimate: Prevalence) -> TallyAt:
     calibrator.at(_clip_prevalence(estimate.value))  # or an error, before anything is measured
 
     def tally_at(q: float) -> Tally:
-        return reweigh(estimate.validation, to=q).with_scores(calibrator.at(q)(estimate.validation.score))
+        return reweigh(estimate.validation, prevalence=q).with_scores(calibrator.at(q)(estimate.validation.score))
 
     return tally_at
 

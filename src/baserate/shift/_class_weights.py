@@ -31,15 +31,15 @@ _SAMPLE_PREVALENCE = PREVALENCE._replace(low=5e-324, high=1 - 2**-53)
 """Domain of the prevalence of a sample: weights may bring it nearer to 0 or 1 than a stated one."""
 
 
-def gamma(*, at: float, to: float) -> float:
-    r"""Compute γ of two prevalences, :math:`\frac{(1-to)/to}{(1-at)/at}`.
+def gamma(*, sample_prevalence: float, prevalence: float) -> float:
+    r"""Compute γ of two prevalences, :math:`\frac{(1-π')/π'}{(1-π)/π}`.
 
     Parameters
     ----------
-    at : float
-        Prevalence of the sample.
-    to : float
-        Prevalence of the deployment population.
+    sample_prevalence : float
+        Prevalence π of the sample.
+    prevalence : float
+        Deployment prevalence π'.
 
     Returns
     -------
@@ -48,12 +48,12 @@ def gamma(*, at: float, to: float) -> float:
 
     Examples
     --------
-    >>> gamma(at=0.5, to=0.1)
+    >>> gamma(sample_prevalence=0.5, prevalence=0.1)
     9.0
     """
-    check_domain("at", at, _SAMPLE_PREVALENCE)
-    check_prevalence("to", to)
-    return ((1 - to) * at) / (to * (1 - at))
+    check_domain("sample_prevalence", sample_prevalence, _SAMPLE_PREVALENCE)
+    check_prevalence("prevalence", prevalence)
+    return ((1 - prevalence) * sample_prevalence) / (prevalence * (1 - sample_prevalence))
 
 
 def gamma_of_sampling(*, under: float = 1.0, over: float = 1.0) -> float:
@@ -121,29 +121,29 @@ def gamma_of_counts(*, sample: ClassCounts, original: ClassCounts) -> float:
     return float((original[1] * sample[0]) / (original[0] * sample[1]))
 
 
-def prevalence_of_gamma(gamma: float, *, at: float) -> float:
-    r"""Compute the prevalence that γ leads to from another, :math:`\frac{P}{P+γN}`.
+def prevalence_of_gamma(gamma: float, *, sample_prevalence: float) -> float:
+    r"""Compute the deployment prevalence that γ leads to, :math:`\frac{P}{P+γN}`.
 
     Parameters
     ----------
     gamma : float
-        How many times as frequent negatives become per positive.
-    at : float
-        Prevalence before.
+        How many times as frequent negatives are per positive in deployment as in the sample.
+    sample_prevalence : float
+        Prevalence of the sample.
 
     Returns
     -------
     float
-        Prevalence after.
+        Deployment prevalence.
 
     Examples
     --------
-    >>> prevalence_of_gamma(9, at=0.5)
+    >>> prevalence_of_gamma(9, sample_prevalence=0.5)
     0.1
     """
     check_gamma(gamma)
-    check_domain("at", at, _SAMPLE_PREVALENCE)
-    return float(at / (at + gamma * (1 - at)))
+    check_domain("sample_prevalence", sample_prevalence, _SAMPLE_PREVALENCE)
+    return float(sample_prevalence / (sample_prevalence + gamma * (1 - sample_prevalence)))
 
 
 def check_prevalence(name: str, value: object) -> None:
@@ -166,14 +166,14 @@ PrevalenceLike = float | Floats | Mapping[Any, float] | Sequence[float]
 
 
 @overload
-def reweigh(data: Data, *, to: PrevalenceLike | None = None, gamma: float | None = None) -> Data: ...
+def reweigh(data: Data, *, prevalence: PrevalenceLike | None = None, gamma: float | None = None) -> Data: ...
 @overload
-def reweigh(data: Counts[Any], *, to: float | None = None, gamma: float | None = None) -> Counts[Any]: ...
+def reweigh(data: Counts[Any], *, prevalence: float | None = None, gamma: float | None = None) -> Counts[Any]: ...
 @overload
-def reweigh(data: Counts[Any], *, to: Floats, gamma: None = None) -> Counts[Floats]: ...
+def reweigh(data: Counts[Any], *, prevalence: Floats, gamma: None = None) -> Counts[Floats]: ...
 @overload
-def reweigh(data: Counts[Any], *, to: None = None, gamma: Floats) -> Counts[Floats]: ...
-def reweigh(data: Any, *, to: Any = None, gamma: Any = None) -> Any:
+def reweigh(data: Counts[Any], *, prevalence: None = None, gamma: Floats) -> Counts[Floats]: ...
+def reweigh(data: Any, *, prevalence: Any = None, gamma: Any = None) -> Any:
     """Reweight the classes to other shares; the total weight stays the same.
 
     Scores stay, and so does whatever is the same within a class: TPR, FPR, ROC curve, AUC, KS, likelihood ratios.
@@ -181,19 +181,19 @@ def reweigh(data: Any, *, to: Any = None, gamma: Any = None) -> Any:
     class scores in deployment as in the sample.
 
     The result is marked as reweighted: the shares count as exact, and intervals contain chance within classes only. In
-    `Tallies` and `Confusions`, `to` is the overall prevalence. Each group gets the prevalence that the same γ
+    `Tallies` and `Confusions`, `prevalence` is the overall prevalence. Each group gets the prevalence that the same γ
     leads to, since a group is as frequent among the positives, and among the negatives, as before.
 
     Parameters
     ----------
     data : Tally, Curve, Tallies, Counts, Confusion or Confusions
         What to reweight.
-    to : float, array, mapping or sequence, optional
+    prevalence : float, array, mapping or sequence, optional
         Deployment prevalence. An array makes many tables of one `Counts`. A `Confusion` needs the share of every class,
         by label or in order. For `Tallies`, a mapping gives groups their own prevalences: group sizes stay, and a group
         that is not in the mapping keeps its prevalence.
     gamma : float or array, optional
-        How many times as frequent negatives are per positive in deployment as in the sample; instead of `to`.
+        How many times as frequent negatives are per positive in deployment as in the sample; instead of `prevalence`.
 
     Returns
     -------
@@ -203,7 +203,7 @@ def reweigh(data: Any, *, to: Any = None, gamma: Any = None) -> Any:
     Raises
     ------
     OptionError
-        If both or neither of `to` and `gamma` are given, or one is out of range.
+        If both or neither of `prevalence` and `gamma` are given, or one is out of range.
     NotBinaryError
         If a class that needs a share has no rows.
 
@@ -214,19 +214,19 @@ def reweigh(data: Any, *, to: Any = None, gamma: Any = None) -> Any:
     >>> round(measure.accuracy(c), 10), round(measure.prevalence(c), 10), round(c.total)
     (0.8136363636, 0.0909090909, 2000)
     >>> test = Counts(tp=99, fn=1, fp=1, tn=99)
-    >>> measure.precision(reweigh(test, to=np.array([0.02, 0.06, 0.10]))).round(4).tolist()
+    >>> measure.precision(reweigh(test, prevalence=np.array([0.02, 0.06, 0.10]))).round(4).tolist()
     [0.6689, 0.8634, 0.9167]
     """
-    if (to is None) == (gamma is None):
+    if (prevalence is None) == (gamma is None):
         raise OptionError(
-            f"both or neither of {keyword('to')} and {keyword('gamma')} are given",
-            remedy=f"give {keyword('to')}, the share of positives or of each class, or {keyword('gamma')}.",
+            f"both or neither of {keyword('prevalence')} and {keyword('gamma')} are given",
+            remedy=f"give {keyword('prevalence')}, the share of positives or of each class, or {keyword('gamma')}.",
         )
     if isinstance(data, Curve):
-        return Curve(reweigh(data.tally, to=to, gamma=gamma))
+        return Curve(reweigh(data.tally, prevalence=prevalence, gamma=gamma))
     make: Callable[[Any, Any, Any], Any] | None = _REWEIGHERS.get(type(data))
     if make is not None:
-        return make(data, to, gamma)
+        return make(data, prevalence, gamma)
     raise OptionError(
         f"{type(data).__name__} cannot be reweighted",
         remedy="give a Tally, Curve, Tallies, Counts, Confusion or Confusions.",
@@ -234,7 +234,7 @@ def reweigh(data: Any, *, to: Any = None, gamma: Any = None) -> Any:
 
 
 def _reweigh_tally(tally: Tally, to: object, gamma: object) -> Tally:
-    return _scale_tally(tally, *_tally_factors(tally, to, gamma))
+    return tally.scale_classes(*_tally_factors(tally, to, gamma))
 
 
 def _tally_factors(tally: Tally, to: Any, gamma: Any) -> tuple[float, float]:  # noqa: ANN401  (checked here)
@@ -247,17 +247,9 @@ def _tally_factors(tally: Tally, to: Any, gamma: Any) -> tuple[float, float]:  #
         to = positives / (positives + gamma * negatives)
         rest = gamma * negatives / (positives + gamma * negatives)
     else:
-        check_prevalence("to", to)
+        check_prevalence("prevalence", to)
         rest = 1 - to
     return float(to * tally.total / positives), float(rest * tally.total / negatives)
-
-
-def _scale_tally(tally: Tally, positive: float, negative: float) -> Tally:
-    # Squared weights scale with the square, or effective sample sizes, and so intervals, would be wrong.
-    by = np.array([[positive], [negative]])
-    return replace(
-        tally, mass=make_read_only(tally.mass * by), squares=make_read_only(tally.squares * by**2), reweighed=True
-    )
 
 
 def _reweigh_tallies(tallies: Tallies, to: object, gamma: object) -> Tallies:
@@ -267,7 +259,7 @@ def _reweigh_tallies(tallies: Tallies, to: object, gamma: object) -> Tallies:
     for model, groups in tallies.models.items():
         # One γ for all groups, from the overall prevalence: a group stays as frequent within each class as it was.
         factors = _tally_factors(tallies.pooled(model), to, gamma)
-        models[model] = {group: _scale_tally(tally, *factors) for group, tally in groups.items()}
+        models[model] = {group: tally.scale_classes(*factors) for group, tally in groups.items()}
     return replace(tallies, models=models)
 
 
@@ -312,16 +304,16 @@ def scale_counts(counts: Counts[Any], first: Floats | float, second: Floats | fl
     return Counts(*_scale_cells(counts, first, second), moments=(Counts(*squares), Counts(*rows)), reweighed=True)
 
 
-def reweigh_mass(counts: Counts[Any], *, to: Floats) -> Counts[Floats]:
+def reweigh_mass(counts: Counts[Any], *, prevalence: Floats) -> Counts[Floats]:
     """Reweight the mass alone, which is all that values need; intervals also need squared weights."""
-    return Counts(*_scale_cells(counts, *_counts_factors(counts, to, None)), reweighed=True)
+    return Counts(*_scale_cells(counts, *_counts_factors(counts, prevalence, None)), reweighed=True)
 
 
 def _counts_factors(counts: Counts[Any], to: object, gamma: object) -> tuple[Floats, Floats]:
     """Return the factors of positives and negatives, in each table."""
     positives, negatives = np.asarray(counts.positives), np.asarray(counts.negatives)
     _check_both_classes(positives, negatives)
-    values = _check_numbers("gamma" if to is None else "to", gamma if to is None else to)
+    values = _check_numbers("gamma" if to is None else "prevalence", gamma if to is None else to)
     total = positives + negatives
     if to is None:
         whole = positives + values * negatives
@@ -338,7 +330,7 @@ def _check_numbers(name: str, value: Any) -> Floats:  # noqa: ANN401  (checked h
     """Check prevalences or γ, one or many."""
     # A single value gives an error with that value; an array one with the number of wrong values.
     if np.ndim(value) == 0:
-        (check_gamma if name == "gamma" else partial(check_prevalence, "to"))(value)
+        (check_gamma if name == "gamma" else partial(check_prevalence, "prevalence"))(value)
         return np.asarray(value, dtype=np.float64)
     values: Floats = np.asarray(value, dtype=np.float64)
     domain = FACTOR if name == "gamma" else PREVALENCE
@@ -359,9 +351,9 @@ def _class_factors(table: Confusion, to: Any, gamma: object) -> Floats:  # noqa:
     if gamma is not None or isinstance(to, float | int):
         raise OptionError(
             f"a table of {len(table.labels)} classes needs a share for each",
-            remedy=f"give {keyword('to')} as a mapping.",
+            remedy=f"give {keyword('prevalence')} as a mapping.",
         )
-    shares = check_shares("to", to, table.labels)
+    shares = check_shares("prevalence", to, table.labels)
     missing = table.truth.reshape(-1, len(table.labels)).min(axis=0) == 0
     if missing.any():
         label = table.labels[int(missing.argmax())]

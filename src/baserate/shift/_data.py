@@ -432,8 +432,8 @@ class Prevalence:
     target_variance: float
     """Variance from the target."""
     calibrator: Calibrator | None = None
-    """Calibrator whose probabilities are right at the prevalence `at`, if the method needs one."""
-    calibrated_at: float | None = None
+    """Calibrator whose probabilities are right at `sample_prevalence`, if the method needs one."""
+    sample_prevalence: float | None = None
     rows: int = 0
     """Unlabelled rows of the target."""
     labelled: int = 0
@@ -487,7 +487,7 @@ class MulticlassPrevalence:
     """Estimates before clipping to the simplex; by likelihood at a bound, the maximum of the tangent parabola."""
     covariance: Floats
     """Covariance of `unclipped`, from the target and from validation."""
-    calibrated_at: Floats
+    sample_prevalence: Floats
     """Shares at which probabilities are calibrated, by default those of the validation rows."""
     rows: int
     """Unlabelled rows of the target."""
@@ -504,7 +504,7 @@ class MulticlassPrevalence:
         width = len(self.labels)
         if len(self.estimates) != width or self.covariance.shape != (width, width):
             raise ShapeError(f"{width} classes need {width} estimates, and a covariance of {width} by {width}.")
-        for name in ("unclipped", "covariance", "calibrated_at"):
+        for name in ("unclipped", "covariance", "sample_prevalence"):
             object.__setattr__(self, name, read_only_copy(getattr(self, name)))
 
     @property

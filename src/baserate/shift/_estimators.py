@@ -70,13 +70,15 @@ def _binned_with_tests(data: BinaryData, *, bins: int | list[float] | None = Non
     return replace(estimate, checks=tests.checks, notes=(*estimate.notes, *disagreement_notes(data, estimate, tests)))
 
 
-def _mlls_with_test(data: BinaryData, *, recalibrate: RecalibrateOption = True, at: float | None = None) -> Prevalence:
+def _mlls_with_test(
+    data: BinaryData, *, recalibrate: RecalibrateOption = True, sample_prevalence: float | None = None
+) -> Prevalence:
     """Estimate by `mlls`, and test whether its calibration fits the validation data."""
-    estimate = binary_mlls(data, recalibrate=recalibrate, at=at)
-    assert estimate.calibrated_at is not None  # noqa: S101  (for the type checker)
+    estimate = binary_mlls(data, recalibrate=recalibrate, sample_prevalence=sample_prevalence)
+    assert estimate.sample_prevalence is not None  # noqa: S101  (for the type checker)
     # A fitted curve has used up degrees of freedom of the test; a given calibrator has not.
     fitted = recalibrate in (True, "logistic")
-    check = check_calibration(data, Posterior(estimate.calibrator, estimate.calibrated_at), fitted=fitted)
+    check = check_calibration(data, Posterior(estimate.calibrator, estimate.sample_prevalence), fitted=fitted)
     notes = (*estimate.notes, *calibration_notes(check), *binned_note(data, check))
     return replace(estimate, checks=(check,), notes=notes)
 
@@ -233,9 +235,9 @@ def estimate_prevalence(
     level : float, default 0.95
         Confidence level of the interval.
     **options
-        Options of the method: `bins` of binned, `recalibrate` and `at` of mlls and gmm, `threshold` of methods that
-        use hard decisions (two classes only), `alpha` of methods with a prior or a penalty, `delta` of rlls (several
-        classes only).
+        Options of the method: `bins` of binned, `recalibrate` and `sample_prevalence` of mlls and gmm, `threshold` of
+        methods that use hard decisions (two classes only), `alpha` of methods with a prior or a penalty, `delta` of
+        rlls (several classes only).
 
     Returns
     -------
@@ -323,7 +325,7 @@ def method_options(name: str, *, many: bool = False) -> tuple[str, ...]:
     """Name the options that a method has besides the level, for two classes or for many.
 
     >>> method_options("mlls"), method_options("acc"), method_options("acc", many=True)
-    (('recalibrate', 'at'), ('threshold',), ())
+    (('recalibrate', 'sample_prevalence'), ('threshold',), ())
     """
     (_multiclass_function if many else _binary_function)(name)  # raises if there is no such function
     return _BY_NAME[name].options(many=many)
@@ -337,7 +339,7 @@ def call_with_options(
     unknown = [option for option in options if option not in accepted]
     if unknown:
         has = f"its options are {', '.join(accepted)}" if accepted else "it has no options"
-        of_mlls = name == DEFAULT_METHOD and unknown[0] in ("recalibrate", "at")
+        of_mlls = name == DEFAULT_METHOD and unknown[0] in ("recalibrate", "sample_prevalence")
         other = f"; {keyword('method', 'mlls')} takes it" if of_mlls else ""
         raise OptionError(f"{keyword(unknown[0])} has no use for {name}; {has}{other}.")
     return function(*data, **options)

@@ -102,15 +102,18 @@ def _logistic_line(calibrator: Calibrator) -> tuple[float, float] | None:
     return (form.c, form.a) if isinstance(form, LogOdds) and form.a == form.b and form.nearest else None
 
 
-def binary_mlls(data: BinaryData, *, recalibrate: RecalibrateOption = True, at: float | None = None) -> Prevalence:
+def binary_mlls(
+    data: BinaryData, *, recalibrate: RecalibrateOption = True, sample_prevalence: float | None = None
+) -> Prevalence:
     r"""Maximize :math:`\sum_j\ln(q\,p_j/π+(1-q)(1-p_j)/(1-π))` over the prevalence q by Newton's method.
 
     Posteriors must be calibrated at the prevalence π. By default a logistic curve with a free intercept is fitted to
     the validation data; for two classes, that is bias-corrected temperature scaling [@alexandari2020]. Its error is
-    part of the interval. With ``recalibrate=False`` posteriors are taken as calibrated `at` a prevalence, by default
-    that of validation; with a `Calibrator`, after applying it. Labelled rows of the target add their likelihood.
+    part of the interval. With ``recalibrate=False`` posteriors are taken as calibrated at `sample_prevalence`, by
+    default that of validation; with a `Calibrator`, after applying it. Labelled rows of the target add their
+    likelihood.
     """
-    posterior = recalibrate_scores(data, recalibrate=recalibrate, at=at)
+    posterior = recalibrate_scores(data, recalibrate=recalibrate, sample_prevalence=sample_prevalence)
     ratios = posterior.log_ratio(data.score)
     if not np.any(ratios):
         raise FitError(
@@ -144,17 +147,20 @@ def target_influence(ratios: Floats, estimate: Prevalence, mass: Cells | None, d
 
 
 def recalibrate_scores(
-    data: BinaryData, *, recalibrate: RecalibrateOption = True, at: float | None = None
+    data: BinaryData, *, recalibrate: RecalibrateOption = True, sample_prevalence: float | None = None
 ) -> Posterior:
     """Compute probabilities that are calibrated at a prevalence, as `mlls` does."""
     tally = data.validation
+    at = sample_prevalence
     if at is not None and not 0 < at < 1:
-        raise wrong_option("at", at, "a prevalence between 0 and 1, both excluded")
+        raise wrong_option("sample_prevalence", at, "a prevalence between 0 and 1, both excluded")
     if isinstance(recalibrate, str) and recalibrate != "logistic":
         raise wrong_option("recalibrate", recalibrate, "'logistic', True, False or a Calibrator")
     if recalibrate is True or recalibrate == "logistic":
         if at is not None:
-            raise unused_option("at", at, "recalibrated posteriors are right at the prevalence of validation")
+            raise unused_option(
+                "sample_prevalence", at, "recalibrated posteriors are right at the prevalence of validation"
+            )
         return _fit_logistic(tally)
     if isinstance(recalibrate, Calibrator):
         fitted = recalibrate.fitted.prevalence if recalibrate.fitted else tally.prevalence

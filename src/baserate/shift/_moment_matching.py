@@ -460,7 +460,7 @@ def build_shares(
         method=method,
         unclipped=unclipped,
         covariance=covariance,
-        calibrated_at=data.shares,
+        sample_prevalence=data.shares,
         rows=data.target.rows,
         labelled=data.n_labelled,
         calibrator=extra.calibrator,

@@ -68,13 +68,13 @@ def multiclass_mlls(
     *,
     level: float = 0.95,
     recalibrate: Recalibration | bool | None = "bias-corrected",
-    at: SharesLike | None = None,
+    sample_prevalence: SharesLike | None = None,
 ) -> MulticlassPrevalence:
     r"""Maximize :math:`\sum_j\ln\sum_kq_kp_{jk}/π_k` over the shares q; probabilities p are calibrated at shares π.
 
     Probabilities are first recalibrated on the validation rows, whose shares are then π; a bias for each class is
-    essential [@alexandari2020]. With `recalibrate=None` probabilities are taken as calibrated `at` given shares, by
-    default those of validation. The maximum is exact, where EM may stop early. Labelled rows of the target add
+    essential [@alexandari2020]. With `recalibrate=None` probabilities are taken as calibrated at `sample_prevalence`,
+    by default the shares of validation. The maximum is exact, where EM may stop early. Labelled rows of the target add
     :math:`\ln q_k` each, and the calibration counts as exact for them. The interval includes the uncertainty of the
     calibration and of π; without recalibration, that of the target only.
 
@@ -89,7 +89,7 @@ def multiclass_mlls(
     [1.0, 0.0]
     """
     data = MulticlassData.of(target, validation)
-    fit = fit_likelihood_ratios(data, recalibrate=recalibrate, at=at)
+    fit = fit_likelihood_ratios(data, recalibrate=recalibrate, sample_prevalence=sample_prevalence)
     # Scores that do not separate some classes leave the likelihood flat, and its maximum to rounding.
     check_rank(*multiclass_means(data.truth, data.validation, fit.calibrated), data.labels, level=level)
     mixture = fit_mixture(fit.across.T, amount=data.target.amount, fixed=data.labelled_mass)
@@ -99,7 +99,10 @@ def multiclass_mlls(
 
 
 def fit_likelihood_ratios(
-    data: MulticlassData, *, recalibrate: Recalibration | bool | None = "bias-corrected", at: SharesLike | None = None
+    data: MulticlassData,
+    *,
+    recalibrate: Recalibration | bool | None = "bias-corrected",
+    sample_prevalence: SharesLike | None = None,
 ) -> LikelihoodRatios:
     """Recalibrate probabilities on the validation rows, or take them as calibrated."""
     data.check_probabilities()
@@ -107,12 +110,12 @@ def fit_likelihood_ratios(
         recalibrate = "bias-corrected"
     if not recalibrate:
         # False and None both mean: take probabilities as calibrated.
-        shares = data.shares if at is None else _check_prior(at, data.labels)
+        shares = data.shares if sample_prevalence is None else _check_prior(sample_prevalence, data.labels)
         across = np.ascontiguousarray(data.target.score.T, dtype=np.float64) / shares[:, None]
         return LikelihoodRatios(across, shares, np.asarray(data.validation.score, dtype=np.float64))
-    if at is not None:
+    if sample_prevalence is not None:
         raise OptionError(
-            f"{keyword('at')} is for probabilities that are not recalibrated",
+            f"{keyword('sample_prevalence')} is for probabilities that are not recalibrated",
             remedy=f"add {keyword('recalibrate', None)}, or leave it out.",
         )
     return recalibrate_ratios(data, _fit_softmax(recalibrate, data))
@@ -285,7 +288,7 @@ def _build_likely_shares(
         method="mlls",
         unclipped=unclipped,
         covariance=covariance,
-        calibrated_at=fit.at,
+        sample_prevalence=fit.at,
         rows=data.target.rows,
         labelled=data.n_labelled,
         calibrator=fit.calibrator,
@@ -326,8 +329,10 @@ def _check_prior(prior: SharesLike, labels: tuple[object, ...]) -> Floats:
     """Return the shares at which probabilities are calibrated, in the order of the classes."""
     # A wrong number of shares is an error of the option here, not of the shape of data.
     if not isinstance(prior, Mapping) and np.shape(prior) != (len(labels),):
-        raise wrong_option("at", np.asarray(prior).tolist(), f"{len(labels)} shares above 0 that add up to 1")
-    return check_shares("at", prior, labels)
+        raise wrong_option(
+            "sample_prevalence", np.asarray(prior).tolist(), f"{len(labels)} shares above 0 that add up to 1"
+        )
+    return check_shares("sample_prevalence", prior, labels)
 
 
 def likelihood_influences(data: MulticlassData, fit: LikelihoodRatios, q: Floats) -> tuple[Floats, Floats]:
@@ -405,7 +410,7 @@ def multiclass_gmm(
     *,
     level: float = 0.95,
     recalibrate: Recalibration | bool | None = "bias-corrected",
-    at: SharesLike | None = None,
+    sample_prevalence: SharesLike | None = None,
 ) -> MulticlassPrevalence:
     r"""Estimate shares with which means of features would be as observed, :math:`\min_q(o-Cq)^⊤W(o-Cq)`.
 
@@ -431,7 +436,9 @@ def multiclass_gmm(
     >>> multiclass_gmm(target, rows).value.round(3).tolist()
     [0.5, 0.5]
     """
-    return estimate_gmm(MulticlassData.of(target, validation), level=level, recalibrate=recalibrate, at=at)[0]
+    return estimate_gmm(
+        MulticlassData.of(target, validation), level=level, recalibrate=recalibrate, sample_prevalence=sample_prevalence
+    )[0]
 
 
 def estimate_gmm(
@@ -439,10 +446,10 @@ def estimate_gmm(
     *,
     level: float,
     recalibrate: Recalibration | bool | None = "bias-corrected",
-    at: SharesLike | None = None,
+    sample_prevalence: SharesLike | None = None,
 ) -> tuple[MulticlassPrevalence, GmmFit]:
     """Estimate by `gmm`; return also the fit."""
-    ratios, why = fit_calibration(data, recalibrate=recalibrate, at=at)
+    ratios, why = fit_calibration(data, recalibrate=recalibrate, sample_prevalence=sample_prevalence)
     fit = solve_moments(data, ratios, level=level)
     free = combine_with_labelled(data, UnclippedShares(fit.shares, fit.covariance, fit.influence(data)))
     value = free.shares
@@ -456,11 +463,14 @@ def estimate_gmm(
 
 
 def fit_calibration(
-    data: MulticlassData, *, recalibrate: Recalibration | bool | None = "bias-corrected", at: SharesLike | None = None
+    data: MulticlassData,
+    *,
+    recalibrate: Recalibration | bool | None = "bias-corrected",
+    sample_prevalence: SharesLike | None = None,
 ) -> tuple[LikelihoodRatios | None, tuple[str, ...]]:
     """Recalibrate and compute likelihood ratios; None, with the reason, where that fails."""
     try:
-        return fit_likelihood_ratios(data, recalibrate=recalibrate, at=at), ()
+        return fit_likelihood_ratios(data, recalibrate=recalibrate, sample_prevalence=sample_prevalence), ()
     except FitError as error:
         return None, (f"only mean probabilities are compared, without likelihood ratios: {error}",)
 

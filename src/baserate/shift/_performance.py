@@ -97,8 +97,8 @@ def estimate_performance(
         Confidence level of the intervals.
     **options
         `recalibrate`: False takes scores as calibrated, a `Calibrator` is applied first, and "logistic" fits a logistic
-        curve; under label shift these three estimate by mlls. `at`: prevalence at which probabilities are calibrated.
-        `averages` of a `MulticlassTarget`, as in `baserate.measure.multiclass.summary`.
+        curve; under label shift these three estimate by mlls. `sample_prevalence`: prevalence at which
+        probabilities are calibrated. `averages` of a `MulticlassTarget`, as in `baserate.measure.multiclass.summary`.
 
     Returns
     -------
@@ -209,14 +209,14 @@ class TargetExpectation(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def expected_tally(target: Target, by: Calibrator | None = None) -> Tally:
+def expected_tally(target: Target, calibrator: Calibrator | None = None) -> Tally:
     """Build the expected tally of a target: at each score its mass times p, and times 1 − p.
 
     Parameters
     ----------
     target : Target
         Scores without labels.
-    by : Calibrator, optional
+    calibrator : Calibrator, optional
         Calibrator from scores to probabilities; without it, scores must be probabilities.
 
     Returns
@@ -237,13 +237,13 @@ def expected_tally(target: Target, by: Calibrator | None = None) -> Tally:
     [[1.5, 0.5], [0.5, 0.5]]
     """
     distinct = _distinct_scores(target)
-    if by is None and not (distinct.score[-1] >= 0 and distinct.score[0] <= 1):
+    if calibrator is None and not (distinct.score[-1] >= 0 and distinct.score[0] <= 1):
         raise NotAProbabilityError(
             f"scores of the target go from {distinct.score[-1]:.6g} to {distinct.score[0]:.6g}, but must be "
             "probabilities",
             remedy=advice("validation", "give validation data to recalibrate them on."),
         )
-    return _split_mass(distinct, distinct.score if by is None else by(distinct.score))
+    return _split_mass(distinct, distinct.score if calibrator is None else calibrator(distinct.score))
 
 
 class _DistinctScores(NamedTuple):

@@ -232,7 +232,7 @@ def prevalence_table(
     {'prevalence': [0.02, 0.1], 'precision': [0.6689, 0.9167], 'npv': [0.9998, 0.9989]}
     """
     at = _check_prevalences(prevalences)
-    tables = reweigh_mass(_confusion_table(data, threshold)[0], to=at)
+    tables = reweigh_mass(_confusion_table(data, threshold)[0], prevalence=at)
     return {"prevalence": at} | {
         describe(each).name: each(tables) for each in _find_measures(measures or _DEFAULT_MEASURES)
     }
@@ -326,7 +326,7 @@ def _estimate_values(
     table: Counts[float], measures: list[Measure], at: Floats, request: EstimateRequest | None
 ) -> dict[str, Any]:
     """Compute values, their bounds if there is a request for them, and reasons why a value is undefined."""
-    tables = reweigh(table, to=at)
+    tables = reweigh(table, prevalence=at)
     values = [np.asarray(measure(tables), dtype=np.float64) for measure in measures]
     both = list(zip(measures, values, strict=True))
     # The first table stands for all: another prevalence neither empties nor fills a cell.

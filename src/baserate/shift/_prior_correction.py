@@ -22,7 +22,7 @@ from baserate._formatting import format_p_phrase
 from baserate._results import Results
 from baserate._rows import MulticlassRows
 from baserate._tally import Tallies, Tally
-from baserate.calibration import histogram, logistic, prevalence
+from baserate.calibration import histogram, logistic, prevalence as prevalence_calibrator
 from baserate.calibration.multiclass import bias_corrected, reprior as reprior_classes
 from baserate.infer import (
     IntervalOptions,
@@ -39,11 +39,15 @@ from baserate.shift._maximum_likelihood import Posterior, default_bins
 
 
 def reprior(
-    p: npt.ArrayLike, *, from_: PrevalenceLike, to: PrevalenceLike, labels: Sequence[object] | None = None
+    p: npt.ArrayLike,
+    *,
+    sample_prevalence: PrevalenceLike,
+    prevalence: PrevalenceLike,
+    labels: Sequence[object] | None = None,
 ) -> Floats:
     r"""Adjust probabilities that are calibrated at one prevalence to another, :math:`\frac{p}{p+γ(1-p)}`, row by row.
 
-    With shares of K classes, :math:`p_k` becomes :math:`∝p_k·to_k/from_k` [@saerens2002]. Probabilities of 0 and 1
+    With shares of K classes, :math:`p_k` becomes :math:`∝p_k·π'_k/π_k` [@saerens2002]. Probabilities of 0 and 1
     stay; nothing is fitted. `reprior_calibrator` returns the same adjustment as a calibrator.
 
     Parameters
@@ -51,10 +55,10 @@ def reprior(
     p : array-like
         Probabilities of the positive class, of any shape; for K classes a row for each case and a column for each
         class.
-    from_ : float, mapping or sequence
-        Prevalence at which `p` is calibrated, or the share of every class, by label or in order.
-    to : float, mapping or sequence
-        Deployment prevalence, or the share of every class.
+    sample_prevalence : float, mapping or sequence
+        Prevalence π at which `p` is calibrated, or the share of every class, by label or in order.
+    prevalence : float, mapping or sequence
+        Deployment prevalence π', or the share of every class.
     labels : sequence, optional
         Order of the columns, if shares are given by label.
 
@@ -65,24 +69,24 @@ def reprior(
 
     Examples
     --------
-    >>> reprior([0.1, 0.5, 0.9], from_=0.4, to=0.1).round(7).tolist()
+    >>> reprior([0.1, 0.5, 0.9], sample_prevalence=0.4, prevalence=0.1).round(7).tolist()
     [0.0181818, 0.1428571, 0.6]
-    >>> reprior([[0.2, 0.3, 0.5]], from_=[0.2, 0.3, 0.5], to=[0.6, 0.3, 0.1]).round(9).tolist()
+    >>> reprior([[0.2, 0.3, 0.5]], sample_prevalence=[0.2, 0.3, 0.5], prevalence=[0.6, 0.3, 0.1]).round(9).tolist()
     [[0.6, 0.3, 0.1]]
     """
-    return reprior_calibrator(from_=from_, to=to, labels=labels)(p)
+    return reprior_calibrator(sample_prevalence=sample_prevalence, prevalence=prevalence, labels=labels)(p)
 
 
 def reprior_calibrator(
-    *, from_: PrevalenceLike, to: PrevalenceLike, labels: Sequence[object] | None = None
+    *, sample_prevalence: PrevalenceLike, prevalence: PrevalenceLike, labels: Sequence[object] | None = None
 ) -> Calibrator | MulticlassCalibrator:
     """Build the calibrator of `reprior`, an offset of all log-odds, which can be applied, saved and exported.
 
     Parameters
     ----------
-    from_ : float, mapping or sequence
+    sample_prevalence : float, mapping or sequence
         Prevalence at which scores are calibrated, or the share of every class, by label or in order.
-    to : float, mapping or sequence
+    prevalence : float, mapping or sequence
         Deployment prevalence, or the share of every class.
     labels : sequence, optional
         Order of the columns, if shares are given by label.
@@ -94,39 +98,41 @@ def reprior_calibrator(
 
     Examples
     --------
-    >>> reprior_calibrator(from_=0.5, to=0.1)
+    >>> reprior_calibrator(sample_prevalence=0.5, prevalence=0.1)
     Calibrator(prevalence, log-odds)
-    >>> reprior_calibrator(from_={"cat": 0.5, "dog": 0.5}, to={"cat": 0.2, "dog": 0.8})([[0.8, 0.2]]).round(9).tolist()
+    >>> half, few = {"cat": 0.5, "dog": 0.5}, {"cat": 0.2, "dog": 0.8}
+    >>> reprior_calibrator(sample_prevalence=half, prevalence=few)([[0.8, 0.2]]).round(9).tolist()
     [[0.5, 0.5]]
     """
-    before: Any = from_
-    after: Any = to
+    before: Any = sample_prevalence
+    after: Any = prevalence
     single = [isinstance(each, Real) for each in (before, after)]
     if all(single):
-        return prevalence(at=float(before), to=float(after))
+        return prevalence_calibrator(sample_prevalence=float(before), prevalence=float(after))
     if any(single):
         remedy = "give two prevalences, or twice the share of every class."
-        raise OptionError(f"from_ is {from_!r} and to {to!r}", remedy=remedy, option="from_", value=from_)
+        what = f"sample_prevalence is {before!r} and prevalence {after!r}"
+        raise OptionError(what, remedy=remedy, option="sample_prevalence", value=before)
     if labels is None and not isinstance(before, Mapping):
         # Order from either mapping; shares in order have no labels, so that their positions take the place of labels.
         labels = list(after) if isinstance(after, Mapping) else [str(at) for at in range(len(before))]
-    return reprior_classes(before, after, labels=labels)
+    return reprior_classes(sample_prevalence=before, prevalence=after, labels=labels)
 
 
-def reprior_threshold(c: Value, *, from_: float, to: float) -> Value:
+def reprior_threshold(c: Value, *, sample_prevalence: float, prevalence: float) -> Value:
     r"""Compute the threshold on raw scores that flags the same rows as `c` on adjusted ones, :math:`\frac{γc}{γc+1-c}`.
 
-    Raw scores are calibrated at the prevalence `from_`, and `reprior` adjusts them to `to`. With the two exchanged, a
+    Raw scores are calibrated at `sample_prevalence`, and `reprior` adjusts them to `prevalence`. With both exchanged, a
     threshold on raw scores becomes one on adjusted scores.
 
     Parameters
     ----------
     c : float or array
         Threshold on adjusted scores. Values outside [0, 1], such as infinity, stay.
-    from_ : float
+    sample_prevalence : float
         Prevalence at which raw scores are calibrated.
-    to : float
-        Prevalence to which scores are adjusted.
+    prevalence : float
+        Deployment prevalence, to which scores are adjusted.
 
     Returns
     -------
@@ -135,9 +141,9 @@ def reprior_threshold(c: Value, *, from_: float, to: float) -> Value:
 
     Examples
     --------
-    >>> round(reprior_threshold(0.5, from_=0.5, to=0.1), 9)  # as likely as not, where one in ten is positive
+    >>> round(reprior_threshold(0.5, sample_prevalence=0.5, prevalence=0.1), 9)  # where one in ten is positive
     0.9
-    >>> [reprior_threshold(each, from_=0.5, to=0.1) for each in (0.0, 1.0, np.inf)]
+    >>> [reprior_threshold(each, sample_prevalence=0.5, prevalence=0.1) for each in (0.0, 1.0, np.inf)]
     [0.0, 1.0, inf]
     """
     thresholds: Floats = np.asarray(c, dtype=np.float64)
@@ -146,7 +152,7 @@ def reprior_threshold(c: Value, *, from_: float, to: float) -> Value:
             f"{np.isnan(thresholds).sum()} of {thresholds.size} thresholds are NaN", remedy="give numbers, or inf."
         )
     # Only thresholds within [0, 1] are probabilities; infinity, which flags nothing, must not become NaN.
-    odds = gamma(at=from_, to=to)
+    odds = gamma(sample_prevalence=sample_prevalence, prevalence=prevalence)
     within = np.clip(thresholds, 0.0, 1.0)
     adjusted: Value = as_python(
         np.where(within == thresholds, odds * within / (odds * within + 1 - within), thresholds)
@@ -158,13 +164,13 @@ _METHOD = "recalibrated, to another prevalence"
 
 
 @overload
-def posterior_calibrator(estimate: Prevalence, *, to: float | None = ...) -> Calibrator: ...
+def posterior_calibrator(estimate: Prevalence, *, prevalence: float | None = ...) -> Calibrator: ...
 @overload
 def posterior_calibrator(
-    estimate: MulticlassPrevalence, *, to: Mapping[Any, float] | Sequence[float] | Floats | None = ...
+    estimate: MulticlassPrevalence, *, prevalence: Mapping[Any, float] | Sequence[float] | Floats | None = ...
 ) -> MulticlassCalibrator: ...
 def posterior_calibrator(
-    estimate: Prevalence | MulticlassPrevalence, *, to: Any = None
+    estimate: Prevalence | MulticlassPrevalence, *, prevalence: Any = None
 ) -> Calibrator | MulticlassCalibrator:
     """Build the calibrator whose probabilities are right at the estimated prevalence, or at another.
 
@@ -176,8 +182,8 @@ def posterior_calibrator(
     ----------
     estimate : Prevalence or MulticlassPrevalence
         Result of `estimate_prevalence`.
-    to : float, mapping or sequence, optional
-        Another prevalence, or the share of every class. The default is the estimated one.
+    prevalence : float, mapping or sequence, optional
+        Another deployment prevalence, or the share of every class. The default is the estimated one.
 
     Returns
     -------
@@ -200,8 +206,8 @@ def posterior_calibrator(
     ([0.0, 0.194], True)
     """
     if isinstance(estimate, MulticlassPrevalence):
-        return _multiclass_posterior(estimate, estimate.value if to is None else to)
-    return AdjustableCalibrator.of(estimate).at(estimate.value if to is None else float(to))
+        return _multiclass_posterior(estimate, estimate.value if prevalence is None else prevalence)
+    return AdjustableCalibrator.of(estimate).at(estimate.value if prevalence is None else float(prevalence))
 
 
 class AdjustableCalibrator(NamedTuple):
@@ -214,9 +220,9 @@ class AdjustableCalibrator(NamedTuple):
     @classmethod
     def of(cls, estimate: Prevalence) -> AdjustableCalibrator:
         """Use the calibrator of the estimate, or fit one to the validation data."""
-        # An estimate with `at` used probabilities; the same ones must serve for its posteriors.
-        if estimate.calibrated_at is not None:
-            return cls(estimate.calibrator, estimate.calibrated_at)
+        # An estimate with `sample_prevalence` used probabilities; the same ones must serve for its posteriors.
+        if estimate.sample_prevalence is not None:
+            return cls(estimate.calibrator, estimate.sample_prevalence)
         return cls(_fit_calibrator(estimate.validation), estimate.validation.prevalence)
 
     def at(self, share: float) -> Calibrator:
@@ -224,10 +230,10 @@ class AdjustableCalibrator(NamedTuple):
         if not 0 < share < 1:
             raise OptionError(
                 f"at a prevalence of {share:g} every posterior is the same",
-                remedy=f"name another with {keyword('to')}.",
+                remedy=f"name another with {keyword('prevalence')}.",
             )
         if self.base is None:
-            return prevalence(at=self.prevalence, to=share)
+            return prevalence_calibrator(sample_prevalence=self.prevalence, prevalence=share)
         both = Parameter("prevalence before", self.prevalence), Parameter("prevalence after", share)
         form = _shift_log_odds(self.base.form, share, self.prevalence)
         return replace(self.base, form=form, method=_METHOD, parameters=both)
@@ -251,13 +257,14 @@ def _multiclass_posterior(
 ) -> MulticlassCalibrator:
     if not isinstance(to, Mapping) and not np.all(np.asarray(to) > 0):
         raise OptionError(
-            "a class has a share of 0, which no posterior can have", remedy=f"name other shares with {keyword('to')}."
+            "a class has a share of 0, which no posterior can have",
+            remedy=f"name other shares with {keyword('prevalence')}.",
         )
     # mlls without recalibration took probabilities as calibrated; every other method leaves that open.
     if estimate.calibrator is None and estimate.method == "mlls":
-        return reprior_classes(estimate.calibrated_at, to, labels=estimate.labels)
+        return reprior_classes(sample_prevalence=estimate.sample_prevalence, prevalence=to, labels=estimate.labels)
     base = estimate.calibrator or bias_corrected(estimate.validation)
-    correction = reprior_classes(estimate.calibrated_at, to, labels=estimate.labels)
+    correction = reprior_classes(sample_prevalence=estimate.sample_prevalence, prevalence=to, labels=estimate.labels)
     if not isinstance(base.form, Softmax) or not isinstance(correction.form, Softmax):
         raise OptionError(f"a calibrator of the kind {base.form.kind} cannot be adjusted to other shares.")
     # Both biases are offsets of log-probabilities within the same softmax, so they add up.
@@ -297,7 +304,7 @@ class _Section(NamedTuple):
 def summary(
     tallies: Tallies,
     *,
-    to: float | None = None,
+    prevalence: float | None = None,
     gamma: float | None = None,
     measures: MeasureNames = "usual",
     threshold: float | Iterable[float] | None = None,
@@ -313,10 +320,10 @@ def summary(
     ----------
     tallies : Tallies
         Scores of models, by group. Groups get prevalences of their own, as in `reweigh`.
-    to : float, optional
+    prevalence : float, optional
         Deployment prevalence.
     gamma : float, optional
-        How many times as frequent negatives are per positive in deployment as in the sample; instead of `to`.
+        How many times as frequent negatives are per positive in deployment as in the sample; instead of `prevalence`.
     measures : iterable, "usual" or "all", default "usual"
         Measures to compute.
     threshold : float or iterable of floats, optional
@@ -333,7 +340,7 @@ def summary(
     --------
     >>> from baserate import read, shift
     >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
-    >>> for row in shift.summary(t, to=0.1, measures=["precision", "brier"], interval=None).rows():
+    >>> for row in shift.summary(t, prevalence=0.1, measures=["precision", "brier"], interval=None).rows():
     ...     if row["measure"] in ("precision", "brier"):
     ...         print(row["measure"], row["where"], row["prevalence"], row["scores"], round(row["value"], 4))
     precision here 0.5 as given 0.5
@@ -342,11 +349,11 @@ def summary(
     brier there 0.1 as given 0.185
     brier there 0.1 corrected 0.0651
     """
-    deployment = reweigh(tallies, to=to, gamma=gamma)
+    deployment = reweigh(tallies, prevalence=prevalence, gamma=gamma)
     # All models have the same rows, and so the same prevalence.
     model = next(iter(tallies.models))
     before = tallies.pooled(model).prevalence
-    after = deployment.pooled(model).prevalence if to is None else float(to)
+    after = deployment.pooled(model).prevalence if prevalence is None else float(prevalence)
     requested = select_measures(measures)
     cuts = list(threshold) if isinstance(threshold, Iterable) else threshold
 
@@ -371,14 +378,17 @@ def summary(
     # The requested prevalence itself: the share of the weights differs from it by rounding.
     shares = {"here": _group_prevalences(tallies), "there": _group_prevalences(deployment) | {None: after}}
     notes = _describe_shift(parts, tallies, before, after)
-    data = {"to": {"prevalence": after, "gamma": gamma_of(at=before, to=after)}, **_interval_data(parts, interval)}
+    data = {
+        "deployment": {"prevalence": after, "gamma": gamma_of(sample_prevalence=before, prevalence=after)},
+        **_interval_data(parts, interval),
+    }
     return _join_sections(parts, lambda part, row: shares[part.where][_group_key(row["group"])], data, notes)
 
 
 def class_summary(
     classes: Confusions | MulticlassRows,
     *,
-    to: PrevalenceLike,
+    prevalence: PrevalenceLike,
     measures: MeasureNames = "usual",
     averages: Averages | None = None,
     costs: CostMatrix | None = None,
@@ -394,7 +404,7 @@ def class_summary(
     ----------
     classes : Confusions or MulticlassRows
         Confusion matrices, or scores of each class.
-    to : mapping or sequence
+    prevalence : mapping or sequence
         Deployment share of every class, by label or in order.
     measures : iterable, "usual" or "all", default "usual"
         Measures of decisions.
@@ -420,8 +430,8 @@ def class_summary(
     >>> from baserate import read, shift
     >>> table = {"is": ["cat", "cat", "dog", "dog"], "called": ["cat", "cat", "cat", "dog"]}
     >>> decisions = read.confusions(table, truth="is", predicted="called")
-    >>> rows = shift.class_summary(decisions, to={"cat": 0.2, "dog": 0.8}, measures=["accuracy"], interval=None).rows()
-    >>> [(row["where"], round(row["value"], 4)) for row in rows if row["measure"] == "accuracy"]
+    >>> results = shift.class_summary(decisions, prevalence={"cat": 0.2, "dog": 0.8}, interval=None)
+    >>> [(row["where"], round(row["value"], 4)) for row in results.rows() if row["measure"] == "accuracy"]
     [('here', 0.75), ('there', 0.6)]
     """
     measures = measures if isinstance(measures, str) else list(measures)
@@ -442,16 +452,16 @@ def class_summary(
         )
 
     sample = _confusion_tables(classes)
-    deployment = reweigh(sample, to=to)
+    deployment = reweigh(sample, prevalence=prevalence)
     before, after = (table.truth / table.total for table in (sample.pooled, deployment.pooled))
     parts = [_Section("here", RAW_SCORES, summarize(sample)), _Section("there", RAW_SCORES, summarize(deployment))]
     if isinstance(classes, MulticlassRows) and _has_row_probabilities(classes):
-        calibrator = reprior_calibrator(from_=before, to=after, labels=sample.labels)
+        calibrator = reprior_calibrator(sample_prevalence=before, prevalence=after, labels=sample.labels)
         corrected = _confusion_tables(replace(classes, score=calibrator(classes.score)))
-        parts.append(_Section("there", CORRECTED_SCORES, summarize(reweigh(corrected, to=to))))
+        parts.append(_Section("there", CORRECTED_SCORES, summarize(reweigh(corrected, prevalence=prevalence))))
     shares = {"here": _group_shares(sample), "there": _group_shares(deployment)}
     prevalences = {str(label): float(share) for label, share in zip(sample.labels, after, strict=True)}
-    data = {"to": {"prevalences": prevalences}, **_interval_data(parts, interval)}
+    data = {"deployment": {"prevalences": prevalences}, **_interval_data(parts, interval)}
     notes = _describe_class_shift(parts, sample)
     return _join_sections(
         parts, lambda part, row: shares[part.where][_group_key(row["group"])].get(row["class"]), data, notes
@@ -481,7 +491,7 @@ def _interval_data(parts: Sequence[_Section], interval: IntervalOptions | None) 
 
 def _correct_scores(deployment: Tallies, before: float, after: float) -> Tallies | None:
     """Correct the scores of those models whose scores are probabilities; None if there are none."""
-    calibrator = reprior_calibrator(from_=before, to=after)
+    calibrator = reprior_calibrator(sample_prevalence=before, prevalence=after)
     models = {
         model: {group: tally.with_scores(calibrator(tally.score)) for group, tally in groups.items()}
         for model, groups in deployment.models.items()
@@ -549,7 +559,7 @@ def _join_sections(parts: Sequence[_Section], share: Any, data: Mapping[str, Any
 
 def _describe_shift(parts: Sequence[_Section], tallies: Tallies, before: float, after: float) -> Iterator[str]:
     yield from parts[0].results.data["notes"]
-    times = gamma_of(at=before, to=after)
+    times = gamma_of(sample_prevalence=before, prevalence=after)
     yield (
         f"the deployment prevalence is {after:.6g}, taken as known: negatives are {times:.4g} times as frequent per "
         "positive as in the sample; scores within each class are assumed to be distributed as in the sample."
@@ -570,7 +580,7 @@ def _correct_threshold(cut: float, before: float, after: float) -> float:
     """Correct a threshold with the rounding of corrected scores, so that a score equal to it stays flagged."""
     if not 0 <= cut <= 1:
         return cut
-    return float(reprior_calibrator(from_=before, to=after)(cut))
+    return float(reprior_calibrator(sample_prevalence=before, prevalence=after)(cut))
 
 
 def _describe_class_shift(parts: Sequence[_Section], sample: Confusions) -> Iterator[str]:

@@ -184,7 +184,7 @@ class _MeasureScore:
         else:
             data = _MAKERS[of](y_true, predicted, labels=self.labels, weight=sample_weight)
         if self.prevalence is not None:
-            data = reweigh(data, to=self.prevalence)
+            data = reweigh(data, prevalence=self.prevalence)
         return float(self.measure(self._measure_input(data) if of in _BINARY else data, **self.options))
 
     def _measure_input(self, data: Tally) -> Any:  # noqa: ANN401  (a tally, curve or counts)

@@ -121,7 +121,7 @@ def has_both_classes(tallies: Tallies) -> bool:
 
 def at_prevalence(tallies: Tallies, prevalence: float | None) -> Tallies:
     """Reweight tallies to a prevalence, if there is one."""
-    return tallies if prevalence is None else shift.reweigh(tallies, to=prevalence)
+    return tallies if prevalence is None else shift.reweigh(tallies, prevalence=prevalence)
 
 
 def states(prevalences: tuple[float | None, ...] = PREVALENCES) -> Iterator[tuple[Tallies, float | None]]:

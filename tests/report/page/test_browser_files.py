@@ -128,7 +128,7 @@ def test_copied_python_gives_the_same_report(screening: ScreeningReport, page: P
 def group_rates(screening: ScreeningReport, policy: Policy, prevalence: float) -> dict[Any, float]:
     """Return sensitivity and false positive rate of each group under a policy at a prevalence."""
     tallies = read.tallies(str(screening.folder / "people.csv"), truth="sick", score="risk", group="site")
-    tables = decide.decision_tables(shift.reweigh(tallies, to=prevalence), policy)
+    tables = decide.decision_tables(shift.reweigh(tallies, prevalence=prevalence), policy)
     both = {group: tables[group]["flag"] for group in tables if group is not None}
     every = {"sensitivity": measure.sensitivity, "fpr": measure.fpr}
     return {(group, name): rate(table) for group, table in both.items() for name, rate in every.items()}

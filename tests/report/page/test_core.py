@@ -159,7 +159,7 @@ def test_intervals_at_any_level_equal_those_of_python(level: float) -> None:
     for _ in range(60):
         counts: Counts[float] = Counts(*rng.integers(0, 60, 4))
         if counts.positives and counts.negatives and rng.random() < 0.5:
-            counts = shift.reweigh(counts, to=float(rng.random()))
+            counts = shift.reweigh(counts, prevalence=float(rng.random()))
         for name in filter(partial(has_closed_form, counts=counts), SHARES):
             result = bounds_payload(infer.estimate(name, counts, level=level))
             page.expect(result, "interval", name, cells_payload(counts), level, normal_quantile(level))
@@ -172,7 +172,11 @@ def test_other_measures_have_no_interval() -> None:
         if name not in SHARES:
             page.expect(None, "interval", name, cells_payload(Counts(tp=5, fp=3, fn=2, tn=9)), *CONFIDENCE)
     page.expect(
-        None, "interval", "jaccard", cells_payload(shift.reweigh(Counts(tp=5, fp=3, fn=2, tn=9), to=0.1)), *CONFIDENCE
+        None,
+        "interval",
+        "jaccard",
+        cells_payload(shift.reweigh(Counts(tp=5, fp=3, fn=2, tn=9), prevalence=0.1)),
+        *CONFIDENCE,
     )
     page.check()
 
@@ -190,7 +194,9 @@ def test_ppv_and_npv_by_prevalence_equal_those_of_python() -> None:
             curve = Curve(tally)
             counts = curve.at(float(curve.threshold[place]))
             result = {
-                name: [value_payload(infer.estimate(name, shift.reweigh(counts, to=float(each)))) for each in at]
+                name: [
+                    value_payload(infer.estimate(name, shift.reweigh(counts, prevalence=float(each)))) for each in at
+                ]
                 for name in ("precision", "npv")
             }
             factors = {"positive": 1, "negative": 1, "known": False}
@@ -342,7 +348,9 @@ def test_decision_curves_at_a_prevalence_equal_those_of_decide() -> None:
         state = PageState(page, tallies, prevalence)
         result = decide.net_benefit_curve(tallies, thresholds=at, prevalence=prevalence, level=None)
         worth = np.asarray(result.columns["net_benefit"], dtype=float).reshape(-1, 3, len(at))[0]
-        kept = decide.net_benefit_curve(tallies, thresholds=at, prevalence=prevalence, scores_from=None, level=None)
+        kept = decide.net_benefit_curve(
+            tallies, thresholds=at, prevalence=prevalence, sample_prevalence="deployment", level=None
+        )
         output = {"model": worth[0], "unadjusted": list(kept.columns["net_benefit"])[: len(at)], "all": worth[1]}
         page.expect(output, "decisionCurve", state.threshold, state.parts[0][0], at, state.factors)
     page.check()

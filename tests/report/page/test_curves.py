@@ -72,7 +72,7 @@ def check_bounds(thinned: ThinnedCurve, tally: Tally, steps: int) -> None:
             assert (np.abs(measure.MEASURES[name](here) - measure.MEASURES[name](there)) < 1 / steps + 1e-12).all()
     for prevalence in (1e-4, 0.02, 0.5, 0.97):
         if tally.positives and tally.negatives:
-            near, far = (shift.reweigh(each, to=prevalence) for each in (here, there))
+            near, far = (shift.reweigh(each, prevalence=prevalence) for each in (here, there))
             for name in ("precision", "npv"):
                 a, b = (measure.MEASURES[name](each) for each in (near, far))
                 assert (np.isnan(a) == np.isnan(b)).all()

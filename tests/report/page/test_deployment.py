@@ -86,7 +86,7 @@ def test_scores_of_a_decision_curve_are_adjusted_from_the_sample() -> None:
     view = page.keep("makeView", book, page.keep("planState", book, 0))
     sample = report.here.prevalence.value
     for probability in (0.02, 0.1, 0.5):
-        wanted = shift.reprior_threshold(probability, from_=sample, to=report.prevalence)
+        wanted = shift.reprior_threshold(probability, sample_prevalence=sample, prevalence=report.prevalence)
         page.expect(float(wanted), "unadjustedScore", probability, view.part("adjustment"))
     page.check(within=1e-9)
 

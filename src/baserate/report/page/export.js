@@ -229,7 +229,7 @@ function joinProgram(...lines) {
  * @returns {string[]}
  */
 function pythonDecision({ single, state, model }) {
-  if (!single) return [`policy=baserate.Policy.load(${model.entry.spell.policy_file ?? JSON.stringify(POLICY)})`];
+  if (!single) return [`policy=baserate.load_policy(${model.entry.spell.policy_file ?? JSON.stringify(POLICY)})`];
   if (model.entry.labels) return [];
   return [`threshold=${state.threshold === Infinity ? 'float("inf")' : state.threshold}`];
 }
