@@ -376,7 +376,7 @@ def test_assumption_is_stated(assume: str, both_files: tuple[str, ...]) -> None:
     assert f"note: Assumed: {assume}." in result.stderr
     assert run("expect", *typed).stdout.startswith(f"expected under {assume} · new.csv")
     validation = read.tallies("old.csv", truth="sick", score="risk")
-    expected = shift.estimate_performance(read.target("new.csv", score="risk"), validation, assume=assume)  # type: ignore[arg-type]
+    expected = shift.estimate_performance(read.target("new.csv", score="risk"), validation, assume=assume)  # type: ignore[call-overload]
     assert [row["value"] for row in results["rows"]] == [row["value"] for row in expected.rows()]
 
 

@@ -303,7 +303,7 @@ def test_exact_slopes() -> None:
     [
         (lambda: decide.roc_convex_hull({}), OptionError, "no classifiers"),
         (lambda: decide.roc_convex_hull({"all": A}), OptionError, "'all', which is reserved"),
-        (lambda: decide.roc_convex_hull({"a": 3}), OptionError, "a is int"),  # type: ignore[dict-item]
+        (lambda: decide.roc_convex_hull({"a": 3}), OptionError, "a is int"),
         (lambda: decide.roc_convex_hull({"a": Counts(*np.ones((4, 2)))}), ShapeError, r"a has \(2,\) tables"),
         (lambda: decide.roc_convex_hull({"a": Counts(0, 1, 0, 1)}), NotBinaryError, "a has no positives"),
         (

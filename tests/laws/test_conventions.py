@@ -283,7 +283,7 @@ def convention_25_an_estimated_prevalence_varies_with_both_samples() -> None:
 
 def convention_26_assumptions_are_stated() -> None:
     with pytest.raises(TypeError, match="assume"):
-        shift.estimate_performance(Target(np.array([0.2, 0.7])))  # type: ignore[call-arg]
+        shift.estimate_performance(Target(np.array([0.2, 0.7])))  # type: ignore[call-overload]
     result = shift.estimate_performance(Target(np.array([0.2, 0.7])), assume="covariate shift")
     assert result.data["assume"] == "covariate shift"
 

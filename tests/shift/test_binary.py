@@ -458,10 +458,10 @@ def test_performance_without_labels_is_near_the_actual_one(validation: Tally) ->
     actual = tally(truth, probability)
     counts = baserate.curve(actual).at(0.5)
     for assume, near in (("label shift", True), ("covariate shift", False)):
-        result = shift.estimate_performance(
+        result = shift.estimate_performance(  # type: ignore[call-overload]
             Target(probability),
             validation,
-            assume=assume,  # type: ignore[arg-type]
+            assume=assume,
             measures=["precision", "f1"],
         )
         for row in result.rows():
@@ -489,7 +489,7 @@ def test_covariate_shift_does_not_need_informative_scores(target: Target) -> Non
 
 def test_invalid_requests_of_performance_raise(target: Target, validation: Tally) -> None:
     with pytest.raises(OptionError, match="'label shift' or 'covariate shift'"):
-        shift.estimate_performance(target, validation, assume="anything")  # type: ignore[arg-type]
+        shift.estimate_performance(target, validation, assume="anything")  # type: ignore[call-overload]
     with pytest.raises(OptionError, match="give validation data"):
         shift.estimate_performance(target, assume="label shift")
     with pytest.raises(OptionError, match=r"sample_prevalence=0\.3 has no use: there are no validation data"):

@@ -305,7 +305,10 @@ _START = _Point(Fraction(0), Fraction(0), FLAG_NONE, inf)
 _END = _Point(Fraction(1), Fraction(1), FLAG_ALL, -inf)
 
 
-def roc_convex_hull(classifiers: Mapping[str, Classifier], *, reverse: bool = False) -> ROCConvexHull:
+@accepts_predictions("curves")
+def roc_convex_hull(
+    classifiers: Mapping[str, Classifier], *, reverse: bool = False, **predictions: Unpack[PredictionOptions]
+) -> ROCConvexHull:
     """Compute the ROC convex hull of classifiers: which are ever optimal, and for which iso-cost slopes [@provost2001].
 
     To flag none and to flag all always take part. Points on a line between others are not vertices.

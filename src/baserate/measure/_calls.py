@@ -127,7 +127,7 @@ def accept_predictions(
     known = own | {*NOUNS[NOUN_OF[of]].roles, *CHOICES} | {*costs, *(("threshold",) if counts else ())}
 
     @wraps(function)
-    def call(*args: Any, **options: Any) -> Any:  # noqa: ANN401
+    def call(*args: Any, **options: Any) -> Any:
         if args and isinstance(args[0], types) and options.keys() <= own:
             return function(*args, **options)
         check_options(name, options, known)

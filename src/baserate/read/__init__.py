@@ -47,6 +47,14 @@ if TYPE_CHECKING:  # for other packages of baserate
         check_column as check_column,
         missing_objects as missing_objects,
     )
+    from baserate.read._decorators import (
+        OfPredictions as OfPredictions,
+        accepts_predictions as accepts_predictions,
+        accepts_target as accepts_target,
+        accepts_two as accepts_two,
+        own_options as own_options,
+        read_worded_options as read_worded_options,
+    )
     from baserate.read._duckdb import (
         Watch as Watch,
         cast_to_double as cast_to_double,
@@ -64,17 +72,13 @@ if TYPE_CHECKING:  # for other packages of baserate
         CHOICES as CHOICES,
         NOUNS as NOUNS,
         Missing as Missing,
-        OfPredictions as OfPredictions,
         PredictionOptions as PredictionOptions,
         Scores as Scores,
         TableSource as TableSource,
-        accepts_predictions as accepts_predictions,
         add_columns as add_columns,
         check_options as check_options,
         coerce as coerce,
         name_arrays as name_arrays,
-        own_options as own_options,
-        read_worded_options as read_worded_options,
     )
     from baserate.read._table import (
         LabelCodes as LabelCodes,

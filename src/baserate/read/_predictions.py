@@ -1,27 +1,22 @@
-"""Predictions in any form, at the public boundary: arrays, a frame or a file, or the library's own types.
+"""Predictions in any form become one of the library's types: arrays, a frame or a file, or another of these types.
 
-`accepts_predictions` decorates public functions whose first argument is a Tally, a Curve, Tallies, Rows and so on. They
-then also take `f(truth, score, …)` and `f(table, truth="…", score="…", …)`. Calls with the right type pass straight
-through, and no function below the boundary sees anything else.
+`coerce` reads the arguments of a call. `NOUNS` lists the types that public functions take, and how each is made.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import wraps
 from os import PathLike
-from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, Protocol, TypedDict, TypeVar, overload
+from typing import Any, Literal, NamedTuple, Protocol, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
 from baserate._confusion import Confusion, Confusions
-from baserate._costs import as_costs
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._domains import parse_share, unused_option
+from baserate._domains import unused_option
 from baserate._errors import NotBinaryError, OptionError, ShapeError, keyword, unknown_name
 from baserate._rows import LabelSets, MulticlassRows, MulticlassTarget, Rows, Target
 from baserate._tally import Stack, Tallies, Tally
@@ -38,14 +33,14 @@ class _HasColumns(Protocol):
     """A frame of pandas, Polars or DuckDB."""
 
     @property
-    def columns(self) -> Any: ...  # noqa: ANN401
+    def columns(self) -> Any: ...
 
 
 class _HasColumnNames(Protocol):
     """A table of PyArrow."""
 
     @property
-    def column_names(self) -> Any: ...  # noqa: ANN401
+    def column_names(self) -> Any: ...
 
 
 TableSource = str | PathLike[str] | Mapping[str, Any] | _HasColumns | _HasColumnNames
@@ -53,7 +48,7 @@ TableSource = str | PathLike[str] | Mapping[str, Any] | _HasColumns | _HasColumn
 
 
 class PredictionOptions(TypedDict, total=False):
-    """Keywords that every function takes beside predictions: arrays, or names of columns of a table."""
+    """Keywords that every function takes beside predictions: arrays, or names of columns of a table; and costs."""
 
     truth: npt.ArrayLike | str
     score: Scores | str | Sequence[str]
@@ -67,6 +62,8 @@ class PredictionOptions(TypedDict, total=False):
     negative: object
     missing: Missing
     labels: Iterable[object] | None
+    fp: float
+    fn: float
 
 
 ROLES = ("truth", "score", "predicted", "group", "weight", "count", "id", "cluster")
@@ -111,7 +108,7 @@ class Predictions(NamedTuple):
     choices: dict[str, Any]
 
     @property
-    def truth(self) -> Any:  # noqa: ANN401  (any array)
+    def truth(self) -> Any:
         """The labels."""
         return self.columns.get("truth")
 
@@ -130,7 +127,7 @@ class Predictions(NamedTuple):
         return Predictions(table, columns, self.choices)
 
 
-def read_with(reader: str, predictions: Predictions, **more: Any) -> Any:  # noqa: ANN401  (what the reader returns)
+def read_with(reader: str, predictions: Predictions, **more: Any) -> Any:
     """Read predictions with a reader of this package."""
     from baserate.read import _readers  # it loads engines, which arrays of one model do not need
 
@@ -138,7 +135,7 @@ def read_with(reader: str, predictions: Predictions, **more: Any) -> Any:  # noq
     return getattr(_readers, reader)(table, **columns, **choices, **more)
 
 
-def name_arrays(name: str, value: Any) -> dict[str, Any]:  # noqa: ANN401  (an array, or several by name)
+def name_arrays(name: str, value: Any) -> dict[str, Any]:
     """Return arrays by name: of a mapping, of a frame, or one array under the name of its argument."""
     if value is None:
         return {}
@@ -160,7 +157,7 @@ def add_columns(table: dict[str, Any], arrays: Mapping[str, Any]) -> tuple[str, 
     return tuple(names)
 
 
-def _column_names(value: Any) -> list[Any] | None:  # noqa: ANN401  (anything)
+def _column_names(value: Any) -> list[Any] | None:
     """Return the names of the columns of a frame of any library; None for anything else."""
     names = getattr(value, "column_names", None)  # PyArrow
     if names is None:
@@ -188,7 +185,7 @@ def _score_arrays(predictions: Predictions) -> dict[str, Any]:
     }
 
 
-def _shape(value: Any) -> tuple[int, ...]:  # noqa: ANN401  (any array)
+def _shape(value: Any) -> tuple[int, ...]:
     """Return the shape of an array or a list, without converting a long list of numbers."""
     if isinstance(value, (list, tuple)):
         return np.shape(value) if len(value) and np.ndim(value[0]) else (len(value),)
@@ -196,7 +193,7 @@ def _shape(value: Any) -> tuple[int, ...]:  # noqa: ANN401  (any array)
     return tuple(shape) if isinstance(shape, tuple) else (0,)
 
 
-def _positive_scores(score: Any, truth: Any, positive: object, labels: Any) -> Any:  # noqa: ANN401  (arrays)
+def _positive_scores(score: Any, truth: Any, positive: object, labels: Any) -> Any:
     """Return one score for each row: of a matrix with a column for each of two classes, the positive one."""
     shape = _shape(score)
     if len(shape) != 2 or not shape[0]:
@@ -220,7 +217,7 @@ def _positive_scores(score: Any, truth: Any, positive: object, labels: Any) -> A
     return matrix[:, _positive_place(truth, positive, labels)]
 
 
-def _positive_place(truth: Any, positive: object, labels: Any) -> int:  # noqa: ANN401  (arrays)
+def _positive_place(truth: Any, positive: object, labels: Any) -> int:
     """Return the column of the positive class: classes are in the order of their labels, as scikit-learn sorts them."""
     order: list[object] = list(labels or sort_labels(dict.fromkeys(as_column("truth", truth).tolist())))
     if positive is None:
@@ -364,8 +361,14 @@ def _build_label_sets(predictions: Predictions) -> LabelSets:
     return label_sets(predicted=predicted, score=score, **columns, labels=predictions.choices.get("labels"))
 
 
-def _is_real(score: Any) -> bool:  # noqa: ANN401  (any array)
+def _is_real(score: Any) -> bool:
     return getattr(np.asarray(score) if hasattr(score, "__array__") else None, "dtype", np.dtype("O")).kind == "f"
+
+
+def _build_curves(predictions: Predictions) -> dict[str, Curve]:
+    """Return the curve of each model, of all groups."""
+    tallies = _build_tallies(predictions)
+    return {model: Curve(tallies.pooled(model)) for model in tallies.models}
 
 
 def _build_data(predictions: Predictions) -> Tallies | Rows | MulticlassRows:
@@ -387,7 +390,7 @@ def _has_classes(predictions: Predictions) -> bool:
     return len(shape) == 2 and shape[1] > 2
 
 
-def find_counts(data: Tally | Curve, threshold: Any = None) -> Counts[Any]:  # noqa: ANN401  (a number or an array)
+def find_counts(data: Tally | Curve, threshold: Any = None) -> Counts[Any]:
     """Return the 2×2 table at a threshold, by default 0.5 if the scores are probabilities."""
     curve = data if isinstance(data, Curve) else Curve(data)
     if threshold is None:
@@ -402,7 +405,7 @@ def find_counts(data: Tally | Curve, threshold: Any = None) -> Counts[Any]:  # n
     return curve.at(np.asarray(threshold, dtype=np.float64) if np.ndim(threshold) else float(threshold))
 
 
-def build_counts(predictions: Predictions, threshold: Any = None) -> Counts[Any]:  # noqa: ANN401
+def build_counts(predictions: Predictions, threshold: Any = None) -> Counts[Any]:
     """Count the outcomes of scores at a threshold, or of predicted labels."""
     columns = dict(predictions.columns)
     if predictions.table is None and "predicted" not in columns and _holds_labels(predictions):
@@ -459,7 +462,7 @@ def _as_tallies(tally: Tally) -> Tallies:
     return Tallies({"score": {(): tally}})
 
 
-def _count_single(data: Tallies | Rows, threshold: Any = None) -> Counts[Any]:  # noqa: ANN401
+def _count_single(data: Tallies | Rows, threshold: Any = None) -> Counts[Any]:
     return find_counts(_single(data if isinstance(data, Tallies) else data.tallies()), threshold)
 
 
@@ -499,6 +502,7 @@ NOUNS: dict[str, Noun] = {
     "classes": Noun((Confusions, MulticlassRows), _build_classes, _TALLIES),
     "confusion": Noun((Confusion,), _build_confusion, _ONE_MODEL, {MulticlassRows: MulticlassRows.confusion}),
     "class rows": Noun((MulticlassRows,), _build_class_rows, _TALLIES),
+    "curves": Noun((), _build_curves, ROLES, mapping=True),
     "label sets": Noun((LabelSets,), _build_label_sets, ("truth", "predicted", "score", "weight")),
 }
 """Types that public functions take, by name."""
@@ -530,7 +534,7 @@ def parse_predictions(
         if "truth" in columns:
             raise OptionError(f"{name} has truth twice; expected it once.", option="truth")
         columns["truth"], taken = args[0], 1
-        if len(args) > 1 and not {"score", "predicted"} & columns.keys() and _holds_values(args[1]):
+        if len(args) > 1 and not {"score", "predicted"} & columns.keys() and holds_values(args[1]):
             columns["score"], taken = args[1], 2
     predictions = Predictions(table, columns, choices)
     _check_arguments(name, predictions)
@@ -579,7 +583,7 @@ def _check_arguments(name: str, predictions: Predictions) -> None:
         )
 
 
-def _is_column_name(role: str, value: Any) -> bool:  # noqa: ANN401  (anything)
+def _is_column_name(role: str, value: Any) -> bool:
     """Return whether a value names a column, or for scores and groups several."""
     if isinstance(value, str):
         return True
@@ -632,13 +636,13 @@ def coerce(
                 else f"Give labels and scores, {name}(truth, score), or read them as {_type_names(noun)}.",
             )
         return convert(args[0], **more), args[1:]
-    if args and isinstance(args[0], tuple) and len(args[0]) == 2 and all(map(_holds_values, args[0])):
+    if args and isinstance(args[0], tuple) and len(args[0]) == 2 and all(map(holds_values, args[0])):
         args = (*args[0], *args[1:])  # (truth, score)
     predictions, taken = parse_predictions(name, noun, args, options, own)
     return noun.build(predictions, **more), args[taken:]
 
 
-def _holds_values(value: Any) -> bool:  # noqa: ANN401  (anything)
+def holds_values(value: Any) -> bool:
     """Return whether a value is an array, a list, or several by name."""
     return hasattr(value, "__len__") and not isinstance(value, (str, bytes, *OWN))
 
@@ -647,160 +651,3 @@ def _refuse_columns(name: str, data: object, options: Mapping[str, Any]) -> None
     given = next((each for each in options if each in OPTIONS and options[each] is not None), None)
     if given is not None:
         raise unused_option(given, "…", f"{name} was given {type(data).__name__}, which are read already")
-
-
-P = ParamSpec("P")
-N_contra = TypeVar("N_contra", contravariant=True)
-M_contra = TypeVar("M_contra", contravariant=True)
-R_co = TypeVar("R_co", covariant=True)
-M = TypeVar("M")
-N = TypeVar("N")
-R = TypeVar("R")
-
-
-class OfPredictions(Protocol[N_contra, P, R_co]):
-    """A function of predictions in any form."""
-
-    __name__: str
-
-    @overload
-    def __call__(self, data: N_contra, /, *args: P.args, **options: P.kwargs) -> R_co: ...
-    @overload
-    def __call__(self, truth: npt.ArrayLike, score: Scores, /, *args: P.args, **options: P.kwargs) -> R_co: ...
-    @overload
-    def __call__(self, table: TableSource, /, *args: P.args, **options: P.kwargs) -> R_co: ...
-
-
-class OfMeasureAndPredictions(Protocol[M_contra, N_contra, P, R_co]):
-    """A function of a measure, or several, and of predictions in any form."""
-
-    __name__: str
-
-    @overload
-    def __call__(self, measure: M_contra, data: N_contra, /, *args: P.args, **options: P.kwargs) -> R_co: ...
-    @overload
-    def __call__(
-        self, measure: M_contra, truth: npt.ArrayLike, score: Scores, /, *args: P.args, **options: P.kwargs
-    ) -> R_co: ...
-    @overload
-    def __call__(self, measure: M_contra, table: TableSource, /, *args: P.args, **options: P.kwargs) -> R_co: ...
-
-
-class _Decorator(Protocol):
-    def __call__(self, function: Callable[Concatenate[N, P], R], /) -> OfPredictions[N, P, R]: ...
-
-
-class _DecoratorAfterMeasure(Protocol):
-    def __call__(self, function: Callable[Concatenate[M, N, P], R], /) -> OfMeasureAndPredictions[M, N, P, R]: ...
-
-
-@overload
-def accepts_predictions(noun: str, *, costs: bool = True) -> _Decorator: ...
-@overload
-def accepts_predictions(noun: str, *, at: Literal[1]) -> _DecoratorAfterMeasure: ...
-def accepts_predictions(noun: str, *, at: int = 0, costs: bool = True) -> Any:
-    """Let a function take predictions in any form where it takes a noun of `NOUNS`.
-
-    The function declares `**predictions: Unpack[PredictionOptions]` for type checkers and help; it never receives any.
-    Wherever it takes a prevalence, text such as "5%" will do; where it takes costs, a mapping, or `fp=` and `fn=`.
-
-    Parameters
-    ----------
-    noun
-        The type that the function takes: a name in `NOUNS`.
-    at
-        Place of the predictions among the positional arguments: 1 after a measure.
-    costs
-        Whether a parameter `costs` means the costs of the four outcomes.
-    """
-    kind = NOUNS[noun]
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        name, parameters = function.__name__, _parameters(function)
-        data_name = parameters.names[at]
-        own = frozenset(parameters.names) - {data_name}
-        has_costs = costs and "costs" in own
-        known = own | {*kind.roles, *CHOICES} | ({"fp", "fn"} if has_costs else set())
-        place = parameters.names.index("costs") if has_costs else -1
-
-        @wraps(function)
-        def call(*args: Any, **options: Any) -> Any:  # noqa: ANN401
-            if len(args) == at and data_name in options:
-                args = (*args, options.pop(data_name))
-            is_own = len(args) > at and isinstance(args[at], kind.types) and options.keys() <= own
-            if not (is_own or parameters.open_ended):
-                check_options(name, options, known)
-            if not _WORDED.isdisjoint(options):
-                options = read_worded_options(options, has_costs=has_costs)
-            if not is_own:
-                data, rest = coerce(name, noun, args[at:], options, own)
-                args = (*args[:at], data, *rest)
-            if has_costs and len(args) > place and isinstance(args[place], Mapping):
-                args = (*args[:place], as_costs(args[place]), *args[place + 1 :])
-            return function(*args, **options)
-
-        call.__doc__ = _describe_forms(function.__doc__ or "", name, data_name, at)
-        return call
-
-    return decorate
-
-
-_WORDED = {"prevalence", "level", "costs", "fp", "fn"}
-"""Options that may be written in several ways."""
-
-
-def read_worded_options(options: Mapping[str, Any], *, has_costs: bool = True) -> dict[str, Any]:
-    """Return options with shares as numbers, and costs, if there are any of outcomes, as `Costs`.
-
-    >>> read_worded_options({"prevalence": "5%", "fp": 1, "fn": 20})
-    {'prevalence': 0.05, 'costs': Costs(tp=0.0, fp=1, fn=20, tn=0.0)}
-    """
-    plain = dict(options)
-    for each in ("prevalence", "level"):
-        if isinstance(plain.get(each), str):
-            plain[each] = parse_share(plain[each])
-    if isinstance(plain.get("prevalence"), Mapping):
-        plain["prevalence"] = {group: parse_share(share) for group, share in plain["prevalence"].items()}
-    costs = plain.get("costs")
-    # A mapping from actions to pairs of costs is something else.
-    is_mapping = isinstance(costs, Mapping) and not any(map(np.ndim, costs.values()))
-    if has_costs and (is_mapping or "fp" in plain or "fn" in plain):
-        plain["costs"] = as_costs(plain.pop("costs", None), plain.pop("fp", None), plain.pop("fn", None))
-    return plain
-
-
-class _Parameters(NamedTuple):
-    """Parameters of a function: their names, and whether it takes any other keyword."""
-
-    names: tuple[str, ...]
-    open_ended: bool
-
-
-def _parameters(function: Callable[..., Any]) -> _Parameters:
-    """Return the parameters of a function, without `**predictions`."""
-    while hasattr(function, "__wrapped__"):
-        function = function.__wrapped__
-    code = function.__code__
-    named = code.co_argcount + code.co_kwonlyargcount
-    has_keywords = bool(code.co_flags & 0x08)
-    rest = code.co_varnames[named + bool(code.co_flags & 0x04)] if has_keywords else "predictions"
-    return _Parameters(code.co_varnames[:named], rest != "predictions")
-
-
-def own_options(function: Callable[..., Any]) -> frozenset[str]:
-    """Return the names of the parameters of a function, without the first and without `**predictions`."""
-    return frozenset(_parameters(function).names[1:])
-
-
-def _describe_forms(written: str, name: str, data: str, at: int) -> str:
-    """Add to a docstring in which forms predictions may be given."""
-    before = "measure, " if at else ""
-    found = re.search(r"\n\n( *)Parameters\n", written)
-    if found is None:
-        return written
-    margin = found[1]
-    text = (
-        f"Instead of `{data}`, labels and scores do, ``{name}({before}truth, score)``; or a table and names of its\n"
-        f"{margin}columns, ``{name}({before}table, truth=…, score=…)``."
-    )
-    return f"{written[: found.start()]}\n\n{margin}{text}{written[found.start() :]}"

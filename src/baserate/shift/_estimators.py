@@ -12,13 +12,16 @@ from inspect import signature
 from typing import Any, overload
 
 import numpy as np
+import numpy.typing as npt
 
+from baserate._domains import ShareLike
 from baserate._errors import OptionError, keyword, unknown_name
 from baserate._formatting import count_of
 from baserate._numeric.logistic import PROBABILITY_CLIP
 from baserate._rows import MulticlassRows, MulticlassTarget, Rows, Target
 from baserate._tally import Tallies, Tally
 from baserate.calibration import pool_tally
+from baserate.read import Scores, TableSource, accepts_target
 from baserate.shift import _moment_matching as moment_matching
 from baserate.shift._data import BinaryData, MulticlassPrevalence, Prevalence
 from baserate.shift._label_shift import (
@@ -215,8 +218,30 @@ def estimate_prevalence(
     level: float = ...,
     **options: Any,  # noqa: ANN401
 ) -> MulticlassPrevalence: ...
+@overload
 def estimate_prevalence(
-    target: Any, validation: Any, *, method: str | None = None, level: float = 0.95, **options: Any
+    target: npt.ArrayLike,
+    truth: npt.ArrayLike,
+    score: Scores,
+    /,
+    *,
+    method: str | None = ...,
+    level: ShareLike = ...,
+    **options: Any,  # noqa: ANN401
+) -> Prevalence: ...
+@overload
+def estimate_prevalence(
+    target: TableSource,
+    validation: TableSource,
+    /,
+    *,
+    method: str | None = ...,
+    level: ShareLike = ...,
+    **options: Any,  # noqa: ANN401
+) -> Prevalence: ...
+@accepts_target
+def estimate_prevalence(
+    target: Any, validation: Any, /, *, method: str | None = None, level: float = 0.95, **options: Any
 ) -> Prevalence | MulticlassPrevalence:
     """Estimate the prevalence of the positive class, or of each of several classes, in unlabelled data.
 

@@ -21,6 +21,7 @@ from baserate._tally import Tallies, Tally
 from baserate.calibration import pool_tally
 from baserate.infer import CalibrationTest, holm
 from baserate.measure import bin_starts
+from baserate.read import accepts_target
 from baserate.shift._data import (
     SIGNIFICANCE_LEVEL,
     SMALLEST_P,
@@ -445,6 +446,7 @@ _HANSEN = "overidentification"
 _HANSEN_METHOD = "Hansen's test of moments, χ²"
 
 
+@accepts_target
 def label_shift_test(
     target: Target | MulticlassTarget,
     validation: Tally | Tallies | Rows | MulticlassRows,

@@ -36,6 +36,7 @@ from baserate.measure import (
     tidy_columns,
     undefined_reason,
 )
+from baserate.read import accepts_target
 from baserate.shift._adjusted_measures import Precision, Slopes, adjusted_summary, bound_value, measure_slopes
 from baserate.shift._data import BinaryData, Prevalence, variance_and_reach
 from baserate.shift._estimators import call_with_options, estimate_prevalence
@@ -64,9 +65,11 @@ _POOLED_ROWS = 1 << 12
 _CELLS = ("tp", "fp", "fn", "tn")
 
 
+@accepts_target
 def estimate_performance(
     target: Target | MulticlassTarget,
     validation: Tally | Tallies | Rows | MulticlassRows | None = None,
+    /,
     *,
     assume: Assume,
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, overload
+from typing import Any, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ from baserate.infer import (
     simulate_tables,
 )
 from baserate.measure import Measure, as_measure, describe, results_data, tabulate_groups, undefined_reason
+from baserate.read import PredictionOptions, accepts_predictions
 from baserate.shift._class_weights import reweigh, reweigh_mass
 
 ScalarOrArray = float | Floats
@@ -135,6 +136,7 @@ _SIMULATION_METHOD = f"percentiles of {_N_SIMULATIONS} Dirichlet simulations wit
 Bounds = tuple[Floats, Floats, str]
 
 
+@accepts_predictions("any")
 def prevalence_curve(  # noqa: PLR0913  (all but two are seldom given)
     data: Counts[float] | Tally | Curve | Tallies,
     measures: str | Measure | Iterable[str | Measure] = _DEFAULT_MEASURES,
@@ -144,6 +146,7 @@ def prevalence_curve(  # noqa: PLR0913  (all but two are seldom given)
     level: float = 0.95,
     band: bool = True,
     seed: Seed = 0,
+    **predictions: Unpack[PredictionOptions],
 ) -> Results:
     r"""Tabulate measures of decisions at many prevalences, each taken as known, with confidence bands.
 
@@ -200,11 +203,13 @@ def prevalence_curve(  # noqa: PLR0913  (all but two are seldom given)
     return Results({"model": nothing, "group": nothing, **table_columns}, settings)
 
 
+@accepts_predictions("any")
 def prevalence_table(
     data: Counts[float] | Tally | Curve,
     *measures: str | Measure,
     prevalences: npt.ArrayLike | None = None,
     threshold: float | None = None,
+    **predictions: Unpack[PredictionOptions],
 ) -> dict[str, Floats]:
     """Tabulate values of measures of decisions at many prevalences, without bands.
 
@@ -405,6 +410,7 @@ _CURVE_COLUMNS = (
 )
 
 
+@accepts_predictions("tallies")
 def prevalence_curves(
     tallies: Tallies,
     measures: Sequence[str | Measure] = (),
@@ -412,6 +418,7 @@ def prevalence_curves(
     thresholds: Sequence[float] = (),
     prevalences: npt.ArrayLike | None = None,
     interval: IntervalOptions | None = None,
+    **predictions: Unpack[PredictionOptions],
 ) -> Results:
     """Tabulate measures of decisions against the prevalence, for every model, group and threshold.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import exp, log, log1p
 from numbers import Real
-from typing import Any, Literal, NamedTuple, overload
+from typing import Any, Literal, NamedTuple, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,7 @@ from baserate.infer import (
 )
 from baserate.measure import Measure, describe, multiclass, select_measures, summary as measure_summary
 from baserate.measure.multiclass import select_measures as select_class_measures
+from baserate.read import PredictionOptions, accepts_predictions
 from baserate.shift._class_weights import PrevalenceLike, gamma, gamma as gamma_of, reweigh
 from baserate.shift._data import SIGNIFICANCE_LEVEL, MulticlassPrevalence, Prevalence
 from baserate.shift._label_shift import calibration_test
@@ -301,6 +302,7 @@ class _Section(NamedTuple):
     results: Results
 
 
+@accepts_predictions("tallies")
 def summary(
     tallies: Tallies,
     *,
@@ -309,6 +311,7 @@ def summary(
     measures: MeasureNames = "usual",
     threshold: float | Iterable[float] | None = None,
     interval: IntervalOptions | None = IntervalOptions(),  # noqa: B008  (it is immutable)
+    **predictions: Unpack[PredictionOptions],
 ) -> Results:
     """Measure at the prevalence of the sample and at the deployment prevalence.
 
@@ -385,6 +388,7 @@ def summary(
     return _join_sections(parts, lambda part, row: shares[part.where][_group_key(row["group"])], data, notes)
 
 
+@accepts_predictions("classes")
 def class_summary(
     classes: Confusions | MulticlassRows,
     *,
@@ -393,6 +397,7 @@ def class_summary(
     averages: Averages | None = None,
     costs: CostMatrix | None = None,
     interval: IntervalOptions | None = IntervalOptions(),  # noqa: B008  (it is immutable)
+    **predictions: Unpack[PredictionOptions],
 ) -> Results:
     """Measure decisions between several classes at the shares of the sample and at the deployment shares.
 

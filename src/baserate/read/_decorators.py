@@ -1,0 +1,296 @@
+"""Decorators of public functions, which then take predictions in any form.
+
+A function whose first argument is a Tally, a Curve, Tallies, Rows and so on also takes `f(truth, score, …)` and
+`f(table, truth="…", score="…", …)`. Calls with the right type pass straight through, and no function below this
+boundary sees anything else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, Protocol, TypeVar, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from baserate._costs import as_costs
+from baserate._domains import parse_share
+from baserate._errors import OptionError
+from baserate._rows import MulticlassTarget, Target
+from baserate.read._predictions import (
+    CHOICES,
+    NOUNS,
+    OWN,
+    Scores,
+    TableSource,
+    check_options,
+    coerce,
+    is_table,
+)
+
+P = ParamSpec("P")
+N_contra = TypeVar("N_contra", contravariant=True)
+M_contra = TypeVar("M_contra", contravariant=True)
+R_co = TypeVar("R_co", covariant=True)
+M = TypeVar("M")
+N = TypeVar("N")
+R = TypeVar("R")
+
+
+class OfPredictions(Protocol[N_contra, P, R_co]):
+    """A function of predictions in any form."""
+
+    __name__: str
+
+    @overload
+    def __call__(self, data: N_contra, /, *args: P.args, **options: P.kwargs) -> R_co: ...
+    @overload
+    def __call__(self, truth: npt.ArrayLike, score: Scores, /, *args: P.args, **options: P.kwargs) -> R_co: ...
+    @overload
+    def __call__(self, table: TableSource, /, *args: P.args, **options: P.kwargs) -> R_co: ...
+
+
+class OfMeasureAndPredictions(Protocol[M_contra, N_contra, P, R_co]):
+    """A function of a measure, or several, and of predictions in any form."""
+
+    __name__: str
+
+    @overload
+    def __call__(self, measure: M_contra, data: N_contra, /, *args: P.args, **options: P.kwargs) -> R_co: ...
+    @overload
+    def __call__(
+        self, measure: M_contra, truth: npt.ArrayLike, score: Scores, /, *args: P.args, **options: P.kwargs
+    ) -> R_co: ...
+    @overload
+    def __call__(self, measure: M_contra, table: TableSource, /, *args: P.args, **options: P.kwargs) -> R_co: ...
+
+
+class _Decorator(Protocol):
+    def __call__(self, function: Callable[Concatenate[N, P], R], /) -> OfPredictions[N, P, R]: ...
+
+
+class _DecoratorAfterMeasure(Protocol):
+    def __call__(self, function: Callable[Concatenate[M, N, P], R], /) -> OfMeasureAndPredictions[M, N, P, R]: ...
+
+
+@overload
+def accepts_predictions(noun: str, *, costs: bool = True) -> _Decorator: ...
+@overload
+def accepts_predictions(noun: str, *, at: Literal[1]) -> _DecoratorAfterMeasure: ...
+def accepts_predictions(noun: str, *, at: int = 0, costs: bool = True) -> Any:
+    """Let a function take predictions in any form where it takes a noun of `NOUNS`.
+
+    The function declares `**predictions: Unpack[PredictionOptions]` for type checkers and help; it never receives any.
+    Wherever it takes a prevalence, text such as "5%" will do; where it takes costs, a mapping, or `fp=` and `fn=`.
+
+    Parameters
+    ----------
+    noun
+        The type that the function takes: a name in `NOUNS`.
+    at
+        Place of the predictions among the positional arguments: 1 after a measure.
+    costs
+        Whether a parameter `costs` means the costs of the four outcomes.
+    """
+    kind = NOUNS[noun]
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        name, parameters = function.__name__, _parameters(function)
+        data_name = parameters.names[at]
+        own = frozenset(parameters.names) - {data_name}
+        has_costs = costs and "costs" in own
+        known = own | {*kind.roles, *CHOICES} | ({"fp", "fn"} if has_costs else set())
+        place = parameters.names.index("costs") if has_costs else -1
+
+        @wraps(function)
+        def call(*args: Any, **options: Any) -> Any:
+            if len(args) == at and data_name in options:
+                args = (*args, options.pop(data_name))
+            is_own = len(args) > at and isinstance(args[at], kind.types) and options.keys() <= own
+            if not (is_own or parameters.open_ended):
+                check_options(name, options, known)
+            if not _WORDED.isdisjoint(options):
+                options = read_worded_options(options, has_costs=has_costs)
+            if not is_own:
+                data, rest = coerce(name, noun, args[at:], options, own)
+                args = (*args[:at], data, *rest)
+            if has_costs and len(args) > place and isinstance(args[place], Mapping):
+                args = (*args[:place], as_costs(args[place]), *args[place + 1 :])
+            return function(*args, **options)
+
+        call.__doc__ = _describe_forms(function.__doc__ or "", name, data_name, at)
+        return call
+
+    return decorate
+
+
+_WORDED = {"prevalence", "level", "costs", "fp", "fn"}
+"""Options that may be written in several ways."""
+
+
+class OfTarget(Protocol[P, R_co]):
+    """A function of unlabelled scores and of validation data in any form."""
+
+    __name__: str
+
+    @overload
+    def __call__(self, target: Any, validation: Any = ..., /, *args: P.args, **options: P.kwargs) -> R_co: ...
+    @overload
+    def __call__(
+        self, target: Any, truth: npt.ArrayLike, score: Scores, /, *args: P.args, **options: P.kwargs
+    ) -> R_co: ...
+
+
+def accepts_target(function: Callable[Concatenate[Any, Any, P], R]) -> OfTarget[P, R]:
+    """Let a function of a target and of validation data take both in any form.
+
+    The target may be an array of scores, a matrix with a column for each class, or a table; the validation data are
+    `truth, score`, a pair of them, or a table. Names of columns hold for both tables.
+    """
+    name, parameters = function.__name__, _parameters(function)
+    own = frozenset(parameters.names[2:])
+    target_name, validation_name = parameters.names[:2]
+
+    @wraps(function)
+    def call(*args: Any, **options: Any) -> R:
+        for place, each in enumerate((target_name, validation_name)):
+            if len(args) == place and each in options:
+                args = (*args, options.pop(each))
+        is_own = len(args) in (1, 2) and all(each is None or isinstance(each, OWN) for each in args)
+        if is_own and (parameters.open_ended or options.keys() <= own):
+            return function(*args, **read_worded_options(options))
+        if not args:
+            raise OptionError(
+                f"{name} needs scores without labels.", remedy=f"Give {name}(scores, truth, score), arrays."
+            )
+        columns = {
+            each: options.pop(each) for each in (*CHOICES, *_TARGET_ROLES) if each in options and each not in own
+        }
+        if not parameters.open_ended:
+            check_options(name, options, own | {*CHOICES, *_TARGET_ROLES})
+        validation, rest = None, args[1:]
+        if rest and rest[0] is None:
+            rest = rest[1:]
+        elif rest or {"truth", "predicted"} <= columns.keys():
+            validation, rest = coerce(name, "any", rest, dict(columns), frozenset())
+        return function(_as_target(args[0], columns), validation, *rest, **read_worded_options(options))
+
+    return call
+
+
+_TARGET_ROLES = ("truth", "score", "weight", "count")
+
+
+def _as_target(target: Any, columns: Mapping[str, Any]) -> Target | MulticlassTarget:
+    """Read unlabelled scores from an array, a matrix with a column for each class, or a table."""
+    from baserate.read import _readers
+
+    if isinstance(target, (Target, MulticlassTarget)):
+        return target
+    labels = columns.get("labels")
+    if is_table(target):
+        score = columns.get("score")
+        if score is None:
+            raise OptionError("the target is a table; expected the name of its column of scores.", option="score")
+        several = not isinstance(score, str) or score.endswith("*")
+        if several:
+            return _readers.class_target(target, labels=labels, score=score)
+        return _readers.target(target, score=score)
+    if np.ndim(target) == 2 and np.shape(target)[1] > 2:
+        return _readers.class_target(np.asarray(target), labels=labels)
+    scores = np.asarray(target)[:, -1] if np.ndim(target) == 2 else target
+    return _readers.target({"score": scores}, score="score")
+
+
+class OfTwo(Protocol[N_contra, P, R_co]):
+    """A function of two sets of predictions, each in any form; of arrays, a pair `(truth, score)`."""
+
+    __name__: str
+
+    def __call__(
+        self,
+        first: N_contra | tuple[npt.ArrayLike, Scores],
+        second: N_contra | tuple[npt.ArrayLike, Scores],
+        /,
+        *args: P.args,
+        **options: P.kwargs,
+    ) -> R_co: ...
+
+
+def accepts_two(noun: str) -> Callable[[Callable[Concatenate[N, N, P], R]], OfTwo[N, P, R]]:
+    """Let a function of two samples take each as a noun of `NOUNS`, or as a pair `(truth, score)`."""
+    types = NOUNS[noun].types
+
+    def decorate(function: Callable[Concatenate[N, N, P], R]) -> OfTwo[N, P, R]:
+        name = function.__name__
+
+        @wraps(function)
+        def call(first: Any, second: Any, /, *args: Any, **options: Any) -> R:
+            pair: Any = (
+                each if isinstance(each, types) else coerce(name, noun, (each,), {}, frozenset())[0]
+                for each in (first, second)
+            )
+            return function(*pair, *args, **read_worded_options(options))
+
+        return call
+
+    return decorate
+
+
+def read_worded_options(options: Mapping[str, Any], *, has_costs: bool = True) -> dict[str, Any]:
+    """Return options with shares as numbers, and costs, if there are any of outcomes, as `Costs`.
+
+    >>> read_worded_options({"prevalence": "5%", "fp": 1, "fn": 20})
+    {'prevalence': 0.05, 'costs': Costs(tp=0.0, fp=1, fn=20, tn=0.0)}
+    """
+    plain = dict(options)
+    for each in ("prevalence", "level"):
+        if isinstance(plain.get(each), str):
+            plain[each] = parse_share(plain[each])
+    if isinstance(plain.get("prevalence"), Mapping):
+        plain["prevalence"] = {group: parse_share(share) for group, share in plain["prevalence"].items()}
+    costs = plain.get("costs")
+    # A mapping from actions to pairs of costs is something else.
+    is_mapping = isinstance(costs, Mapping) and not any(map(np.ndim, costs.values()))
+    if has_costs and (is_mapping or "fp" in plain or "fn" in plain):
+        plain["costs"] = as_costs(plain.pop("costs", None), plain.pop("fp", None), plain.pop("fn", None))
+    return plain
+
+
+class _Parameters(NamedTuple):
+    """Parameters of a function: their names, and whether it takes any other keyword."""
+
+    names: tuple[str, ...]
+    open_ended: bool
+
+
+def _parameters(function: Callable[..., Any]) -> _Parameters:
+    """Return the parameters of a function, without `**predictions`."""
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    code = function.__code__
+    named = code.co_argcount + code.co_kwonlyargcount
+    has_keywords = bool(code.co_flags & 0x08)
+    rest = code.co_varnames[named + bool(code.co_flags & 0x04)] if has_keywords else "predictions"
+    return _Parameters(code.co_varnames[:named], rest != "predictions")
+
+
+def own_options(function: Callable[..., Any]) -> frozenset[str]:
+    """Return the names of the parameters of a function, without the first and without `**predictions`."""
+    return frozenset(_parameters(function).names[1:])
+
+
+def _describe_forms(written: str, name: str, data: str, at: int) -> str:
+    """Add to a docstring in which forms predictions may be given."""
+    before = "measure, " if at else ""
+    found = re.search(r"\n\n( *)Parameters\n", written)
+    if found is None:
+        return written
+    margin = found[1]
+    text = (
+        f"Instead of `{data}`, labels and scores do, ``{name}({before}truth, score)``; or a table and names of its\n"
+        f"{margin}columns, ``{name}({before}table, truth=…, score=…)``."
+    )
+    return f"{written[: found.start()]}\n\n{margin}{text}{written[found.start() :]}"
