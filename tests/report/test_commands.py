@@ -378,7 +378,7 @@ def test_commands_contain_prevalences_of_groups_where_accepted() -> None:
     assert again.there.precision == report.there.precision
     chosen = spell_step(report, Step(verb="decide"), report.model)
     assert chosen is not None
-    assert f"to={report.prevalence}" in chosen.text
+    assert f"prevalence={report.prevalence}" in chosen.text
     run_command = replace(report, plan=replace(report.plan, files=("people.csv",)))
     words = spell_step(run_command, Step(verb="report"))
     alone = spell_step(run_command, Step(verb="decide"), run_command.model)

@@ -73,6 +73,7 @@ if TYPE_CHECKING:  # for other packages of baserate
         NOUNS as NOUNS,
         Missing as Missing,
         PredictionOptions as PredictionOptions,
+        Predictions as Predictions,
         Scores as Scores,
         TableSource as TableSource,
         add_columns as add_columns,

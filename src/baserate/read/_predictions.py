@@ -19,7 +19,7 @@ from baserate._curve import Curve
 from baserate._domains import unused_option
 from baserate._errors import NotBinaryError, OptionError, ShapeError, keyword, unknown_name
 from baserate._rows import LabelSets, MulticlassRows, MulticlassTarget, Rows, Target
-from baserate._tally import Stack, Tallies, Tally
+from baserate._tally import ReadSummary, Stack, Tallies, Tally
 from baserate.read._arrays import tally as tally_arrays
 from baserate.read._columns import as_column
 from baserate.read._labels import format_labels, sort_labels
@@ -118,7 +118,8 @@ class Predictions(NamedTuple):
             return self
         table: dict[str, Any] = {}
         columns: dict[str, Any] = {}
-        for role, value in self.columns.items():
+        # In this order, whichever came first in the call: it decides which of two equal names gets an underscore.
+        for role, value in ((role, self.columns[role]) for role in ROLES if role in self.columns):
             if role in ("score", "group"):
                 arrays = _score_arrays(self) if role == "score" else name_arrays(role, value)
                 columns[role] = add_columns(table, arrays)
@@ -444,6 +445,8 @@ class Noun:
     convert: Mapping[type, Callable[..., Any]] = field(default_factory=dict)
     mapping: bool = False
     """Whether a mapping from groups to tallies or curves also passes."""
+    samples: bool = False
+    """Whether two mappings, of labels and of scores, are separate samples."""
 
     def accepts(self, value: object) -> bool:
         """Return whether the function takes this value as it is."""
@@ -451,7 +454,8 @@ class Noun:
             return True
         if not (self.mapping and isinstance(value, Mapping)):
             return False
-        return not value or isinstance(next(iter(value.values())), OWN)
+        # A mapping of arrays is a table; what is neither is refused by the function.
+        return not value or isinstance(next(iter(value.values())), OWN) or not holds_values(next(iter(value.values())))
 
 
 _ONE_MODEL = ("truth", "score", "predicted", "weight", "count")
@@ -459,7 +463,7 @@ _TALLIES = (*_ONE_MODEL, "group")
 
 
 def _as_tallies(tally: Tally) -> Tallies:
-    return Tallies({"score": {(): tally}})
+    return Tallies({"score": {(): tally}}, intake=ReadSummary(read=int(tally.rows.sum(dtype=np.int64))))
 
 
 def _count_single(data: Tallies | Rows, threshold: Any = None) -> Counts[Any]:
@@ -481,6 +485,7 @@ _TO_TALLIES: dict[type, Callable[[Any], Any]] = {
     Curve: lambda curve: _as_tallies(curve.tally),
     Rows: Rows.tallies,
 }
+_TO_PLAN_DATA = {kind: _TO_TALLIES[kind] for kind in (Tally, Curve)}
 _TO_COUNTS: dict[type, Callable[..., Any]] = {
     Tally: find_counts,
     Curve: find_counts,
@@ -503,6 +508,7 @@ NOUNS: dict[str, Noun] = {
     "confusion": Noun((Confusion,), _build_confusion, _ONE_MODEL, {MulticlassRows: MulticlassRows.confusion}),
     "class rows": Noun((MulticlassRows,), _build_class_rows, _TALLIES),
     "curves": Noun((), _build_curves, ROLES, mapping=True),
+    "plan data": Noun((Tallies, Rows), lambda predictions: predictions, (*_TALLIES, "id"), _TO_PLAN_DATA, samples=True),
     "label sets": Noun((LabelSets,), _build_label_sets, ("truth", "predicted", "score", "weight")),
 }
 """Types that public functions take, by name."""
@@ -528,13 +534,16 @@ def parse_predictions(
             )
     taken = 0
     table: Any = None
-    if args and (isinstance(columns.get("truth"), str) or is_table(args[0])):
+    are_samples = noun.samples and len(args) > 1 and isinstance(args[0], Mapping)
+    if args and not are_samples and (isinstance(columns.get("truth"), str) or is_table(args[0])):
         table, taken = args[0], 1
     elif args:
         if "truth" in columns:
             raise OptionError(f"{name} has truth twice; expected it once.", option="truth")
         columns["truth"], taken = args[0], 1
-        if len(args) > 1 and not {"score", "predicted"} & columns.keys() and holds_values(args[1]):
+        if len(args) > 1 and args[1] is None:
+            taken = 2  # no scores, but predicted labels
+        elif len(args) > 1 and "score" not in columns and holds_values(args[1]):
             columns["score"], taken = args[1], 2
     predictions = Predictions(table, columns, choices)
     _check_arguments(name, predictions)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
-from baserate._costs import Costs
-from baserate._errors import OptionError, keyword, unknown_name
+import numpy.typing as npt
+
+from baserate._costs import Costs, CostsLike
+from baserate._curve import Curve
+from baserate._domains import ShareLike
+from baserate._errors import OptionError, keyword
 from baserate._policy import Policy
 from baserate._rows import Rows
-from baserate._tally import ReadSummary, Tallies
-from baserate.read import LabelText
+from baserate._tally import ReadSummary, Tallies, Tally
+from baserate.read import LabelText, PredictionOptions, Predictions, Scores, TableSource, accepts_predictions
 from baserate.report import _findings_data, _findings_performance, _findings_use
 from baserate.report._commands import python_literal
 from baserate.report._findings import REGISTRY, Check
@@ -51,12 +56,17 @@ def read_plan_data(plan: Plan, source: Any = None, *, watch: Watch | None = None
         return PlanData(_read_samples(plan, source, watch))
     table = list(plan.files) if source is None else source
     # Tallies are enough for one model; ids and paired comparisons need the rows.
-    if not (plan.id or len(plan.score) > 1):
-        return PlanData(_read_table("tallies", plan, table, watch))
-    rows: Rows = _read_table("rows", plan, table, watch)
+    return as_plan_data(_read_table("rows" if plan.id or len(plan.score) > 1 else "tallies", plan, table, watch))
+
+
+def as_plan_data(data: Tallies | Rows) -> PlanData:
+    """Return data that were read as those of a plan."""
+    if isinstance(data, Tallies):
+        return PlanData(data)
     # Rows whose id occurred before, not the number of such ids.
-    repeated = None if rows.id is None else len(rows) - len(set(rows.id.tolist()))
-    return PlanData(rows.tallies(), rows if len(plan.score) > 1 else None, repeated)
+    repeated = None if data.id is None else len(data) - len(set(data.id.tolist()))
+    several = len({*data.score} - {data.intake.columns.get("predicted")}) > 1
+    return PlanData(data.tallies(), data if several else None, repeated)
 
 
 def _read_table(what: str, plan: Plan, table: Any, watch: Watch | None) -> Any:  # noqa: ANN401  (Tallies or Rows)
@@ -110,24 +120,6 @@ def _merge_read_summaries(intakes: list[ReadSummary]) -> ReadSummary:
     )
 
 
-class EvaluateOptions(TypedDict, total=False):
-    """Further keywords of `evaluate`."""
-
-    predicted: Any
-    weight: Any
-    count: Any
-    id: Any
-    positive: str | float | None
-    negative: str | float | None
-    missing: Literal["refuse", "drop"]
-    threshold: float | None
-    rule: str | None
-    policy: Policy | None
-    level: float
-    method: str | None
-    seed: int
-
-
 def run(
     plan: Plan,
     source: Any = None,  # noqa: ANN401  (any table)
@@ -174,32 +166,67 @@ def run_on_data(
     return replace(report, findings=find_all(report))
 
 
+class EvaluateOptions(PredictionOptions, total=False):
+    """Keywords of `evaluate`, for type checkers."""
+
+    prevalence: ShareLike | Mapping[Any, ShareLike] | None
+    costs: CostsLike | None
+    threshold: float | None
+    rule: str | None
+    policy: Policy | None
+    level: ShareLike
+    method: str | None
+    seed: int
+
+
+@overload
+def evaluate(truth: npt.ArrayLike, score: Scores, /, **options: Unpack[EvaluateOptions]) -> Report: ...
+@overload
+def evaluate(table: TableSource, /, **options: Unpack[EvaluateOptions]) -> Report: ...
+@overload
 def evaluate(
-    truth: Any,  # noqa: ANN401  (any array)
-    score: Any = None,  # noqa: ANN401  (any array)
+    truth: Mapping[Any, npt.ArrayLike], score: Mapping[Any, npt.ArrayLike], /, **options: Unpack[EvaluateOptions]
+) -> Report: ...
+@overload
+def evaluate(
+    estimator: Any,  # noqa: ANN401  (a fitted classifier)
+    X: Any,  # noqa: ANN401, N803
+    y: npt.ArrayLike,
+    /,
+    **options: Unpack[EvaluateOptions],
+) -> Report: ...
+@overload
+def evaluate(data: Tally | Curve | Tallies | Rows, /, **options: Unpack[EvaluateOptions]) -> Report: ...
+@overload
+def evaluate(**options: Unpack[EvaluateOptions]) -> Report: ...
+@accepts_predictions("plan data")
+def evaluate(  # noqa: PLR0913  (options of a plan)
+    data: Predictions | Tallies | Rows,
+    /,
     *,
-    group: Any = None,  # noqa: ANN401  (any array)
     prevalence: float | Mapping[Any, float] | None = None,
     costs: Costs | None = None,
-    **more: Unpack[EvaluateOptions],
+    threshold: float | None = None,
+    rule: str | None = None,
+    policy: Policy | None = None,
+    level: float = 0.95,
+    method: str | None = None,
+    seed: int = 0,
+    **predictions: Unpack[PredictionOptions],
 ) -> Report:
     """Evaluate predictions at deployment: measures with intervals, a threshold, groups, models, and findings.
 
+    For several models, scores are a mapping from names to arrays, or a frame. For separate samples, labels and scores
+    are two mappings with the same names. A fitted classifier of scikit-learn does, too: ``evaluate(estimator, X, y)``.
+
     Parameters
     ----------
-    truth, score
-        Arrays, lists or columns, one value for each row. For several models, a mapping from names to scores. For
-        separate samples, two mappings with the same names.
-    group
-        Group of each row: an array, or a mapping from attributes to arrays.
+    data
+        Data that were read: a tally, tallies by group, or rows.
     prevalence
-        Prevalence in deployment: of everybody, or a mapping from groups to theirs.
+        Prevalence in deployment, such as 0.02 or "2%": of everybody, or a mapping from groups to theirs.
     costs
-        Costs of outcomes in deployment.
-    predicted, weight, count, id
-        Arrays of predicted labels, weights, counts and ids of rows.
-    positive, negative, missing
-        As in :func:`baserate.read.tallies`.
+        Costs of outcomes in deployment; ``fp=1, fn=20`` for those of the errors.
     threshold, rule, policy
         Decision: a threshold, the name of a rule that chooses one, or a policy; see :class:`baserate.Plan`.
     level, method, seed
@@ -216,57 +243,73 @@ def evaluate(
     >>> report = baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1])
     >>> report.here.auc.value, round(report.here.auc.low, 2), round(report.here.auc.high, 2)
     (0.75, 0.2, 0.97)
-    >>> report.frame("pandas").query("measure == 'precision' and part == 'decisions'")["value"].tolist()
-    [0.5]
+    >>> table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}
+    >>> report = baserate.evaluate(table, truth="sick", score="risk", prevalence="10%", fp=1, fn=20)
+    >>> report.policy.threshold, round(report.there.precision.value, 3)
+    (0.4, 0.182)
     """
-    options: dict[str, Any] = _check_options(more)  # `**more` accepts any keyword at run time
-    columns_of_rows = {name: options.pop(name) for name in ("predicted", "weight", "count", "id") if name in options}
-    if isinstance(truth, Mapping):
-        if group is not None or columns_of_rows or not isinstance(score, Mapping) or {*score} != {*truth}:
-            raise OptionError(
-                "separate samples need two mappings, truth and score, with the same names, and no other columns."
-            )
-        tables = {str(name): {"truth": truth[name], "score": score[name]} for name in truth}
-        samples = {str(name): {each: _item_expression(each, name) for each in ("truth", "score")} for name in truth}
-        plan = Plan(apart=True, score=("score",), prevalence=prevalence, costs=costs, **options)
-        return run_on_data(plan, read_plan_data(plan, tables), arrays=samples)
-    table: dict[str, Any] = {}
-    arrays: dict[str, str] = {}
-    columns: dict[str, Any] = {
-        "truth": _add_columns(table, {"truth": truth})[0],
-        "score": _add_columns(table, _as_arrays("score", score)),
-        "group": _add_columns(table, _as_arrays("group", group)),
-        **{name: _add_columns(table, {name: each})[0] for name, each in columns_of_rows.items() if each is not None},
-    }
-    for name, several in (("score", score), ("group", group)):
-        arrays |= zip(columns[name], _argument_expressions(name, several), strict=True)
-    arrays |= {columns[name]: name for name in columns if name not in {"score", "group"}}
-    plan = Plan(prevalence=prevalence, costs=costs, **columns, **options)
-    return run_on_data(plan, read_plan_data(plan, table), arrays=arrays)
+    use: dict[str, Any] = {"prevalence": prevalence, "costs": costs, "threshold": threshold, "rule": rule}
+    use |= {"policy": policy, "level": level, "method": method, "seed": seed}
+    if not isinstance(data, Predictions):
+        return run_on_data(_plan_of_data(data, use), as_plan_data(data))
+    if isinstance(data.truth, Mapping):
+        return _evaluate_samples(data, use)
+    if data.table is not None:
+        files = data.table if isinstance(data.table, (str, os.PathLike)) else ()
+        plan = Plan(files=files, **_plan_columns(data.columns), **_plan_choices(data), **use)
+        return run(plan, None if files else data.table)
+    named = data.as_table()
+    plan = Plan(**_plan_columns(named.columns), **_plan_choices(data), **use)
+    return run_on_data(plan, read_plan_data(plan, named.table), arrays=_array_expressions(data, named.columns))
 
 
-def _check_options(more: Mapping[str, Any]) -> dict[str, Any]:
-    """Return keywords, or raise an error for an unknown one."""
-    names = [*EvaluateOptions.__annotations__]
-    for name in more:
-        if name not in names:
-            raise unknown_name("option", name, names)
-    return dict(more)
+def _plan_of_data(data: Tallies | Rows, use: Mapping[str, Any]) -> Plan:
+    """Return the plan of data that were read, which name their columns if a table had them."""
+    read = data.intake.columns
+    models = tuple(data.models if isinstance(data, Tallies) else data.score)
+    predicted = read.get("predicted")
+    columns = {"score": tuple(each for each in models if each != predicted), "predicted": predicted}
+    columns |= {"group": data.attributes, "truth": read.get("truth", "truth")}
+    labels = {name: getattr(data.intake, name) for name in ("positive", "negative")}
+    return Plan(**columns, **{name: None if isinstance(each, bool) else each for name, each in labels.items()}, **use)
 
 
-def _as_arrays(name: str, value: Any) -> dict[str, Any]:  # noqa: ANN401  (an array, or several by name)
-    """Return arrays by name: of a mapping, of a frame, or one array under the name of its argument."""
-    if value is None:
-        return {}
-    if isinstance(value, Mapping):
-        return {str(key): each for key, each in value.items()}
-    return {str(key): value[key] for key in value.columns} if hasattr(value, "columns") else {name: value}
+def _plan_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return names of columns as fields of a plan."""
+    return {role: each for role, each in columns.items() if each is not None}
+
+
+def _plan_choices(data: Predictions) -> dict[str, Any]:
+    """Return how to read the columns, as fields of a plan; `labels` has only ordered the columns of a matrix."""
+    return {name: each for name, each in data.choices.items() if name != "labels"}
+
+
+def _evaluate_samples(data: Predictions, use: Mapping[str, Any]) -> Report:
+    """Evaluate separate samples: two mappings, of labels and of scores, with the same names."""
+    truth, score = data.truth, data.columns.get("score")
+    if data.columns.keys() != {"truth", "score"} or not isinstance(score, Mapping) or {*score} != {*truth}:
+        raise OptionError(
+            "separate samples need two mappings, truth and score, with the same names, and no other columns."
+        )
+    tables = {str(name): {"truth": truth[name], "score": score[name]} for name in truth}
+    arrays = {str(name): {each: _item_expression(each, name) for each in ("truth", "score")} for name in truth}
+    plan = Plan(apart=True, score=("score",), **_plan_choices(data), **use)
+    return run_on_data(plan, read_plan_data(plan, tables), arrays=arrays)
+
+
+def _array_expressions(data: Predictions, columns: Mapping[str, Any]) -> dict[str, str]:
+    """Return the expression of the array behind each column, for suggested statements."""
+    expressions: dict[str, str] = {}
+    for role, names in columns.items():
+        if isinstance(names, str):
+            expressions[names] = role
+        else:
+            expressions |= zip(names, _argument_expressions(role, data.columns[role]), strict=True)
+    return expressions
 
 
 def _argument_expressions(name: str, value: Any) -> list[str]:  # noqa: ANN401  (an array, or several by name)
-    """Return the expression of each array that `_as_arrays` takes from an argument."""
-    if value is None:
-        return []
+    """Return the expression of each array that an argument holds."""
     keys = value if isinstance(value, Mapping) else getattr(value, "columns", None)
     return [name] if keys is None else [_item_expression(name, key) for key in keys]
 
@@ -278,18 +321,6 @@ def _item_expression(name: str, key: object) -> str:
     ('score["risk"]', 'score[1]')
     """
     return f"{name}[{python_literal(key)}]"
-
-
-def _add_columns(table: dict[str, Any], arrays: Mapping[str, Any]) -> tuple[str, ...]:
-    """Add columns to a table and return their names; a name in use gets an underscore."""
-    names: list[str] = []
-    for name, array in arrays.items():
-        free = name
-        while free in table:
-            free += "_"
-        table[free] = array
-        names.append(free)
-    return tuple(names)
 
 
 _MOST_GROUPS = 6
