@@ -10,6 +10,7 @@ Errors name the values and the remedy; later layers trust the result. Modules ar
 - `_table`: a table in memory: columns of any library as numbers and codes, and the rows in which all are valid
 - `_builders`: the results built from a table in memory; confusion matrices and costs in text files
 - `_columns`, `_labels`: names and checks of columns; labels
+- `_estimators`: scores of fitted classifiers
 
 From a CSV file to tallies: `tallies` checks the names of the columns and calls `_engines.open_table`, which calls
 `_files.open_relation`. `Relation.compute` then either sums in DuckDB (`_engines.aggregate_tallies`), or fetches the
@@ -62,6 +63,7 @@ if TYPE_CHECKING:  # for other packages of baserate
         quote_literal as quote_literal,
         translate_errors as translate_errors,
     )
+    from baserate.read._estimators import Responses as Responses, is_estimator as is_estimator, responses as responses
     from baserate.read._files import (
         AllColumns as AllColumns,
         monotone_progress as monotone_progress,
