@@ -29,6 +29,7 @@ LAYERS: list[set[str]] = [
     {"shift"},
     {"decide"},
     {"fairness"},
+    {"_jobs"},
     {"text"},
     {"sklearn", "draw"},
     {"report"},

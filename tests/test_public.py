@@ -19,7 +19,8 @@ PUBLIC = {
         MulticlassCalibrator MulticlassRows MulticlassTarget NoSuchFileError NotAProbabilityError NotBinaryError
         NotInstalledError NotNumericError OptionError Plan Policy Population RandomizedCut ReadSummary Report
         Results Rows ShapeError Tallies Tally Target UnknownLabelError UnknownNameError UsageError WeightError
-        __version__ apply calibration class_scores confusion curve decide draw evaluate fairness infer label_sets
+        __version__ apply calibrate calibration choose_threshold class_scores confusion curve decide draw equalize
+        estimate_prevalence evaluate fairness infer label_sets
         load_calibrator load_policy measure population read report run shift tally
     """,
     "baserate.apply": "Actions WriteSummary actions as_python as_sql file frame",

@@ -1,5 +1,14 @@
 """Evaluate a classifier where it will be used: at the prevalence, the costs and the groups of deployment.
 
+Common jobs take labels and scores as arrays, a table or file with names of its columns, or a fitted classifier::
+
+    report = baserate.evaluate(y, p, prevalence="2%", fp=1, fn=20)   # print(report), report.save("report.html")
+    policy = baserate.choose_threshold(y, p, prevalence="2%", fp=1, fn=20)
+    calibrator = baserate.calibrate(y, p, "isotonic")
+    fair = baserate.equalize(y, p, "equalized-odds", group=g, fp=1, fn=20)
+    share = baserate.estimate_prevalence(new_p, y, p)
+    auc = baserate.measure.auc(y, p)
+
 A tally is how much of each class sits at each score; everything else is a function of tallies::
 
     tally(truth, score)  ->  Tally  ->  Curve  ->  Counts  ->  numbers
@@ -55,6 +64,7 @@ if TYPE_CHECKING:
         UsageError as UsageError,
         WeightError as WeightError,
     )
+    from baserate._jobs import calibrate as calibrate, choose_threshold as choose_threshold, equalize as equalize
     from baserate._policy import Policy as Policy, load_policy as load_policy
     from baserate._population import Population as Population
     from baserate._results import Estimate as Estimate, Results as Results
@@ -74,6 +84,7 @@ if TYPE_CHECKING:
         tally as tally,
     )
     from baserate.report import Finding as Finding, Plan as Plan, Report as Report, evaluate as evaluate, run as run
+    from baserate.shift import estimate_prevalence as estimate_prevalence
 
 if not TYPE_CHECKING:  # or type checkers would accept every name
     __getattr__, __dir__ = attach(__name__)

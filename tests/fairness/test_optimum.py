@@ -341,7 +341,7 @@ def test_invalid_goals_raise_with_a_remedy() -> None:
         fairness.optimal_policy(Tallies({"risk": {(): groups["f"].tally}}), Goal())
     with pytest.raises(OptionError, match="has no groups"):
         fairness.optimal_policy({}, Goal())
-    with pytest.raises(OptionError, match="needs the name of the column of labels"):
+    with pytest.raises(OptionError, match="the group 'f' is int; expected a Curve"):
         fairness.optimal_policy({"f": 3}, Goal())
 
 

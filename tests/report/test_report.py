@@ -211,7 +211,7 @@ def test_frames_are_several_models_and_unknown_options_raise() -> None:
     for frame in (pd.DataFrame(scores), pl.DataFrame(scores)):
         assert baserate.evaluate(PEOPLE["sick"], frame).rows() == expected
     with pytest.raises(UnknownNameError, match=r"'weights'\. Did you mean 'weight'"):
-        baserate.evaluate(PEOPLE["sick"], PEOPLE["risk"], weights=PEOPLE["risk"])  # type: ignore[call-arg]
+        baserate.evaluate(PEOPLE["sick"], PEOPLE["risk"], weights=PEOPLE["risk"])  # type: ignore[call-overload]
 
 
 def test_columns_may_have_the_names_of_arguments() -> None:

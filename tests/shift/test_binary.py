@@ -287,8 +287,8 @@ def test_unusable_data_and_options_raise(validation: Tally, target: Target) -> N
         shift.estimate_prevalence(Target(np.array([0.1, 30.0])), validation, method="mlls", recalibrate=False)
     with pytest.raises(OptionError, match="reweighted"):
         shift.estimate_prevalence(target, shift.reweigh(validation, prevalence=0.2))
-    with pytest.raises(OptionError, match="is not a Target"):
-        shift.estimate_prevalence(np.array([0.2]), validation)  # type: ignore[call-overload]
+    with pytest.raises(OptionError, match="expected the name of its column of scores"):
+        shift.estimate_prevalence("scores.csv", validation)  # type: ignore[call-overload]
     for at in (0.0, 1.0, np.nan):
         with pytest.raises(OptionError, match="expected a prevalence between 0 and 1"):
             shift.estimate_prevalence(target, validation, method="mlls", recalibrate=False, sample_prevalence=at)

@@ -22,9 +22,10 @@ from baserate._rows import LabelSets, MulticlassRows, MulticlassTarget, Rows, Ta
 from baserate._tally import ReadSummary, Stack, Tallies, Tally
 from baserate.read._arrays import tally as tally_arrays
 from baserate.read._columns import as_column
+from baserate.read._estimators import is_estimator, responses
 from baserate.read._labels import format_labels, sort_labels
 
-Scores = npt.ArrayLike | Mapping[Any, npt.ArrayLike]
+Scores = npt.ArrayLike | Mapping[Any, Any]
 """Scores of one model; by name, of several; or the matrix that `predict_proba` returns."""
 Missing = Literal["refuse", "drop"]
 
@@ -448,6 +449,16 @@ class Noun:
     samples: bool = False
     """Whether two mappings, of labels and of scores, are separate samples."""
 
+    @property
+    def takes_several_classes(self) -> bool:
+        """Whether one of the types holds more than two classes."""
+        return not {Confusion, Confusions, MulticlassRows}.isdisjoint(self.types)
+
+    @property
+    def takes_two_classes(self) -> bool:
+        """Whether one of the types holds scores of two classes."""
+        return self.mapping or not {Counts, Tally, Curve, Tallies, Rows}.isdisjoint(self.types)
+
     def accepts(self, value: object) -> bool:
         """Return whether the function takes this value as it is."""
         if isinstance(value, self.types):
@@ -485,7 +496,7 @@ _TO_TALLIES: dict[type, Callable[[Any], Any]] = {
     Curve: lambda curve: _as_tallies(curve.tally),
     Rows: Rows.tallies,
 }
-_TO_PLAN_DATA = {kind: _TO_TALLIES[kind] for kind in (Tally, Curve)}
+_TO_PLAN_DATA: dict[type, Callable[[Any], Any]] = {kind: _TO_TALLIES[kind] for kind in (Tally, Curve)}
 _TO_COUNTS: dict[type, Callable[..., Any]] = {
     Tally: find_counts,
     Curve: find_counts,
@@ -631,6 +642,8 @@ def coerce(
         Options of how the noun is made, such as a threshold.
     """
     noun = NOUNS[kind]
+    if args and not isinstance(args[0], (np.ndarray, *OWN)) and is_estimator(args[0]):
+        args = _score_rows(name, noun, args, options)
     if args and noun.accepts(args[0]):
         _refuse_columns(name, args[0], options)
         return args[0], args[1:]
@@ -649,6 +662,22 @@ def coerce(
         args = (*args[0], *args[1:])  # (truth, score)
     predictions, taken = parse_predictions(name, noun, args, options, own)
     return noun.build(predictions, **more), args[taken:]
+
+
+def _score_rows(name: str, noun: Noun, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
+    """Replace a classifier, features and labels by labels and scores."""
+    if len(args) < 3:
+        raise OptionError(
+            f"{name} was given {type(args[0]).__name__}, a classifier; expected features and labels, too.",
+            remedy=f"Give {name}(estimator, X, y).",
+        )
+    estimator, features, truth, *others = args
+    classes = getattr(estimator, "classes_", ())
+    if not noun.takes_two_classes or (noun.takes_several_classes and len(classes) > 2):
+        options["labels"] = list(classes)
+        return (truth, estimator.predict_proba(features), *others)
+    score, options["positive"] = responses(estimator, features, truth, positive=options.get("positive"))
+    return (truth, score, *others)
 
 
 def holds_values(value: Any) -> bool:

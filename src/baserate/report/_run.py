@@ -180,7 +180,7 @@ class EvaluateOptions(PredictionOptions, total=False):
 
 
 @overload
-def evaluate(truth: npt.ArrayLike, score: Scores, /, **options: Unpack[EvaluateOptions]) -> Report: ...
+def evaluate(truth: npt.ArrayLike, score: Scores | None = None, /, **options: Unpack[EvaluateOptions]) -> Report: ...
 @overload
 def evaluate(table: TableSource, /, **options: Unpack[EvaluateOptions]) -> Report: ...
 @overload
@@ -268,10 +268,12 @@ def _plan_of_data(data: Tallies | Rows, use: Mapping[str, Any]) -> Plan:
     read = data.intake.columns
     models = tuple(data.models if isinstance(data, Tallies) else data.score)
     predicted = read.get("predicted")
-    columns = {"score": tuple(each for each in models if each != predicted), "predicted": predicted}
+    columns: dict[str, Any] = {"score": tuple(each for each in models if each != predicted), "predicted": predicted}
     columns |= {"group": data.attributes, "truth": read.get("truth", "truth")}
-    labels = {name: getattr(data.intake, name) for name in ("positive", "negative")}
-    return Plan(**columns, **{name: None if isinstance(each, bool) else each for name, each in labels.items()}, **use)
+    for name in ("positive", "negative"):
+        label = getattr(data.intake, name)
+        columns[name] = None if isinstance(label, bool) else label
+    return Plan(**columns, **use)
 
 
 def _plan_columns(columns: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,270 @@
+"""Common jobs in one call each: fit a calibrator, choose a threshold, equalize groups.
+
+`evaluate`, `compare` and `estimate_prevalence` belong to these; they are functions of `report`, `decide` and `shift`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from inspect import signature
+from typing import Any, Literal, Unpack
+
+from baserate import calibration, decide, fairness, shift
+from baserate._calibrator import Calibrator, MulticlassCalibrator
+from baserate._costs import Costs
+from baserate._curve import Curve
+from baserate._domains import unused_option
+from baserate._errors import OptionError, keyword
+from baserate._policy import REFUSE, Policy
+from baserate._rows import MulticlassRows, Rows
+from baserate._tally import Tallies, Tally
+from baserate.read import PredictionOptions, accepts_predictions
+
+_WITHOUT_INTERCEPT = ("identity", "temperature")
+"""Calibrators without a parameter that depends on the prevalence."""
+
+
+@accepts_predictions("fit")
+def calibrate(
+    data: Tally | Tallies | Rows | MulticlassRows,
+    /,
+    method: str = "logistic",
+    *,
+    prevalence: float | None = None,
+    **options: Any,  # noqa: ANN401
+) -> Calibrator | MulticlassCalibrator:
+    """Fit a calibrator: a function from scores to probabilities, at the sample prevalence or at another one.
+
+    Fit it on rows that the classifier was not trained on. A matrix of scores of several classes gives a calibrator of
+    all classes.
+
+    Parameters
+    ----------
+    data
+        Data that were read: a tally, tallies by group, or rows.
+    method
+        Name of a calibrator, such as "logistic" (also called "platt" or "sigmoid"), "isotonic" or "beta"; "choose"
+        selects one by cross-validation. `baserate list calibrators` lists all.
+    prevalence
+        Deployment prevalence, such as 0.02 or "2%": the rows are reweighted to it before the fit. By default
+        probabilities are those at the prevalence of the sample.
+    **options
+        Options of the method, such as ``bins=15`` of "histogram".
+
+    Returns
+    -------
+    Calibrator or MulticlassCalibrator
+        Call it with scores to get probabilities; `save` writes it to a file.
+
+    Raises
+    ------
+    OptionError
+        If the method cannot adjust to a prevalence.
+    FitError
+        If the data do not determine the calibrator.
+
+    See Also
+    --------
+    baserate.calibration.cross_fit : Calibrate each row by a calibrator that was fitted to other rows.
+
+    Examples
+    --------
+    >>> import baserate
+    >>> y, p = [0, 1, 0, 1, 1, 0], [0.2, 0.3, 0.4, 0.6, 0.9, 0.7]
+    >>> calibrator = baserate.calibrate(y, p, "platt")
+    >>> calibrator([0.2, 0.9]).round(3).tolist()
+    [0.254, 0.819]
+    >>> baserate.calibrate(y, p, "isotonic", prevalence="20%")([0.9]).tolist()
+    [1.0]
+    """
+    if prevalence is not None:
+        data = _reweigh(data, prevalence, method)
+    return calibration.fit(data, method, **options)
+
+
+def _reweigh(data: Any, prevalence: float, method: str) -> Tally | Tallies:  # noqa: ANN401  (data of a fit)
+    """Return data at another prevalence, for a method whose probabilities follow it."""
+    if isinstance(data, MulticlassRows):
+        why = "there are several classes. Fit at the shares of the sample, and adjust probabilities by shift.reprior"
+        raise unused_option("prevalence", prevalence, why)
+    if method in _WITHOUT_INTERCEPT:
+        why = f"{method} has no intercept that could follow the prevalence. Use logistic, beta, isotonic or offset"
+        raise unused_option("prevalence", prevalence, why)
+    tallies = data.tallies() if isinstance(data, Rows) else data
+    reweighed: Tally | Tallies = shift.reweigh(tallies, prevalence=prevalence)
+    return reweighed
+
+
+class RuleOptions(PredictionOptions, total=False):
+    """Keywords of `choose_threshold` for type checkers: predictions, and options of rules."""
+
+    measure: str
+    toward: Literal["high", "low"]
+    require: str | Sequence[str]
+    maximize: str
+    minimize: str
+    at_most: float
+    share: float
+    threshold: float
+
+
+@accepts_predictions("tallies")
+def choose_threshold(
+    tallies: Tallies,
+    rule: str | Callable[..., Policy] | None = None,
+    *,
+    prevalence: float | None = None,
+    costs: Costs | None = None,
+    model: str | None = None,
+    calibrator: Calibrator | None = None,
+    **options: Unpack[RuleOptions],
+) -> Policy:
+    """Choose the threshold from which cases are flagged: by the costs of both errors, or by another rule.
+
+    Parameters
+    ----------
+    tallies
+        Tallies of the predictions.
+    rule
+        Name of a rule, such as "youden", "closest", "best" (with ``measure="f1"``), "require" (with
+        ``require="sensitivity >= 0.9"``) or "capacity" (with ``share=0.1``); `baserate list rules` lists all. By
+        default the rule of least expected cost, which needs the costs of both errors.
+    prevalence
+        Deployment prevalence, such as 0.02 or "2%"; by default that of the sample.
+    costs
+        Costs of outcomes: ``fp=1, fn=20``, a mapping, or :class:`baserate.Costs`.
+    model
+        Name of the model, where there are scores of several.
+    calibrator
+        Calibrator that is applied to the scores before the choice. The policy is still one of raw scores.
+    measure, toward, require, maximize, minimize, at_most, share, threshold
+        Options of the rule.
+
+    Returns
+    -------
+    Policy
+        The decision: `policy.threshold` is the threshold; `save` writes it, and :func:`baserate.apply.actions` applies
+        it to new rows.
+
+    Raises
+    ------
+    OptionError
+        If neither costs nor a rule are given.
+    InfeasibleError
+        If no threshold satisfies the requirements.
+
+    See Also
+    --------
+    baserate.decide.summary : All rules side by side, with intervals and cross-validation.
+
+    Examples
+    --------
+    >>> import baserate
+    >>> y, p = [1, 0, 1, 0, 0, 1], [0.9, 0.6, 0.4, 0.1, 0.2, 0.8]
+    >>> baserate.choose_threshold(y, p, fp=1, fn=20, prevalence="10%").threshold
+    0.4
+    >>> baserate.choose_threshold(y, p, "youden").threshold
+    0.8
+    >>> baserate.choose_threshold(y, p, "require", require="sensitivity >= 0.9").threshold
+    0.4
+    """
+    if rule is None and costs is None:
+        raise OptionError(
+            "choose_threshold needs the costs of both errors, or the name of a rule.",
+            remedy=f"Give fp=1, fn=20 with your costs; or {keyword('rule', 'youden')}.",
+            option="costs",
+        )
+    choose = decide.find_rule("cost" if rule is None else rule) if rule is None or isinstance(rule, str) else rule
+    stated = {name: each for name, each in options.items() if each is not None}
+    if costs is not None:
+        parameters = signature(choose).parameters
+        if not {"costs", "options"} & parameters.keys():
+            raise unused_option("costs", costs, f"the rule {rule} does not depend on them")
+        stated["costs"] = costs
+    if prevalence is not None:
+        tallies = shift.reweigh(tallies, prevalence=prevalence)
+    return decide.choose_policy(tallies, partial(choose, **stated), model=model, calibrator=calibrator)
+
+
+@accepts_predictions("groups")
+def equalize(  # noqa: PLR0913  (a goal, and how it is reached)
+    groups: Tallies | Mapping[Any, Curve],
+    parity: str | Sequence[str],
+    *,
+    within: float | Mapping[str, float] = 0.0,
+    prevalence: float | Mapping[Any, float] | None = None,
+    costs: Costs | None = None,
+    deterministic: bool = False,
+    blind: bool = False,
+    model: str | None = None,
+    otherwise: str = REFUSE,
+    **predictions: Unpack[PredictionOptions],
+) -> Policy:
+    """Choose thresholds of groups: the cheapest policy whose rates agree between groups.
+
+    Which rates should agree is a question of values. Parities cannot all hold at once where prevalences differ.
+
+    Parameters
+    ----------
+    groups
+        Tallies with groups; labels and scores need ``group=``.
+    parity
+        Rates that must agree: "equalized-odds", "equal-opportunity", "demographic-parity" and others, also several;
+        `baserate list parities` lists all.
+    within
+        Greatest difference of a rate between two groups: 0 for equal rates, or a tolerance such as 0.02.
+    prevalence
+        Deployment prevalence, such as 0.02 or "2%", of everybody, or a mapping from groups to theirs.
+    costs
+        Costs of outcomes: ``fp=1, fn=20``, a mapping, or :class:`baserate.Costs`. Without them both errors cost 1, and
+        a note of the policy says so.
+    deterministic
+        Whether every group has one threshold, without random decisions.
+    blind
+        Whether all groups have one threshold, so that decisions need no group.
+    model
+        Name of the model, where there are scores of several.
+    otherwise
+        Action for unknown groups, and for groups without a class that the parity needs; by default an error.
+
+    Returns
+    -------
+    Policy
+        The decision by group; :func:`baserate.apply.actions` applies it to new rows.
+
+    Raises
+    ------
+    OptionError
+        If there are no groups, or options contradict each other.
+    InfeasibleError
+        If no thresholds satisfy the parity.
+
+    See Also
+    --------
+    baserate.fairness.impact : Rates and costs of the groups, before and after.
+    baserate.fairness.cross_validate : Disparities on rows that were left out of the choice.
+
+    Examples
+    --------
+    >>> import baserate
+    >>> y, p = [1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 1], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2, 0.8, 0.6, 0.5, 0.3, 0.2, 0.1]
+    >>> policy = baserate.equalize(y, p, "equal-opportunity", group=list("ffffffmmmmmm"), fp=1, fn=1)
+    >>> policy.action(0.7, ["f"]), policy.action(0.7, ["m"])
+    ('pass', 'flag')
+    """
+    if deterministic and blind:
+        raise OptionError(
+            "deterministic and blind are both given; expected one of them.",
+            remedy="Leave out deterministic: a single threshold makes no random decisions.",
+            option="deterministic",
+        )
+    goal = fairness.Goal(parity, within=within, costs=costs or Costs(), prevalence=prevalence)
+    choose: Callable[..., Policy] = fairness.optimal_policy
+    if deterministic or blind:
+        choose = fairness.deterministic_thresholds if deterministic else fairness.common_threshold
+    policy = choose(groups, goal, model=model, otherwise=otherwise)
+    if costs is not None:
+        return policy
+    return replace(policy, notes=(*policy.notes, "No costs were stated: a false positive and a false negative cost 1."))
