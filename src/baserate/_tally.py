@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from functools import wraps
+from typing import Any, ClassVar, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -99,10 +101,27 @@ def describe_reasons(reasons: Reasons) -> str:
 
 _BLOCK = 1 << 16
 """Entries that are hashed at once."""
+Data = TypeVar("Data")
+Result = TypeVar("Result")
+
+
+def once_per_tally(function: Callable[[Data], Result]) -> Callable[[Data], Result]:
+    """Remember what a function returned for each tally, which never changes; other data are computed every time."""
+    results: WeakKeyDictionary[Any, Result] = WeakKeyDictionary()
+
+    @wraps(function)
+    def call(data: Data) -> Result:
+        if not isinstance(data, Tally):
+            return function(data)
+        if data not in results:
+            results[data] = function(data)
+        return results[data]
+
+    return call
 
 
 @keep_read_only
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
 class Tally(JsonFile):
     """Mass, squared weights and rows of each class at each distinct score.
 
@@ -190,11 +209,13 @@ class Tally(JsonFile):
         return np.asarray(self.mass[1], dtype=np.float64)
 
     @property
+    @once_per_tally
     def positives(self) -> float:
         """Mass of the positive class."""
         return float(self.mass[0].sum())  # NumPy adds narrow integers in 64 bits, so that none overflows
 
     @property
+    @once_per_tally
     def negatives(self) -> float:
         """Mass of the negative class."""
         return float(self.mass[1].sum())
@@ -220,6 +241,7 @@ class Tally(JsonFile):
         return not len(self.score) or bool(self.score[-1] >= 0 and self.score[0] <= 1)
 
     @property
+    @once_per_tally
     def digest(self) -> str:
         """SHA-256 of scores and row counts: the same for the same rows in any order, however they were split.
 

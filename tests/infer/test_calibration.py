@@ -750,6 +750,27 @@ def test_null_reference_of_an_infinite_distance_with_pooled_scores(monkeypatch: 
     assert result.high < inf
 
 
+@pytest.mark.parametrize("options", [{}, {"by": "mass"}, {"bins": 7}, {"bins": [0, 0.001, 0.01, 0.5, 1]}])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_pooling_keeps_the_sums_of_bins(options: dict[str, Any], *, weighted: bool) -> None:
+    rng = np.random.default_rng(3)
+    p = rng.beta(0.2, 9, 20_000)  # most rows in the first bin
+    t = tally(rng.random(20_000) < p, p, weight=rng.uniform(0.5, 2, 20_000) if weighted else None)
+    measures = [partial(each, **options) for each in (measure.ece, measure.mce, measure.rmsce_debiased)]
+    result = pool_neighbors(t, measures)
+    assert 256 < len(result.score) < 600
+    assert [each(result) for each in measures] == pytest.approx([each(t) for each in measures], rel=1e-9)
+
+
+def test_null_references_of_bins_equal_those_of_single_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    t = make_calibrated_tally(1, 10_000)
+    pooled = infer.null_reference("ece", t, n_simulations=2000)
+    monkeypatch.setattr("baserate.infer._bootstrap.N_BUCKETS", 10**6)
+    single = infer.null_reference("ece", t, n_simulations=2000, seed=1)
+    assert pooled.typical == pytest.approx(single.typical, rel=0.03)  # 4 standard errors
+    assert pooled.high == pytest.approx(single.high, rel=0.05)
+
+
 def test_adjacent_scores_are_pooled() -> None:
     score = 0.5 + np.arange(10_000) * np.spacing(0.5)
     result = pool_neighbors(tally(np.arange(10_000) % 2, score, weight=np.linspace(0.1, 7, 10_000)))

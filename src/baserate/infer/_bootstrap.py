@@ -33,6 +33,7 @@ from baserate.measure import (
     DISTANCE_MEASURES,
     LINE_MEASURES,
     Measure,
+    bin_starts,
     calibration_distances,
     check_probabilities,
     describe,
@@ -122,29 +123,44 @@ def percentiles(samples: Floats, level: float) -> tuple[float, float]:
 
 N_BUCKETS = 4096
 """Largest number of distinct scores; beyond it, neighbors are pooled."""
+N_BIN_BUCKETS = 512
+"""Buckets in which probabilities are nearly equal, so that simulated sums of bins vary as those of single rows."""
 _STEP = 0.01
 _CHUNK = 1 << 16
 """Numbers measured at a time, which fit the cache."""
 
 
-def pool_neighbors(tally: Tally) -> Tally:
-    """Pool neighboring scores of a large tally under their mean score, into buckets of about equal mass."""
+def pool_neighbors(tally: Tally, measures: Sequence[Measure] = ()) -> Tally:
+    """Pool neighboring scores of a large tally under their mean score, into buckets of about equal mass.
+
+    Where all measures are those of bins, buckets are larger, but none crosses an edge: bins keep their sums.
+    """
     if len(tally.score) <= N_BUCKETS:
         return tally
     mass = tally.mass.sum(axis=0, dtype=np.float64)
-    starts = _bucket_starts(mass)
+    starts = _bucket_starts(mass, N_BUCKETS)
+    if measures and all(unwrap_options(each) in BIN_MEASURES for each in measures):
+        edges = [_bin_edges(tally.score, mass, each) for each in measures]
+        starts = np.unique(np.concatenate([_bucket_starts(mass, N_BIN_BUCKETS), *edges]))
     score = np.add.reduceat(mass * tally.score, starts) / np.add.reduceat(mass, starts)
     if not (np.diff(score) < 0).all():  # means of very close scores may round to equal numbers
         score = tally.score[starts]
     return _pool_cells(tally, starts, score)
 
 
-def _bucket_starts(mass: Floats) -> npt.NDArray[np.intp]:
-    """Return where buckets of about equal mass begin; some of `N_BUCKETS` may be empty, and are left out."""
+def _bucket_starts(mass: Floats, n_buckets: int) -> npt.NDArray[np.intp]:
+    """Return where buckets of about equal mass begin; some may be empty, and are left out."""
     before = np.cumsum(mass)
-    # The last place reaches the number of buckets itself, which no bucket has.
-    bucket = np.minimum((before / before[-1] * N_BUCKETS).astype(np.intp), N_BUCKETS - 1)
-    return np.flatnonzero(np.diff(bucket, prepend=-1))
+    levels = before[-1] / n_buckets * np.arange(1, n_buckets)
+    return np.unique(np.concatenate([[0], np.searchsorted(before, levels)]))
+
+
+def _bin_edges(score: Floats, mass: Floats, measure: Measure) -> npt.NDArray[np.intp]:
+    """Return where the bins of a measure begin, in scores that fall."""
+    options = _read_options(measure)
+    rising = bin_starts(score[::-1], mass[::-1], bins=options["bins"], by=options["by"])
+    # Bins that are empty at either end begin where the scores do, or behind them.
+    return np.setdiff1d(len(score) - rising, [len(score)])
 
 
 def _pool_cells(tally: Tally, starts: npt.NDArray[np.intp], score: Floats) -> Tally:
@@ -270,7 +286,7 @@ def pool_scores(tally: Tally, *, exact: int = EXACT_ROWS) -> Tally:
     """Pool neighboring scores of a large tally until few are left, each with about the same mass."""
     if len(tally.score) <= N_BUCKETS or tally.rows.sum(dtype=np.int64) <= exact:
         return tally
-    starts = _bucket_starts(tally.mass.sum(axis=0, dtype=np.float64))
+    starts = _bucket_starts(tally.mass.sum(axis=0, dtype=np.float64), N_BUCKETS)
     # Labelled by its lowest score, a bucket is flagged exactly where all of its rows are.
     return _pool_cells(tally, starts, tally.score[np.append(starts[1:], len(tally.score)) - 1])
 

@@ -344,7 +344,7 @@ def _tie_shares(subset: Subset) -> dict[str, float]:
     """Return the number of distinct scores, the share of rows at the most frequent one, and that of tied pairs."""
     tally = subset.tally
     rows = tally.rows.sum(axis=0, dtype=np.int64)
-    pairs = float(tally.positive @ tally.negative)
+    pairs = float(np.sum(tally.positive * tally.negative))
     every = tally.positives * tally.negatives
     return {
         "distinct_scores": len(tally.score),
