@@ -214,8 +214,8 @@ def _check_requirements(
     sample, prevalence = read_tallies(reading, quiet=quiet), check_options.prevalence
     results = decide.check(
         sample if prevalence is None else shift.reweigh(sample, prevalence=prevalence),
-        check_options.decision_policy,
         requirements,
+        check_options.decision_policy,
         on=check_options.on,
         interval=intervals.to_interval(),  # type: ignore[arg-type]  # --no-interval is not an option here
         each_group=tuple(dict.fromkeys(groups)),
