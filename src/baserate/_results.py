@@ -20,7 +20,7 @@ from baserate._arrays import FrozenMapping, refuse_differing_lengths
 from baserate._domains import wrong_option
 from baserate._errors import NotInstalledError, OptionError, unknown_name
 from baserate._files import write_text
-from baserate._formatting import count_of
+from baserate._formatting import count_of, format_alike, format_interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,13 @@ class Estimate:
     (then NaN) or its interval (then NaN bounds) is undefined. `least` and `most` bound what the value could be
     when scores were rounded into buckets; on exact data they are None.
 
-    >>> Estimate(0.8, low=0.7, high=0.9, level=0.95, how="Wilson")
-    Estimate(value=0.8, low=0.7, high=0.9, level=0.95, how='Wilson', why=None, least=None, most=None)
+    `float` returns the value, NaN if undefined; a format such as `.3f` or `.1%` applies to all three numbers.
+
+    >>> auc = Estimate(0.8532, low=0.8411, high=0.8654, level=0.95, how="Wilson")
+    >>> auc, float(auc)
+    (Estimate(0.8532, 0.8411 to 0.8654), 0.8532)
+    >>> print(auc, f"{auc:.1%}", Estimate(nan, why="nothing is flagged"), sep="; ")
+    0.85 (0.84 to 0.87); 85.3% (84.1% to 86.5%); undefined (nothing is flagged)
     """
 
     value: float
@@ -52,6 +57,37 @@ class Estimate:
             raise OptionError(what, remedy="swap them.", option="low", value=self.low)
         if isnan(self.value) and self.why is None:
             raise OptionError("the value is NaN without a reason", remedy="give the reason as `why`.")
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __str__(self) -> str:
+        if isnan(self.value):
+            return f"undefined ({self.why})"
+        missing = self.level is not None and self.why is not None and not self._has_interval
+        aside = f" (interval undefined: {self.why})" if missing else ""
+        return format_interval(self.value, self.low, self.high) + aside
+
+    def __repr__(self) -> str:
+        if isnan(self.value):
+            return f"Estimate(undefined: {self.why})"
+        numbers = [self.value, *([self.low, self.high] if self._has_interval else [])]
+        # Numbers of a console may be copied into a program, which takes no typographic signs.
+        shown, *ends = (text.translate(_PLAIN) for text in format_alike(numbers, 4))
+        return f"Estimate({', '.join([shown, *([' to '.join(ends)] if ends else [])])})"
+
+    def __format__(self, spec: str) -> str:
+        if not spec:
+            return str(self)
+        shown, low, high = (format(each, spec) for each in (self.value, self.low, self.high))
+        return f"{shown} ({low} to {high})" if self._has_interval else shown
+
+    @property
+    def _has_interval(self) -> bool:
+        return not (isnan(self.low) or isnan(self.high))
+
+
+_PLAIN = {ord("−"): "-", ord("∞"): "inf", ord(" "): ""}
 
 
 SCHEMA_VERSION = 1
