@@ -197,17 +197,18 @@ def footnote_mark(which: int) -> str:
     return str(which).translate(_MARKS)
 
 
+_NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
 _STYLE = re.compile(r"\x1b\[[0-9]m")
 _SPECIAL = re.compile(r"([\\`*_|<>\[\]])")
 
 
 def replace_unprintable(text: str) -> str:
-    r"""Replace characters that could control a terminal by �.
+    r"""Replace characters that could control a terminal by �; no-break spaces stay.
 
     >>> replace_unprintable("a\x1b[2Jb")
     'a�[2Jb'
     """
-    return "".join(letter if letter.isprintable() else "�" for letter in text)
+    return "".join(letter if letter.isprintable() or letter == _NO_BREAK_SPACE else "�" for letter in text)
 
 
 def escape_markdown(text: str) -> str:

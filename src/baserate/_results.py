@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from io import StringIO
 from math import inf, isinf, isnan, nan
 from sys import modules
-from typing import Any, SupportsIndex
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -162,7 +162,7 @@ class Results(Printable):
             return self._find_measure(item) is not None or item in self.columns
         return item in self.rows()
 
-    def __getitem__(self, key: str | SupportsIndex | slice) -> Any:  # noqa: ANN401  (an estimate, results, a row, a column)
+    def __getitem__(self, key: str | int | slice) -> Any:  # noqa: ANN401  (an estimate, results, a row, a column)
         if isinstance(key, slice):
             return self._take(range(len(self))[key])
         if not isinstance(key, str):

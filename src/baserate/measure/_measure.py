@@ -86,6 +86,9 @@ class MeasureInfo(Values):
     option_required: bool = False
     """Whether its default means nothing, so that users must state the option."""
 
+    def __repr__(self) -> str:
+        return f"MeasureInfo({self.name} of {self.of.__name__}: {self.summary})"
+
     @property
     def causes(self) -> tuple[str, ...]:
         """Return the reasons why the value may be undefined: one for each margin that must not be zero."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ from baserate._files import REPORT, FileKind, JsonFile, format_file, parse_file,
 from baserate._formatting import count_of, format_number, replace_unprintable
 from baserate._lazy import load_object
 from baserate._policy import Policy
-from baserate._rendering import Printable
+from baserate._rendering import Printable, Renderable
 from baserate._results import Estimate, Results, estimate_of, json_ready
 from baserate.measure import resolve_name, suggest_names
 from baserate.report._curves import ThinnedCurve
@@ -53,7 +53,7 @@ SEVERITIES: tuple[Severity, ...] = ("serious", "caution", "note")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Renderable):
     """What a reader of a report should know: a sentence with numbers, why it matters, and what to do."""
 
     code: str
@@ -73,6 +73,10 @@ class Finding:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "numbers", FrozenMapping(self.numbers))
+
+    def __repr__(self) -> str:
+        of = "" if self.model is None else f" of {replace_unprintable(self.model)}"
+        return f"Finding({self.code}{of}, {self.severity}: {self.title})"
 
     @property
     def anchor(self) -> str:
@@ -263,7 +267,7 @@ class Report(Printable, JsonFile):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the report to a file: .html is a page to explore, .json all of it, .csv numbers, .md and .txt text."""
         ending = Path(path).suffix.lstrip(".").lower()
-        texts = {
+        texts: dict[str, Callable[[], str]] = {
             "html": self.html,
             "json": self.to_json,
             "csv": self.numbers.to_csv,
@@ -342,7 +346,7 @@ class View(Printable):
     @property
     def counts(self) -> Counts[float]:
         """The confusion matrix."""
-        return Counts(**{cell: self[cell].value for cell in CELLS})
+        return Counts(*(self[cell].value for cell in CELLS))
 
     def _find(self, name: str) -> dict[str, Any] | None:
         """Return the row of the number that a name means, or None."""

@@ -41,7 +41,7 @@ class Grid:
         for part in _split_columns(self.columns, width):
             lines += [""] * bool(lines)
             head, *rows = (_GAP.join(cells).rstrip() for cells in zip(*part, strict=True))
-            lines += [bold(head), *rows]
+            lines += [*[bold(head)] * bool(head), *rows]
         return [*lines, *wrap(self.rest, width, break_on_hyphens=False)]
 
     def markdown(self) -> str:

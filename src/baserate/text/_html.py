@@ -54,7 +54,8 @@ def _render_panel(panel: Table | Block | str) -> Iterator[str]:
 
 def _render_grid(grid: Grid) -> str:
     sides = ["left" if column.is_label else "right" for column in grid.columns]
-    head = _render_row("th", [column.name for column in grid.columns], sides)
+    names = [column.name for column in grid.columns]
+    head = _render_row("th", names, sides) if any(names) else ""
     rows = (_render_row("td", cells, sides) for cells in zip(*(c.cells for c in grid.columns), strict=True))
     return _wrap_table(head, rows)
 

@@ -119,7 +119,7 @@ class _ResultsPage:
         if name in {"p", "p_adjusted"}:
             return format_p(value, is_bound=self._cell("p_is_bound", at))
         low, high = (None, None) if ends is None else (self._cell(end, at) for end in ends)
-        return _format_number(value) if low is None or high is None else format_interval(value, low, high)
+        return format_plain(value) if low is None or high is None else format_interval(value, low, high)
 
     def _why(self, at: int) -> str | None:
         reason: str | None = self._cell("why", at)
@@ -167,11 +167,18 @@ def _format_label(name: str, value: Any) -> str:  # noqa: ANN401  (any value of 
         return EVERYBODY if name.partition(".")[0] in {"group", "other_group"} else ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return _format_number(value) if isinstance(value, (int, float)) else shorten_label(value)
+    return format_plain(value)
 
 
-def _format_number(value: float) -> str:
-    """Format a number without an interval: whole or short ones in full."""
+def format_plain(value: Any) -> str:  # noqa: ANN401  (a number, or a text)
+    """Format a number without an interval: whole or short ones in full.
+
+    >>> format_plain(1200.0), format_plain(0.25), format_plain(2 / 3), format_plain("a")
+    ('1 200', '0.25', '0.6667', 'a')
+    """
+    value = as_plain(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return shorten_label(value)
     if float(value).is_integer():
         return format_count(value, _DIGITS)
     exact = format_exact(value)

@@ -86,8 +86,8 @@ class Page:
         return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
 
     def plain_text(self, width: int) -> str:
-        """Return the page for a terminal without marks of bold and faint text."""
-        return strip_styles(self.text(width))
+        """Return the page for a terminal without marks of bold and faint text, and without control characters."""
+        return "\n".join(map(replace_unprintable, strip_styles(self.text(width)).split("\n")))
 
     def html(self) -> str:
         """Return the page as HTML for notebooks."""
