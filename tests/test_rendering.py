@@ -17,9 +17,8 @@ from baserate.text import object_page
 from baserate.text._objects import PAGES
 from tests.test_copies import FORMS, MAKERS
 
-SHOWN = {
-    name: make for name, make in (MAKERS | FORMS).items() if isinstance(MAKERS.get(name, lambda: None)(), Renderable)
-} | {name: make for name, make in FORMS.items() if "map" in name or "policy" in name or "weighted" in name}
+SAMPLES = {name: make() for name, make in (MAKERS | FORMS).items()}
+SHOWN = {name: value for name, value in SAMPLES.items() if isinstance(value, Renderable)}
 LONGEST = 320
 TAGS = {"div", "p", "table", "thead", "tbody", "tr", "th", "td", "b", "br", "pre"}
 HOSTILE = '</td><script>alert(1)</script><img src=x onerror="alert(1)">\x1b[2J\n'
@@ -61,8 +60,9 @@ class Tags(HTMLParser):
             self.cells[-1][-1] += data
 
 
-def renderable_classes(base: type = Renderable) -> Iterator[type]:
-    for each in base.__subclasses__():
+def renderable_classes(base: type[Any] = Renderable) -> Iterator[type[Any]]:
+    subclasses: list[type[Any]] = base.__subclasses__()
+    for each in subclasses:
         yield each
         yield from renderable_classes(each)
 
@@ -77,9 +77,9 @@ def test_every_renderable_type_has_a_page_and_an_example() -> None:
     assert names <= {*MAKERS}
 
 
-@pytest.mark.parametrize("name", [*MAKERS, *FORMS])
+@pytest.mark.parametrize("name", SAMPLES)
 def test_representations_are_one_short_line(name: str) -> None:
-    text = repr((MAKERS | FORMS)[name]())
+    text = repr(SAMPLES[name])
     assert "\n" not in text
     assert "array(" not in text
     assert " at 0x" not in text
@@ -88,7 +88,7 @@ def test_representations_are_one_short_line(name: str) -> None:
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_html_is_inert_and_closed(name: str) -> None:
-    value = SHOWN[name]()
+    value = SHOWN[name]
     html = value._repr_html_()
     page = Tags(html)
     assert {*page.tags} <= TAGS
@@ -101,14 +101,18 @@ def test_html_is_inert_and_closed(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in SHOWN if name not in {"Report", "View"}])
 def test_text_and_html_show_the_same_cells(name: str) -> None:
-    value = SHOWN[name]()
+    value = SHOWN[name]
     text = object_page(value).plain_text(1000)
     assert [cell for row in Tags(value._repr_html_()).cells for cell in row if cell not in text] == []
 
 
 def hostile_objects(label: str) -> dict[str, Any]:
     """Return objects with a label wherever they take one."""
-    table = {label: [1, 0, 1, 0, 1, 0], "p": [0.9, 0.6, 0.4, 0.1, 0.7, 0.2], "g": [label, "b", label, "b", "b", label]}
+    table: dict[str, Any] = {
+        label: [1, 0, 1, 0, 1, 0],
+        "p": [0.9, 0.6, 0.4, 0.1, 0.7, 0.2],
+        "g": [label, "b", label, "b", "b", label],
+    }
     tallies = read.tallies({**table, f"{label}2": table["p"]}, truth=label, score=f"{label}2", group="g")
     rows = read.rows({"y": table[label], label: table["p"], "g": table["g"]}, truth="y", score=label, group="g")
     named = {"score": label, "truth": label}

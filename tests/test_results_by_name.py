@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from rlcompleter import Completer
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,18 @@ def test_completion_lists_measures_and_methods() -> None:
     assert all(getattr(REPORT.here, name) is not None for name in dir(REPORT.here))
 
 
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        *[("summary.au", "summary.auc"), ("summary.to_pol", "summary.to_polars()"), ("view.prec", "view.precision")],
+        *[("read.talli", "read.tallies("), ("baserate.choose", "baserate.choose_threshold(")],
+    ],
+)
+def test_tab_completes_names(typed: str, name: str) -> None:
+    space = {"summary": SUMMARY, "view": REPORT.here, "baserate": baserate, "read": baserate.read}
+    assert Completer(space).attr_matches(typed) == [name]
+
+
 def test_text_is_a_table_for_people() -> None:
     lines = TYPED.text(80).splitlines()
     assert lines == [
@@ -152,10 +165,8 @@ def test_frames_of_each_library(monkeypatch: pytest.MonkeyPatch) -> None:
         pa.Table: SUMMARY.to_arrow(),
     }
     for kind, frame in frames.items():
+        assert [*map(str, frame["measure"])] == [*SUMMARY.columns["measure"]]
         assert isinstance(frame, kind)
-        assert list(frame["measure"].to_pylist() if kind is pa.Table else frame["measure"]) == [
-            *SUMMARY.columns["measure"]
-        ]
     monkeypatch.setattr(_results, "find_spec", lambda _: None)
     for convert, name in ((SUMMARY.to_pandas, "pandas"), (SUMMARY.to_polars, "polars"), (SUMMARY.to_arrow, "pyarrow")):
         with pytest.raises(NotInstalledError, match=f"run: pip install {name}"):
