@@ -194,7 +194,7 @@ class Results(Printable):
     def _find_measure(self, word: str) -> str | None:
         """Return the name in the column `measure` that a word means, or None."""
         measures = self.measures
-        if word in measures or not measures:
+        if not measures or word in measures:
             return word if measures else None
         name: str | None = load_object("baserate.measure:resolve_name")(word, measures)
         return name
@@ -206,9 +206,13 @@ class Results(Printable):
 
     def _take(self, places: Sequence[int]) -> Results:
         """Return the results of some rows."""
-        lists = {name: [column[at] for at in places] for name, column in self.columns.items()}
-        arrays = {name for name, column in self.columns.items() if isinstance(column, np.ndarray)}
-        return Results({name: np.array(each) if name in arrays else each for name, each in lists.items()}, self.data)
+
+        def take(column: Values) -> Values:
+            if isinstance(column, np.ndarray):
+                return column[np.asarray(places, dtype=np.intp)]
+            return [column[at] for at in places]
+
+        return Results({name: take(column) for name, column in self.columns.items()}, self.data)
 
     def _unknown_name(self, word: str, others: Iterable[str] = ()) -> UnknownNameError:
         """Make the error for a name of no measure and no column."""

@@ -351,8 +351,8 @@ class View(Printable):
     def _find(self, name: str) -> dict[str, Any] | None:
         """Return the row of the number that a name means, or None."""
         rows = self._rows_by_name()
-        if name not in rows and len(self._report.models) > 1:
-            self._report.model  # noqa: B018  (raises: a view has the numbers of one model)
+        if name not in rows:
+            _ = self._report.model  # raises an error if there are several
         return rows.get(resolve_name(name, rows) or name)
 
     def _names(self) -> list[str]:
@@ -383,7 +383,7 @@ class View(Printable):
 
 def view_rows(view: View) -> list[dict[str, Any]]:
     """Return one mapping for each number of a view, with its name in the view as `measure`."""
-    return [{**row, "measure": name} for name, row in view._rows_by_name().items()]  # noqa: SLF001  (the view has no public method besides numbers)
+    return [{**row, "measure": name} for name, row in view._rows_by_name().items()]  # noqa: SLF001  (its public names are numbers)
 
 
 _REPR_NUMBERS = ("sensitivity", "specificity", "precision", "auc")
