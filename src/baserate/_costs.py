@@ -12,6 +12,10 @@ from baserate._counts import Counts
 from baserate._domains import COST, check_prevalence, is_cost
 from baserate._errors import OptionError, ShapeError, UnknownNameError, keyword, unknown_name
 from baserate._formatting import count_of
+from baserate._rendering import Renderable
+
+_MOST_CLASSES = 5
+"""Classes of a matrix whose representation contains its costs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +107,7 @@ def as_costs(costs: object = None, fp: float | None = None, fn: float | None = N
 
 @keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, init=False)
-class CostMatrix:
+class CostMatrix(Renderable):
     """Cost of each decision for each true class, true classes in rows; a negative cost is a gain.
 
     Classes are matched by their labels, so that their order need not be that of the confusion matrix.
@@ -126,6 +130,11 @@ class CostMatrix:
             raise OptionError(f"{bad} of {cost.size} costs are not {COST.words}", remedy="use 0 for no cost.")
         object.__setattr__(self, "cost", read_only_copy(cost))
         object.__setattr__(self, "labels", labels)
+
+    def __repr__(self) -> str:
+        if len(self.labels) > _MOST_CLASSES:
+            return f"CostMatrix({count_of(len(self.labels), 'class', 'classes')})"
+        return f"CostMatrix({self.cost.tolist()}, {list(self.labels)})"
 
     def total(self, confusion: Confusion) -> float:
         """Return the total cost of a confusion matrix; of a stack, an array. Classes are matched by their labels."""

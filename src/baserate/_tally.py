@@ -37,8 +37,9 @@ from baserate._errors import (
     WeightError,
 )
 from baserate._files import TALLY, FileKind, JsonFile, format_file, parse_file
-from baserate._formatting import count_groups, count_of
+from baserate._formatting import count_groups, count_of, replace_unprintable
 from baserate._numeric.distinct import distinct_counts, distinct_sums, narrow_integers, sum_columns
+from baserate._rendering import Renderable, short_repr
 
 Reasons = Mapping[str, Mapping[str, int]]
 """Column -> problem -> number of rows."""
@@ -72,6 +73,8 @@ class ReadSummary:
     """Labels of all classes, where none of them is the positive one."""
     labelled: int | None = None
     """Labelled rows in use, where labels may be missing; None where every row has one."""
+
+    __repr__ = short_repr
 
     @property
     def description(self) -> str:
@@ -122,7 +125,7 @@ def once_per_tally(function: Callable[[Data], Result]) -> Callable[[Data], Resul
 
 @keep_read_only
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
-class Tally(JsonFile):
+class Tally(Renderable, JsonFile):
     """Mass, squared weights and rows of each class at each distinct score.
 
     `mass`, `squares` and `rows` have two rows, positives first, and one column for each score. Without weights they
@@ -473,7 +476,7 @@ def as_group(key: object) -> Group:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Tallies:
+class Tallies(Renderable):
     """Model -> group -> Tally.
 
     A group is a tuple of values, one for each of the `attributes`; ungrouped data has the single group `()`.
@@ -507,7 +510,7 @@ class Tallies:
 
     def __repr__(self) -> str:
         groups = f" in {count_groups(len(self.groups), self.attributes)}" if self.attributes else ""
-        return f"Tallies({', '.join(self.models)}{groups}; {self.intake.description})"
+        return replace_unprintable(f"Tallies({', '.join(self.models)}{groups}; {self.intake.description})")
 
     @property
     def groups(self) -> tuple[Group, ...]:

@@ -450,7 +450,8 @@ def test_written_policy_states_its_origin(tmp_path: Path) -> None:
     typed = (*ONE, "--fp", "1", "--fn", "20", "--prevalence", "2%", "-o", target)
     result = run("decide", path, *typed)
     assert result.exit_code == 0
-    assert f"wrote {target}: Policy(cost); apply it with: baserate apply" in result.stderr
+    cut = Policy.load(target).threshold
+    assert f"wrote {target}: Policy(cost; flag ≥ {cut:.6g}); apply it with: baserate apply" in result.stderr
     policy = Policy.load(target)
     there = shift.reweigh(read.tallies(path, truth="sick", score="risk"), prevalence=0.02)
     assert policy.threshold == decide.cost(Curve(there.tally), Costs(fp=1, fn=20)).threshold

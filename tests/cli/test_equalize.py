@@ -133,7 +133,8 @@ def test_policy_is_written_and_reported(tmp_path: Path) -> None:
     typed = (*BY_SEX, *ODDS, "--within", "0.1")
     result = run("equalize", path, *typed, "-o", policy)
     assert result.exit_code == 0
-    assert f"wrote {policy}: Policy(equalized; 2 groups by sex; needs group and id)" in result.stderr
+    assert "Policy(equalized; 2 groups by sex: f flag " in result.stderr
+    assert f"wrote {policy}: {Policy.load(policy)!r}; apply it with" in result.stderr
     assert f"baserate apply {policy} FILE --id COLUMN -o OUT" in result.stderr
     t = read.tallies(path, truth="sick", score="risk", group="sex")
     assert Policy.load(policy) == fairness.optimal_policy(t, Goal("equalized-odds", within=0.1))

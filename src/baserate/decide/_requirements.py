@@ -14,6 +14,7 @@ from baserate._counts import Counts, combine_counts
 from baserate._cut import Cut, has_table
 from baserate._errors import OptionError, UnknownNameError, keyword
 from baserate._policy import REFUSE, Policy
+from baserate._rendering import short_repr
 from baserate._results import Estimate, Results
 from baserate._tally import Tallies, Tally
 from baserate.decide._evaluation import (
@@ -56,6 +57,8 @@ class Requirement:
     sense: Sense
     bound: float
     """Number on the right-hand side."""
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         name = describe(as_measure(self.measure)).name

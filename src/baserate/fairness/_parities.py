@@ -41,6 +41,9 @@ class Parity:
     page_id: str | None = None
     """Identifier of the parity on the HTML page of a report; None if the page does not offer it."""
 
+    def __repr__(self) -> str:
+        return f"Parity({self.name}: equal {', '.join(self.measures)})"
+
     @property
     def enforceable(self) -> bool:
         """Whether a choice of thresholds can enforce the parity; otherwise it can only be measured."""

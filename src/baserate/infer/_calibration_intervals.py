@@ -22,6 +22,7 @@ from baserate._domains import LEVEL, check_domain
 from baserate._errors import OptionError, UsageError
 from baserate._formatting import count_of
 from baserate._numeric.logistic import log_odds
+from baserate._rendering import short_repr
 from baserate._tally import Stack, Tally
 from baserate.infer._binomial import normal_quantile, proportion_from_variance, t_widening, wilson_or_exact
 from baserate.infer._bootstrap import (
@@ -472,6 +473,8 @@ class NullReference:
     why: str | None = None
     p_is_bound: bool = False
     """Whether no simulation reached the value: p is then the smallest that this many simulations can show."""
+
+    __repr__ = short_repr
 
     def __bool__(self) -> NoReturn:
         # Every object is true by default, so `assert result` would pass for any result.

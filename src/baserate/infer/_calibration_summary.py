@@ -17,6 +17,7 @@ from baserate._domains import PREVALENCE, SAMPLES, check_domain
 from baserate._errors import OptionError, keyword, unknown_name
 from baserate._formatting import count_of
 from baserate._numeric.logistic import PROBABILITY_CLIP
+from baserate._rendering import short_repr
 from baserate._results import Estimate, Results
 from baserate._rows import MulticlassRows
 from baserate._tally import Tallies, Tally
@@ -98,6 +99,8 @@ class CalibratedData:
     data: Tallies | MulticlassRows
     how: str
     notes: tuple[str, ...] = ()
+
+    __repr__ = short_repr
 
 
 SAME_ROWS = "the calibrator was fitted to the same rows, so results after calibration are optimistic."

@@ -201,7 +201,7 @@ class PolicyClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
     >>> careful = partial(decide.cost, costs=Costs(fp=20, fn=1))
     >>> model = PolicyClassifier(GaussianNB(), careful).fit(X[::2], y[::2])
     >>> model.policy_
-    Policy(cost)
+    Policy(cost; flag ≥ 0.999945)
     >>> model.predict(X[17:24:2]).tolist(), model.decide(X[17:24:2]).tolist()
     ([0, 1, 1, 0], ['pass', 'flag', 'flag', 'pass'])
     """
