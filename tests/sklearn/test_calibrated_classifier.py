@@ -230,6 +230,15 @@ def test_undetermined_calibrators_fall_back_with_a_warning(inner: Any, plain: st
     assert model.score(x, y) > 0.95
 
 
+@pytest.mark.parametrize("alias", ["platt", "sigmoid", "platt-scaling"])
+def test_names_of_other_tools(alias: str) -> None:
+    x, y = binary_data()
+    ours = CalibratedClassifier(GaussianNB(), alias).fit(x, y)
+    np.testing.assert_array_equal(
+        ours.predict_proba(x), CalibratedClassifier(GaussianNB(), "logistic").fit(x, y).predict_proba(x)
+    )
+
+
 def test_searches_and_pipelines() -> None:
     x, y = binary_data()
     search = GridSearchCV(
