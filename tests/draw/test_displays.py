@@ -1,5 +1,7 @@
 """Displays have the numbers of scikit-learn's displays, and the lines of the figures."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -228,3 +230,10 @@ def test_wrong_arguments_are_refused() -> None:
         draw.CalibrationDisplay.from_predictions(y, p, strategy="kmeans")
     with pytest.raises(OptionError, match="RocDisplay needs labels and scores"):
         draw.RocDisplay.from_predictions(y)
+
+
+def test_displays_import_matplotlib_only_on_use() -> None:
+    code = "import sys; from baserate.draw import RocDisplay, ConfusionMatrixDisplay; print(*sys.modules)"
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "baserate.draw._displays" in output
+    assert not {"matplotlib", "sklearn", "pandas"} & {*output}

@@ -31,7 +31,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils import estimator_checks as checks
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from baserate import (
     Costs,
@@ -75,27 +74,6 @@ class Rule:
     def __call__(self, result: Curve) -> Policy:
         options = {} if self.threshold is None else {"threshold": self.threshold}
         return decide.find_rule(self.name)(result, **options)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks(  # type: ignore[untyped-decorator]  # of no known type
-    [
-        PolicyClassifier(LogisticRegression()),
-        PolicyClassifier(RidgeClassifier(), cv=3),
-        PolicyClassifier(GaussianNB(), HALF),
-        PolicyClassifier(GaussianNB(), Rule("fixed", 0.5), cv=3),
-        PolicyClassifier(RidgeClassifier(), Rule("youden"), cv=3),
-    ],
-    # So scikit-learn says of its own classifiers with a threshold.
-    expected_failed_checks=lambda estimator: (
-        {"check_classifiers_train": "it expects the more probable class at any threshold"}
-        if estimator.policy == Rule("youden")
-        else {}
-    ),
-)
-def test_estimator_checks_of_scikit_learn(estimator: Any, check: Any) -> None:  # noqa: ANN401
-    check(estimator)
 
 
 @pytest.mark.filterwarnings("ignore")

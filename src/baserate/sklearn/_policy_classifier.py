@@ -91,7 +91,7 @@ class PolicyClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
     Notes
     -----
     `fit`, `predict` and `score` take `group`; `predict` and `score` also `id`. With metadata routing, request them by
-    ``set_fit_request(group=True)`` and so on; see :doc:`scikit_learn`.
+    ``set_fit_request(group=True)`` and so on.
 
     Examples
     --------
