@@ -31,7 +31,7 @@ DRAWN = Policy(
 
 
 @pytest.fixture(autouse=True)
-def routed() -> Iterator[None]:
+def route_metadata() -> Iterator[None]:
     with sklearn.config_context(enable_metadata_routing=True):
         yield
 

@@ -7,7 +7,7 @@ become attributes, and which of its options are options of the figure.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -176,6 +176,11 @@ class Display:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.drawing!r})"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Lines belong to axes, on which a drawing that is copied is painted again.
+        numbers = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "lines"}
+        return _restore, (type(self), numbers)
+
     @property
     def ax_(self) -> Axes:
         """Matplotlib axes."""
@@ -218,6 +223,11 @@ class Display:
 
     def _repr_png_(self) -> bytes:
         return self.drawing._repr_png_()
+
+
+def _restore(kind: type[Display], numbers: Mapping[str, Any]) -> Display:
+    """Make a display of a drawing that is painted already."""
+    return kind(lines=tuple(numbers["drawing"].ax.get_lines()), **numbers)
 
 
 def _named_tallies(tallies: Tallies) -> Iterator[tuple[str, Tally]]:
