@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import ConfusionMatrixDisplay, DetCurveDisplay, PrecisionRecallDisplay, RocCurveDisplay
 from sklearn.naive_bayes import GaussianNB
 
-from baserate import OptionError, ShapeError, UnknownNameError, draw, evaluate
+from baserate import Counts, OptionError, ShapeError, UnknownNameError, draw, evaluate
 from tests.draw.drawings import legend_of, panels_of
 
 Array = npt.NDArray[Any]
@@ -177,6 +177,20 @@ def test_second_display_on_the_same_axes(make: Callable[..., Any]) -> None:
     assert again.line_.get_color() == draw.RocDisplay.from_predictions(y, p).line_.get_color()
 
 
+def test_numbers_at_another_prevalence_are_those_of_the_figure() -> None:
+    model, x, y = cancer()
+    display = draw.PrecisionRecallDisplay.from_estimator(model, x, y, prevalence="2%")
+    assert display.prevalence_pos_label == pytest.approx(0.02)
+    np.testing.assert_allclose(display.precision[0], 0.02)
+    (row,) = display.drawing.parts["average_precision"].rows()
+    assert row["value"] == pytest.approx(display.average_precision)
+    painted = np.asarray(display.line_.get_ydata())[::-1]
+    np.testing.assert_allclose(painted[:-1], display.precision[:-1])
+    weights = np.where(y == 1, 0.02 / y.mean(), 0.98 / (1 - y.mean()))
+    others = theirs(PrecisionRecallDisplay, "from_estimator", model, x, y, sample_weight=weights)
+    assert display.average_precision == pytest.approx(others.average_precision)
+
+
 def test_chance_may_be_left_out() -> None:
     y, p = [1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]
     for display in (draw.RocDisplay, draw.PrecisionRecallDisplay, draw.DetDisplay):
@@ -228,6 +242,10 @@ def test_wrong_arguments_are_refused() -> None:
         draw.RocDisplay.from_predictions(y, p, hul=False)
     with pytest.raises(OptionError, match="strategy is 'kmeans'; expected 'uniform' or 'quantile'"):
         draw.CalibrationDisplay.from_predictions(y, p, strategy="kmeans")
+    with pytest.raises(OptionError, match=r"CalibrationDisplay sets it\. Use baserate\.draw\.reliability"):
+        draw.CalibrationDisplay.from_predictions(y, p, what="isotonic")
+    with pytest.raises(OptionError, match="DetDisplay needs scores, not labels"):
+        draw.DetDisplay.from_predictions(Counts(tp=1, fp=1, fn=1, tn=1))
     with pytest.raises(OptionError, match="RocDisplay needs labels and scores"):
         draw.RocDisplay.from_predictions(y)
 

@@ -17,9 +17,10 @@ from baserate._arrays import Bools, Floats
 from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate._curve import Curve
+from baserate._domains import parse_share, unused_option
 from baserate._errors import OptionError, ShapeError
 from baserate._tally import Tallies, Tally
-from baserate.draw._data import series_name, split_labels, split_series
+from baserate.draw._data import figure_data, series_name, split_labels, split_series
 from baserate.draw._figure import COLORS, Canvas, Drawing
 from baserate.draw._registry import FIGURES
 from baserate.infer import CurveOptions, calibration_curve
@@ -143,9 +144,11 @@ class Display:
         data, rest = coerce(cls.__name__, noun, args, stated, frozenset(FIGURES[cls._figure].options))
         if rest:
             raise OptionError(f"{cls.__name__} takes labels and scores; {type(rest[0]).__name__} is neither.")
-        data = cls._prepare(data, own)
+        data, fixed = cls._prepare(data, own), cls._figure_options(own)
+        for each in fixed.keys() & stated.keys():
+            raise unused_option(each, stated[each], f"{cls.__name__} sets it. Use baserate.draw.{figure.__name__}")
         before = set() if canvas.ax is None else {*canvas.ax.get_lines()}
-        drawing = figure(data, ax=canvas, **cls._figure_options(own), **stated)
+        drawing = figure(data, ax=canvas, **fixed, **stated)
         lines = tuple(line for line in drawing.ax.get_lines() if line not in before)
         return cls(drawing=drawing, lines=lines, name=name, **cls._collect(data, drawing, own))
 
@@ -194,9 +197,8 @@ class Display:
     @property
     def line_(self) -> Any:  # noqa: ANN401  (a line; of several series, a list of lines)
         """Line of the model; of several models or groups, a list of lines."""
-        colored = [
-            each for each in self.lines if each.get_color() in COLORS and "flag all" not in str(each.get_label())
-        ]
+        flag_all = {each for each in self.lines if "flag all" in str(each.get_label())}
+        colored = [each for each in self.lines if each.get_color() in COLORS and each not in flag_all]
         # Curves are painted before their marks, in the same colors.
         curve = next(iter(self.drawing.parts.values()))
         series = colored[: len(list(split_series(curve)))]
@@ -328,7 +330,13 @@ class PrecisionRecallDisplay(Display):
     """Prevalence, the precision of chance."""
 
     _figure: ClassVar[str] = "pr"
-    _own: ClassVar[Mapping[str, Any]] = {"drop_intermediate": False}
+    _own: ClassVar[Mapping[str, Any]] = {"drop_intermediate": False, "prevalence": None}
+
+    @classmethod
+    def _prepare(cls, data: Any, own: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        if own["prevalence"] is None:
+            return data
+        return figure_data(data, "a precision–recall curve", prevalence=parse_share(own["prevalence"])).scored
 
     @staticmethod
     def _measure(tally: Tally, own: Mapping[str, Any]) -> dict[str, Any]:
