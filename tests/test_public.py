@@ -42,8 +42,9 @@ PUBLIC = {
         youden
     """,
     "baserate.draw": """
-        Drawing cost_curve decision_curve gain groups lift likelihood_ratio population pr prevalence reliability roc
-        scores thresholds
+        CalibrationDisplay ConfusionMatrixDisplay DecisionCurveDisplay DetCurveDisplay DetDisplay Drawing
+        PrecisionRecallDisplay RocCurveDisplay RocDisplay confusion_matrix cost_curve decision_curve det gain groups
+        lift likelihood_ratio population pr prevalence reliability roc scores thresholds
     """,
     "baserate.fairness": """
         Folds Goal PARITIES Parity ParityValidation RocCrossing ScoreScale choose_roc_crossing common_threshold

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from baserate import decide, read
+from baserate import Curve, decide, read
 from tests.cli.shell import run, write_people
 from tests.tiers import tiered_rows
 
@@ -18,6 +18,9 @@ FIGURES = [
     ("cost-curve", "--kind brier --no-interval"),
     ("prevalence", "--threshold 0.6 --prevalence 2% --measures ppv,npv"),
     ("prevalence", "--predicted says --linear"),
+    ("confusion-matrix", "--threshold 0.6 --prevalence 2% --normalize all"),
+    ("confusion-matrix", "--predicted says --normalize none"),
+    ("det", "--threshold 0.6"),
     ("groups", "--group site,sex --threshold 0.6 --measures flag_rate"),
 ]
 
@@ -42,6 +45,21 @@ def numbers(tmp_path: Path, *typed: str) -> list[dict[str, object]]:
     assert not result.stderr
     rows: list[dict[str, object]] = json.loads(kept.read_text(encoding="utf-8"))["rows"]
     return rows
+
+
+def test_confusion_matrix_decides_by_threshold_or_policy(tmp_path: Path) -> None:
+    rows = (str(write_people(tmp_path)), "--truth", "sick", "--score", "risk")
+    tallies = read.tallies(rows[0], truth="sick", score="risk")
+    cells = [row["count"] for row in numbers(tmp_path, "confusion-matrix", *rows, "--threshold", "0.6")][:4]
+    counts = Curve(tallies.tally).at(0.6)
+    assert cells == [counts.tp, counts.fn, counts.fp, counts.tn]
+    policy = tmp_path / "policy.json"
+    decide.fixed(Curve(tallies.tally), threshold=0.6).save(policy)
+    by_policy = numbers(tmp_path, "confusion-matrix", *rows, "--policy", str(policy))
+    assert [row["count"] for row in by_policy][:4] == cells
+    both = run("draw", "confusion-matrix", *rows, "--policy", policy, "--threshold", "0.6", "-o", tmp_path / "m.svg")
+    assert both.exit_code == 2
+    assert "--policy and --threshold both state the decisions" in both.stderr
 
 
 def test_options_reach_the_figure(tmp_path: Path) -> None:

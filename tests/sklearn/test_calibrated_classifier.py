@@ -20,9 +20,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
-from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import estimator_checks as checks
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from baserate import (
     Calibrator,
@@ -38,20 +36,6 @@ from baserate._calibrator_forms import OneVsRest
 from baserate.sklearn import CalibratedClassifier
 
 Array = npt.NDArray[Any]
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks(  # type: ignore[untyped-decorator]  # of no known type
-    [
-        CalibratedClassifier(LogisticRegression()),
-        CalibratedClassifier(GaussianNB(), method="isotonic"),
-        CalibratedClassifier(DecisionTreeClassifier(random_state=0), cv=3),
-        CalibratedClassifier(RidgeClassifier()),
-    ]
-)
-def test_estimator_checks_of_scikit_learn(estimator: Any, check: Any) -> None:  # noqa: ANN401
-    check(estimator)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -228,6 +212,15 @@ def test_undetermined_calibrators_fall_back_with_a_warning(inner: Any, plain: st
     assert model.map_.method == plain
     assert "logistic cannot be fitted" in model.map_.notes[-1]
     assert model.score(x, y) > 0.95
+
+
+@pytest.mark.parametrize("alias", ["platt", "sigmoid", "platt-scaling"])
+def test_names_of_other_tools(alias: str) -> None:
+    x, y = binary_data()
+    ours = CalibratedClassifier(GaussianNB(), alias).fit(x, y)
+    np.testing.assert_array_equal(
+        ours.predict_proba(x), CalibratedClassifier(GaussianNB(), "logistic").fit(x, y).predict_proba(x)
+    )
 
 
 def test_searches_and_pipelines() -> None:

@@ -16,6 +16,7 @@ from hypothesis import given, strategies as st
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, make_classification
+from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import (
@@ -30,7 +31,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils import estimator_checks as checks
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from baserate import (
     Costs,
@@ -43,8 +43,11 @@ from baserate import (
     RandomizedCut,
     ShapeError,
     UnknownLabelError,
+    UnknownNameError,
+    choose_threshold,
     curve,
     decide,
+    equalize,
     tally,
 )
 from baserate.calibration import fit as calibrated
@@ -71,27 +74,6 @@ class Rule:
     def __call__(self, result: Curve) -> Policy:
         options = {} if self.threshold is None else {"threshold": self.threshold}
         return decide.find_rule(self.name)(result, **options)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks(  # type: ignore[untyped-decorator]  # of no known type
-    [
-        PolicyClassifier(LogisticRegression()),
-        PolicyClassifier(RidgeClassifier(), cv=3),
-        PolicyClassifier(GaussianNB(), HALF),
-        PolicyClassifier(GaussianNB(), Rule("fixed", 0.5), cv=3),
-        PolicyClassifier(RidgeClassifier(), Rule("youden"), cv=3),
-    ],
-    # So scikit-learn says of its own classifiers with a threshold.
-    expected_failed_checks=lambda estimator: (
-        {"check_classifiers_train": "it expects the more probable class at any threshold"}
-        if estimator.policy == Rule("youden")
-        else {}
-    ),
-)
-def test_estimator_checks_of_scikit_learn(estimator: Any, check: Any) -> None:  # noqa: ANN401
-    check(estimator)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -238,6 +220,110 @@ def test_fitted_classifiers_stay_unchanged(frozen: bool) -> None:  # noqa: FBT00
     assert not hasattr(model, "decision_function")
 
 
+def test_stated_thresholds_need_no_fit() -> None:
+    x, y = binary_data()
+    frame = pd.DataFrame(x, columns=[f"x{at}" for at in range(6)])
+    inner = GaussianNB().fit(frame, y)
+    model = PolicyClassifier(inner, 0.2)
+    theirs = FixedThresholdClassifier(inner, threshold=0.2, response_method="predict_proba").fit(frame, y)
+    np.testing.assert_array_equal(model.predict(frame), theirs.predict(frame))
+    np.testing.assert_array_equal(model.predict_proba(frame), inner.predict_proba(frame))
+    assert model.score(frame, y) == theirs.score(frame, y)
+    assert model.threshold_ == model.policy_.threshold == 0.2
+    assert model.classes_.tolist() == [0, 1]
+    assert model.n_features_in_ == 6
+    assert model.feature_names_in_.tolist() == frame.columns.tolist()
+    assert PolicyClassifier(inner, threshold=0.2).predict(frame).tolist() == model.predict(frame).tolist()
+    assert not hasattr(model, "nonsense")
+    for unfitted in (PolicyClassifier(GaussianNB(), 0.2), PolicyClassifier(inner, "youden"), clone(model)):
+        with pytest.raises(NotFittedError):
+            unfitted.predict(frame)
+    again = pickle.loads(pickle.dumps(model))  # noqa: S301  (what was just written)
+    np.testing.assert_array_equal(again.predict(frame), model.predict(frame))
+
+
+@pytest.mark.parametrize("positive", ["ill", "well"])
+def test_positive_names_the_class_that_is_flagged(positive: str) -> None:
+    x, y = binary_data()
+    names = np.where(y == 1, "well", "ill")
+    for inner in (GaussianNB(), RidgeClassifier()):
+        theirs = FixedThresholdClassifier(inner, threshold=0.3, pos_label=positive).fit(x, names)
+        model = PolicyClassifier(inner, 0.3, positive=positive).fit(x, names)
+        np.testing.assert_array_equal(model.predict(x), theirs.predict(x))
+        chosen = PolicyClassifier(inner, "youden", positive=positive, cv=StratifiedKFold(3)).fit(x, names)
+        mirrored = PolicyClassifier(inner, "youden", cv=StratifiedKFold(3)).fit(x, names == positive)
+        np.testing.assert_array_equal(chosen.predict(x) == positive, mirrored.predict(x))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"fp": 1, "fn": 5},
+        {"costs": {"fp": 1, "fn": 5}, "prevalence": "5%"},
+        {"policy": "youden"},
+        {"policy": "best", "options": {"measure": "f1"}},
+        {"policy": "require", "options": {"require": "sensitivity >= 0.9"}, "prevalence": 0.05},
+    ],
+)
+def test_thresholds_are_chosen_by_cross_validation(settings: dict[str, Any]) -> None:
+    x, y = binary_data()
+    folds = StratifiedKFold(4)
+    model = PolicyClassifier(GaussianNB(), **settings, cv=folds).fit(x, y)
+    scores = cross_val_predict(GaussianNB(), x, y, cv=folds, method="predict_proba")[:, 1]
+    plain = {name: each for name, each in settings.items() if name not in ("policy", "options")}
+    wanted = choose_threshold(y, scores, settings.get("policy"), **plain, **settings.get("options", {}))
+    assert model.threshold_ == wanted.threshold
+    assert model.policy_.rule == wanted.rule
+    assert model.policy_.chosen_on == wanted.chosen_on
+
+
+def test_dearer_misses_and_rarer_positives_move_the_threshold() -> None:
+    x, y = binary_data()
+    at = {fn: PolicyClassifier(GaussianNB(), fp=1, fn=fn).fit(x, y).policy_.threshold for fn in (1, 20)}
+    rare = PolicyClassifier(GaussianNB(), fp=1, fn=20, prevalence=0.01).fit(x, y).policy_.threshold
+    assert at[20] < at[1]
+    assert at[20] < rare
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_parities_are_chosen_by_group(weighted: bool) -> None:  # noqa: FBT001
+    x, y = binary_data()
+    group = np.array(["f", "m", "m", "f"] * 100)
+    weight = np.random.default_rng(2).integers(0, 3, 400).astype(float) if weighted else None
+    kept = slice(None) if weight is None else weight > 0
+    folds = StratifiedKFold(4)
+    inner = GaussianNB().fit(x[:200], y[:200])
+    model = PolicyClassifier(inner, "equalized_odds", fp=1, fn=3, cv=folds)
+    model.fit(x, y, sample_weight=weight, group=pd.Series(group, name="sex"))
+    scores = inner.predict_proba(x)[:, 1]
+    more: dict[str, Any] = {} if weight is None else {"weight": weight[kept]}
+    wanted = equalize(y[kept], scores[kept], "equalized-odds", group={"sex": group[kept]}, fp=1, fn=3, **more)
+    assert dict(model.policy_.by_group) == dict(wanted.by_group)
+    assert model.policy_.attributes == ("sex",)
+    assert model.threshold_ is None
+    flagged = model.predict(x, group=group, id=np.arange(400))
+    assert flagged.tolist() == [
+        int(model.policy_.action(score, [sex], id=who) == "flag")
+        for who, (score, sex) in enumerate(zip(scores, group, strict=True))
+    ]
+
+
+def test_columns_of_groups_and_ids_may_be_named() -> None:
+    x, y = binary_data()
+    table = pd.DataFrame(x, columns=[f"x{at}" for at in range(6)]).assign(sex=["f", "m"] * 200, who=np.arange(400))
+    inner = make_pipeline(make_column_transformer(("passthrough", [f"x{at}" for at in range(6)])), GaussianNB())
+    model = PolicyClassifier(inner, "demographic-parity", fp=1, fn=2, group="sex", id="who")
+    assert cross_val_score(model, table, y, cv=3).min() > 0.6
+    model.fit(table, y)
+    assert model.policy_.attributes == ("sex",)
+    assert model.policy_.columns["id"] == "who"
+    given = model.predict(table, group=table["sex"], id=table["who"])
+    np.testing.assert_array_equal(model.predict(table), given)
+    renamed = PolicyClassifier(inner, DRAWN, group="gender", id="number").fit(table, y)
+    frame = table.rename(columns={"sex": "gender", "who": "number"})
+    np.testing.assert_array_equal(renamed.predict(frame), PolicyClassifier(inner, DRAWN).fit(table, y).predict(table))
+
+
 def test_default_policy_predicts_like_the_classifier() -> None:
     x, y = binary_data()
     for inner, at in ((LogisticRegression(), 0.5), (LinearSVC(), 0.0)):
@@ -319,8 +405,22 @@ def test_pickle_and_clone() -> None:
 
 def test_invalid_arguments_are_refused() -> None:
     x, y = binary_data(60)
-    with pytest.raises(OptionError, match=r"policy is 0\.5; give a Policy, a rule such as baserate\.decide\.youden"):
-        PolicyClassifier(GaussianNB(), 0.5).fit(x, y)
+    with pytest.raises(OptionError, match=r"policy is \[0\.5\]; give a threshold, a Policy, the name of a rule"):
+        PolicyClassifier(GaussianNB(), [0.5]).fit(x, y)  # type: ignore[arg-type]
+    with pytest.raises(UnknownNameError, match=r"there is no rule or parity 'yuden'\. Did you mean 'youden'"):
+        PolicyClassifier(GaussianNB(), "yuden").fit(x, y)
+    with pytest.raises(OptionError, match=r"policy is 'youden', and threshold is 0\.2; expected one of them"):
+        PolicyClassifier(GaussianNB(), "youden", threshold=0.2).fit(x, y)
+    with pytest.raises(OptionError, match=r"fp.*the decision is stated: 0\.2"):
+        PolicyClassifier(GaussianNB(), 0.2, fp=1).fit(x, y)
+    with pytest.raises(OptionError, match=r"positive.*a policy names the class that it flags"):
+        PolicyClassifier(GaussianNB(), CUT, positive=1).fit(x, y)
+    with pytest.raises(UnknownLabelError, match="positive is 'ill', and the classes are 0 and 1"):
+        PolicyClassifier(GaussianNB(), 0.2, positive="ill").fit(x, y)
+    with pytest.raises(OptionError, match=r"equalized-odds needs the group of each row\. Give group= to fit"):
+        PolicyClassifier(GaussianNB(), "equalized-odds").fit(x, y)
+    with pytest.raises(OptionError, match="needs the costs of both errors"):
+        PolicyClassifier(GaussianNB(), prevalence=0.1).fit(x, y)
     with pytest.raises(OptionError, match="made Curve of a curve; it must make a Policy"):
         PolicyClassifier(GaussianNB(), lambda result: result).fit(x, y)
     with pytest.raises(NotBinaryError, match="there are 3 classes"):

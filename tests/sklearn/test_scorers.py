@@ -1,7 +1,7 @@
 """Scorers agree with the measures, and with scikit-learn's own scorers."""
 
 import pickle
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -73,9 +73,35 @@ def test_scores_agree_with_the_measure(name: str, weighted: bool) -> None:  # no
     nouns = {Counts: decided, Curve: Curve(observed), Tally: observed}
     sign = -1 if describe(function).best == "low" else 1
     given = {"sample_weight": weight} if weighted else {}
-    wanted = sign * function(nouns[describe(function).of])
-    np.testing.assert_allclose(scorer(name)(model, x, y, **given), wanted, rtol=1e-12)
-    np.testing.assert_allclose(scorer(function)(model, x, y, **given), wanted, rtol=1e-12)
+    options = STATED.get(str(measure.REQUIRED_OPTIONS.get(name)), {})
+    wanted = sign * function(nouns[describe(function).of], **options)
+    np.testing.assert_allclose(scorer(name, **options)(model, x, y, **given), wanted, rtol=1e-12)
+    np.testing.assert_allclose(scorer(function, **options)(model, x, y, **given), wanted, rtol=1e-12)
+
+
+@pytest.mark.quick(30)
+@pytest.mark.parametrize("name", measure.MEASURES)
+def test_measures_are_functions_for_make_scorer(name: str) -> None:
+    model, x, y = cancer()
+    function = measure.MEASURES[name]
+    options = STATED.get(str(measure.REQUIRED_OPTIONS.get(name)), {})
+    response = "predict" if describe(function).of is Counts else "predict_proba"
+    best = describe(function).best != "low"
+    theirs = make_scorer(function, greater_is_better=best, response_method=response, **options)
+    for given in ({}, {"sample_weight": weights(y)}):
+        score = theirs(model, x, y, **given)
+        assert isinstance(score, float)
+        np.testing.assert_allclose(score, scorer(name, **options)(model, x, y, **given), rtol=1e-12)
+
+
+def test_measures_of_named_classes_in_make_scorer() -> None:
+    _, x, y = cancer()
+    names = np.where(y, "well", "ill")
+    model = GaussianNB().fit(x, names)
+    cost = make_scorer(measure.expected_cost, greater_is_better=False, pos_label="ill", fp=1, fn=5)
+    assert cost(model, x, names) == scorer("expected_cost", positive="ill", fp=1, fn=5)(model, x, names)
+    area = make_scorer(measure.auc, response_method="predict_proba", pos_label="ill")
+    assert area(model, x, names) == pytest.approx(roc_auc_score(names == "ill", model.predict_proba(x)[:, 0]))
 
 
 @pytest.mark.parametrize("name", [name for name in multiclass.MEASURES if name != "exact_match"])
@@ -88,6 +114,8 @@ def test_scores_agree_with_the_multiclass_measure(name: str) -> None:
     assert scorer(function)(model, x, y) == pytest.approx(sign * function(noun), rel=1e-12, nan_ok=True)
 
 
+STATED: dict[str, dict[str, Any]] = {"costs": {"costs": Costs(fp=1, fn=5)}, "at": {"at": 0.2}}
+"""Numbers on which some measures depend."""
 THEIRS = {
     "roc_auc": "auc",
     "average_precision": "average_precision",
@@ -189,7 +217,14 @@ def test_options_of_the_measure() -> None:
     decided = baserate.confusion(y, model.predict(x)).one_vs_rest()[1]
     assert scorer("f_beta", beta=2)(model, x, y) == pytest.approx(measure.f_beta(decided, beta=2))
     costs = Costs(fp=1, fn=20)
-    assert scorer("expected_cost", costs=costs)(model, x, y) == -measure.expected_cost(decided, costs=costs)
+    wanted = -measure.expected_cost(decided, costs=costs)
+    for options in ({"costs": costs}, {"costs": {"fp": 1, "fn": 20}}, {"fp": 1, "fn": 20}):
+        assert scorer("expected_cost", **options)(model, x, y) == wanted
+    there = -measure.expected_cost(reweigh(decided, prevalence=0.05), costs=costs)
+    for prevalence in (0.05, "5%"):
+        score = scorer("expected_cost", prevalence=prevalence, fp=1, fn=20)
+        assert score(model, x, y) == pytest.approx(there)
+    assert scorer(partial(measure.expected_cost, costs=costs))(model, x, y) == wanted
 
 
 def test_either_class_may_be_positive() -> None:
@@ -219,6 +254,13 @@ def test_several_at_once_and_in_searches() -> None:
     result = cross_validate(GaussianNB(), x, y, scoring=scorers("auc", "brier", "mcc"), cv=3)
     assert {"test_auc", "test_neg_brier", "test_mcc"} <= result.keys()
     assert (result["test_neg_brier"] < 0).all()
+    listed = scorers(["auc", "f1", "expected_cost"], fp=1, fn=5, threshold=0.3, prevalence="5%")
+    assert list(listed) == ["auc", "f1", "neg_expected_cost"]
+    assert listed["f1"](*cancer()) == scorer("f1", threshold=0.3, prevalence=0.05)(*cancer())
+    assert listed["auc"](*cancer()) == pytest.approx(scorer("auc")(*cancer()))
+    both = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e9]}, scoring=listed, refit="neg_expected_cost", cv=3)
+    assert both.fit(x, y).best_params_ == {"var_smoothing": 1e-9}
+    assert (both.cv_results_["mean_test_neg_expected_cost"] <= 0).all()
     usual = cross_validate(GaussianNB(), pl.DataFrame(x), pl.Series(y), scoring=scorers(), cv=3)
     assert not any(np.isnan(each).any() for each in usual.values())
     search = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e9]}, scoring=scorer("log_loss"), cv=3).fit(x, y)
@@ -230,6 +272,8 @@ def test_several_at_once_and_in_searches() -> None:
 def test_negated_measures_show_their_sign() -> None:
     assert repr(scorer("brier")) == "make_scorer(brier, greater_is_better=False, response_method='predict_proba')"
     assert "greater_is_better" not in repr(scorer("auc"))
+    stated = "make_scorer(f1(threshold=0.2, prevalence=0.05), response_method=('predict_proba', 'decision_function'))"
+    assert repr(scorer("f1", threshold=0.2, prevalence="5%")) == stated
     assert "pos_label=ill" in repr(scorer("f1", positive="ill"))
     assert isinstance(scorer("f1"), type(make_scorer(roc_auc_score)))
 
@@ -262,8 +306,13 @@ def test_contradictory_options_are_refused() -> None:
         ("f1", {"policy": ill}, OptionError, "this policy flags 'ill'; say which label that is"),
         ("f1", {"labels": [0, 1]}, OptionError, "f1 is of two classes"),
         (multiclass.mcc, {"positive": 1}, OptionError, "mcc is of all classes"),
+        ("f1", {"beta": 2}, UnknownNameError, "there is no option 'beta'"),
+        ("expected_cost", {}, OptionError, "expected_cost depends on costs, which is not stated; give fp=1, fn=20"),
+        ("net_benefit", {}, OptionError, "net_benefit depends on at, which is not stated; give at=0.1"),
         ("hand_till", {"prevalence": 0.5}, OptionError, "hand_till is of rows, which are not reweighed"),
     ]
     for given, options, error, output in cases:
         with pytest.raises(error, match=output):
             scorer(given, **options)
+    with pytest.raises(UnknownNameError, match="there is no option 'threshold'"):
+        scorers(["auc", "brier"], threshold=0.5)

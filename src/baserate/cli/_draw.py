@@ -415,6 +415,43 @@ def _call_groups(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixOptions:
+    """Options of a confusion matrix: decisions, prevalence, shares."""
+
+    threshold: Annotated[
+        float | None,
+        option(type=single_threshold("draw a figure for each."), metavar="NUMBER", default="0.5 for probabilities"),
+        "Threshold: scores at or above it are flagged.",
+    ] = None
+    policy: Annotated[FileName, "Policy that decides; it also names the columns and groups."] = None
+    prevalence: Prevalence = None
+    normalize: Annotated[
+        Literal["true", "pred", "all", "none"], "Shares of the true class, of the predicted class, or of all."
+    ] = "true"
+    level: Level = 0.95
+
+    def __post_init__(self) -> None:
+        if self.policy is not None and self.threshold is not None:
+            raise click.UsageError("--policy and --threshold both state the decisions; leave out one of them.")
+
+
+@own_options(
+    "confusion-matrix",
+    f"""
+    # at a threshold
+    baserate draw confusion-matrix {_FILE} --threshold 0.3 -o matrix.svg
+    # predicted labels, at a prevalence of 2 %
+    baserate draw confusion-matrix people.csv --truth sick --predicted says --prevalence 2% -o matrix.svg
+    """,
+)
+def _call_confusion_matrix(matrix: MatrixOptions) -> Call:
+    settings = {name: getattr(matrix, name) for name in ("threshold", "prevalence", "level")}
+    policy = None if matrix.policy is None else load_policy(matrix.policy)
+    normalize = None if matrix.normalize == "none" else matrix.normalize
+    return Call({"policy": policy, "normalize": normalize, **settings}, adjusted_to=matrix.prevalence)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SampleOptions:
     """Options of a figure of a population: its kind, and a simulated sample."""
 

@@ -1,15 +1,17 @@
 """Figures for papers and slides, drawn with matplotlib (extra `plot`).
 
 Each figure is a function of tallies that returns a `Drawing`: it computes once, stores the numbers, and paints on given
-axes or on new ones, as the displays of scikit-learn do.
+axes or on new ones. Displays are the same figures under the names of scikit-learn.
 
 - `_registry`: the registry of figures, one entry per figure
-- `_rank_curves`: ROC, precision–recall, gain and lift curves
+- `_rank_curves`: ROC, DET, precision–recall, gain and lift curves
+- `_confusion_matrix`: confusion matrices
 - `_thresholds`: score distributions, and measures against the threshold and against the prevalence
 - `_calibration`: reliability diagrams and likelihood ratios
 - `_decision_curves`: decision curves, cost curves and Brier curves
 - `_groups`: measures by group
 - `_population`: theoretical populations
+- `_displays`: `RocDisplay` and others, with `from_estimator` and `from_predictions` as in scikit-learn
 - `_figure`: `Drawing`, the style of all figures, lines, bands, points and legends
 - `_data`: conversion of data, series, marks and tables of curves
 
@@ -22,11 +24,22 @@ from baserate._lazy import attach
 
 if TYPE_CHECKING:
     from baserate.draw._calibration import likelihood_ratio as likelihood_ratio, reliability as reliability
+    from baserate.draw._confusion_matrix import confusion_matrix as confusion_matrix
     from baserate.draw._decision_curves import cost_curve as cost_curve, decision_curve as decision_curve
+    from baserate.draw._displays import (
+        CalibrationDisplay as CalibrationDisplay,
+        ConfusionMatrixDisplay as ConfusionMatrixDisplay,
+        DecisionCurveDisplay as DecisionCurveDisplay,
+        DetCurveDisplay as DetCurveDisplay,
+        DetDisplay as DetDisplay,
+        PrecisionRecallDisplay as PrecisionRecallDisplay,
+        RocCurveDisplay as RocCurveDisplay,
+        RocDisplay as RocDisplay,
+    )
     from baserate.draw._figure import Drawing as Drawing
     from baserate.draw._groups import groups as groups
     from baserate.draw._population import population as population
-    from baserate.draw._rank_curves import gain as gain, lift as lift, pr as pr, roc as roc
+    from baserate.draw._rank_curves import det as det, gain as gain, lift as lift, pr as pr, roc as roc
     from baserate.draw._thresholds import prevalence as prevalence, scores as scores, thresholds as thresholds
 
 if TYPE_CHECKING:  # for other packages of baserate

@@ -144,9 +144,12 @@ def _paint_uncertainty(ax: Axes, each: Series, curve: Results) -> None:
 
 def _paint_counts(ax: Axes, counts: Results) -> None:
     """Paint counts below the square: bars, or a dash per bin of several series; logarithmic if very uneven."""
+    from matplotlib.axes import Axes
     from matplotlib.ticker import MaxNLocator
 
-    strip = ax.inset_axes(_STRIP, sharex=ax)
+    # A second figure on the axes adds its counts to those of the first.
+    panels = [each for each in ax.child_axes if isinstance(each, Axes)]
+    strip = panels[0] if panels else ax.inset_axes(_STRIP, sharex=ax)
     strip.set_axisbelow(True)
     every = list(split_series(counts))
     for at, each in enumerate(every):

@@ -134,9 +134,10 @@ def split_series(table: Results) -> Iterator[Series]:
     models = {model for model, _ in places}
     for rows_of_series in places.values():
         first = rows_of_series[0]
-        name = series_name(columns["model"][first] if len(models) > 1 else None, columns["group"][first])
+        # Tables name a model only beside others, or where a display does so.
+        name = series_name(columns["model"][first], columns["group"][first])
         rows = {key: [column[at] for at in rows_of_series] for key, column in columns.items()}
-        yield Series(name if len(places) > 1 else "", rows)
+        yield Series(name if len(places) > 1 or models != {None} else "", rows)
 
 
 def series_name(model: str | None, group: Mapping[str, object] | None) -> str:

@@ -30,6 +30,7 @@ from baserate.draw._figure import (
     marker_at,
     paint_band,
     paint_line,
+    place_on_axes,
     plot_values,
     set_unit_limits,
 )
@@ -117,7 +118,9 @@ def _paint_decision_curve(ax: Axes, parts: Parts) -> None:
         paint_band(ax, models[0].rows, 0, "threshold", label=f"{format_percent(level)} CI")
     for at, each in enumerate(models):
         paint_line(ax, each, at, axes, label=legend_label(each.name) or "model")
-    ax.set_ylim(*_benefit_limits(parts, with_band=len(models) == 1))
+    low, high = _benefit_limits(parts, with_band=len(models) == 1)
+    before = ax.get_ylim() if place_on_axes(0) else (low, high)
+    ax.set_ylim(min(low, before[0]), max(high, before[1]))
     _paint_useful_ranges(ax, parts["useful"], models)
     label_axes(ax, "act_from", "net_benefit")
     add_legend(ax, len(models))
@@ -149,20 +152,20 @@ def _paint_flag_all(ax: Axes, every: Sequence[Series], axes: tuple[str, str]) ->
     same = all(each.rows["net_benefit"] == every[0].rows["net_benefit"] for each in every)
     for at, each in enumerate(every[:1] if same else every):
         look: Any = {"color": GRAY if same else color_at(at), "linestyle": ":", "linewidth": 1.2 if same else 0.9}
-        paint_line(ax, each, at, axes, label="" if at else "flag all", **look)
+        paint_line(ax, each, at, axes, label="_flag all" if at else "flag all", **look)
 
 
 def _paint_useful_ranges(ax: Axes, useful: Results, models: Sequence[Series]) -> None:
     """Paint thick lines at the bottom, one above the other."""
     positions = {each.key: at for at, each in enumerate(models)}
     low, high = ax.get_ylim()
-    step = (high - low) * min(0.02, 0.12 / len(models))
+    step = (high - low) * min(0.02, 0.12 / place_on_axes(len(models)))
     look: Any = {"linewidth": 3, "solid_capstyle": "round"}
     # An empty line gives the ranges of all models one entry in the legend.
     ax.plot([], [], color=color_at(0) if len(models) == 1 else GRAY, label="better than both", **look)
     for row in useful.rows():
         at = positions[row["model"], str(row["group"])]
-        ax.plot([row["low"], row["high"]], [low + step * (at + 1)] * 2, color=color_at(at), **look)
+        ax.plot([row["low"], row["high"]], [low + step * (place_on_axes(at) + 1)] * 2, color=color_at(at), **look)
 
 
 _COST_POINTS = 501

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from math import isfinite
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -80,6 +81,7 @@ AXIS_LABELS = {
     "cost_proportion": "cost proportion (FP cost over FP cost + FN cost)",
     "density": "density",
     "flag_rate": "flag rate (share of all flagged)",
+    "fnr": "false negative rate (1 − sensitivity)",
     "fpr": "false positive rate (1 − specificity)",
     "lift": "lift (precision over prevalence)",
     "loss": "Brier loss (cost per person)",
@@ -97,19 +99,28 @@ AXIS_LABELS = {
 """Labels of axes: the standard term, with a synonym or explanation in parentheses."""
 
 
+_series_before: ContextVar[int] = ContextVar("series_before", default=0)
+"""Number of series that are on the axes already, while a figure is painted."""
+
+
+def place_on_axes(at: int) -> int:
+    """Return the index of a series among all on the axes, to which an earlier figure may have added some."""
+    return at + _series_before.get()
+
+
 def color_at(at: int) -> str:
     """Return the color of the series at an index."""
-    return COLORS[at % len(COLORS)]
+    return COLORS[place_on_axes(at) % len(COLORS)]
 
 
 def line_style_at(at: int) -> str:
     """Return the line style of the series at an index: with 7 colors and 4 styles, 28 series differ."""
-    return LINE_STYLES[at % len(LINE_STYLES)]
+    return LINE_STYLES[place_on_axes(at) % len(LINE_STYLES)]
 
 
 def marker_at(at: int) -> str:
     """Return the marker of the series at an index."""
-    return MARKERS[at % len(MARKERS)]
+    return MARKERS[place_on_axes(at) % len(MARKERS)]
 
 
 def label_axes(ax: Axes, x: str, y: str) -> None:
@@ -128,11 +139,19 @@ def set_unit_limits(ax: Axes, axes: Sequence[str] = ("x", "y")) -> None:
 
 def place_legend(ax: Axes, where: Any, *, away: float = 1.02, longest: int = LONGEST_LABEL_INSIDE) -> None:  # noqa: ANN401  (a place, as matplotlib calls it)
     """Add a legend if there are labels: inside the axes if it fits a free corner, otherwise on their right."""
-    labels = ax.get_legend_handles_labels()[1]
+    signs, labels = legend_entries(ax)
     if labels and (where is None or len(labels) > MOST_LABELS_INSIDE or max(map(len, labels)) > longest):
-        ax.legend(loc="upper left", bbox_to_anchor=(away, 1.0), borderaxespad=0.0)
+        ax.legend(signs, labels, loc="upper left", bbox_to_anchor=(away, 1.0), borderaxespad=0.0)
     elif labels:
-        ax.legend(loc=where)
+        ax.legend(signs, labels, loc=where)
+
+
+def legend_entries(ax: Axes) -> tuple[list[Artist], list[str]]:
+    """Return the artists in the legend, and their labels; what several figures on the axes share counts once."""
+    entries: dict[str, Artist] = {}
+    for sign, label in zip(*ax.get_legend_handles_labels(), strict=True):
+        entries.setdefault(str(label), sign)
+    return list(entries.values()), list(entries)
 
 
 def legend_label(*parts: str) -> str:
@@ -282,17 +301,54 @@ class Drawing:
         return buffer.getvalue()
 
 
+class Canvas(NamedTuple):
+    """Axes of a display of scikit-learn's kind, which names a single model in the legend."""
+
+    ax: Axes | None
+    name: str
+    """Name of the model; empty for none."""
+    has_chance: bool
+    """Whether to paint the line of chance."""
+
+    def prepare(self, parts: Parts) -> Parts:
+        """Name the model in all parts, and leave out chance."""
+        return {
+            name: self._prepare_part(part) for name, part in parts.items() if self.has_chance or name != "prevalence"
+        }
+
+    def _prepare_part(self, part: Results) -> Results:
+        columns = dict(part.columns)
+        labels = [label for name in ("model", "group") for label in columns.get(name, ())]
+        if self.name and "model" in columns and all(each is None for each in labels):
+            columns["model"] = [self.name] * len(part)
+        if not self.has_chance and "chance" in columns.get("name", ()):
+            rest = [at for at, name in enumerate(columns["name"]) if name != "chance"]
+            columns = {name: [column[at] for at in rest] for name, column in columns.items()}
+        return Results(columns, part.data)
+
+
 def make_drawing(
-    name: str, parts: Parts, painter: Painter, *, ax: Axes | None = None, size: tuple[float, float] = SIZE
+    name: str, parts: Parts, painter: Painter, *, ax: Axes | Canvas | None = None, size: tuple[float, float] = SIZE
 ) -> Drawing:
     """Paint numbers on the given axes in their own style, or on new ones in the style of baserate."""
     figure = import_matplotlib()
+    if isinstance(ax, Canvas):
+        parts, ax = ax.prepare(parts), ax.ax
     with apply_style(ours=ax is None):
         # Not by pyplot, which would keep the figure in memory and select a graphical backend.
         axes = figure(figsize=size, layout="constrained").add_subplot() if ax is None else ax
-        painter(axes, parts)
-        _fit_legend(axes, ours=ax is None)
+        before = _series_before.set(_count_series(axes))
+        try:
+            painter(axes, parts)
+            _fit_legend(axes, ours=ax is None)
+        finally:
+            _series_before.reset(before)
     return Drawing(name, FrozenMapping(parts), painter, axes, size)
+
+
+def _count_series(ax: Axes) -> int:
+    """Return how many of our colors lines on the axes have, so that a second figure there continues with the next."""
+    return len({str(line.get_color()) for line in ax.get_lines()} & {*COLORS})
 
 
 def _as_list(column: Values) -> list[Any]:
@@ -311,7 +367,7 @@ def _fit_legend(ax: Axes, *, ours: bool) -> None:
         figure.set_size_inches(width + legend.get_window_extent().width / figure.dpi + _LEGEND_MARGIN, height)
     elif not ours and not (anchor.width and anchor.height) and ax.axison:
         # Small, and ignored by the layout: the axes may be one of many panels.
-        ax.legend(loc="best", fontsize="x-small").set_in_layout(False)
+        ax.legend(*legend_entries(ax), loc="best", fontsize="x-small").set_in_layout(False)
 
 
 def import_matplotlib() -> type[Figure]:
@@ -494,8 +550,8 @@ def add_legend(ax: Axes, many: int, *, bottom: float = 0.0) -> None:
 
     `bottom` is the lower end of the axes with their insets, as a fraction of their height.
     """
-    signs, names = ax.get_legend_handles_labels()
-    if many < MANY_SERIES:
+    signs, names = legend_entries(ax)
+    if place_on_axes(many) < MANY_SERIES:
         add_legend_below(ax, signs, columns=1 if max(map(len, names)) > _LONG else 2, bottom=bottom)
     else:
         place_legend(ax, None)

@@ -1,4 +1,4 @@
-"""ROC, precision–recall, gain and lift curves."""
+"""ROC, DET, precision–recall, gain and lift curves."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ from baserate.draw._figure import (
     paint_points,
     paint_references,
     place_legend,
+    place_on_axes,
     series_positions,
     set_unit_limits,
 )
@@ -215,6 +216,102 @@ def _iso_cost_label(row: Mapping[str, Any]) -> str:
     return legend_label(f"iso-cost line, {row['cost']:.4g} per person: {decision}{where}")
 
 
+_DET_AXES = TABLES["det"]
+_DET_TICKS = (0.0001, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999, 0.9999)
+_DET_ENDS = (0.00002, 0.99998)
+"""Widest limits of an axis, since rates of 0 and 1 have no normal deviate."""
+
+_DET_GAP = 0.1
+"""Least distance of ticks, as a fraction of the axis."""
+
+
+@accepts_predictions("figure")
+def det(
+    data: Mixed,
+    *,
+    band: bool = False,
+    level: float = 0.95,
+    threshold: Thresholds | None = None,
+    policy: Policies | None = None,
+    ax: Axes | None = None,
+    **predictions: Unpack[PredictionOptions],
+) -> Drawing:
+    """Draw the detection error tradeoff (DET) curve: false negative rate against false positive rate.
+
+    Both axes have normal deviate (probit) scales, on which normally distributed scores give straight lines.
+
+    Parameters
+    ----------
+    data
+        Models as in `roc`.
+    band
+        Whether to draw a confidence band.
+    level
+        Confidence level of the band.
+    threshold
+        Threshold to mark, several, or one for each model by name.
+    policy
+        Policy to mark, or one for each model by name.
+    ax
+        Matplotlib axes to paint on; new ones by default.
+
+    Returns
+    -------
+    Drawing
+        The figure with its numbers.
+
+    Examples
+    --------
+    >>> from baserate import draw, tally
+    >>> drawing = draw.det(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))
+    >>> [(round(row["fpr"], 2), round(row["fnr"], 2)) for row in drawing.parts["curve"].rows()][1:4]
+    [(0.0, 0.67), (0.0, 0.33), (0.33, 0.33)]
+    """
+    parts = tabulate_parts(figure_data(data, "a DET curve"), CurveRequest("det", band, level, threshold, policy))
+    chance = np.linspace(*_DET_ENDS, 101)
+    parts["reference"] = reference_lines(chance={"fpr": chance.tolist(), "fnr": (1 - chance).tolist()})
+    return make_drawing("det", parts, _paint_det, ax=ax)
+
+
+def _paint_det(ax: Axes, parts: Parts) -> None:
+    limits = {name: _det_limits(parts, name) for name in _DET_AXES}
+    for side, name in zip("xy", _DET_AXES, strict=True):
+        if place_on_axes(0):  # the limits of an earlier figure on the axes
+            low, high = ax.get_xlim() if side == "x" else ax.get_ylim()
+            limits[name] = min(low, limits[name][0]), max(high, limits[name][1])
+        _set_probit_scale(ax, side, limits[name])
+    for paint in (paint_curves, paint_points, paint_marks, paint_references):
+        paint(ax, parts, _DET_AXES)
+    ax.set_xlim(limits["fpr"])
+    ax.set_ylim(limits["fnr"])
+    label_axes(ax, *_DET_AXES)
+    place_legend(ax, free_corner(parts, "upper right"))
+
+
+def _det_limits(parts: Parts, name: str) -> tuple[float, float]:
+    """Return limits that show every rate but 0 and 1, which have no place on the axis."""
+    tables = [parts[each].columns[name] for each in ("curve", "points", "marks") if each in parts]
+    rates = np.concatenate([np.asarray(column, dtype=np.float64) for column in tables])
+    inner = rates[(rates > 0) & (rates < 1)]
+    low, high = (inner.min(), inner.max()) if len(inner) else (0.01, 0.99)
+    return max(_DET_ENDS[0], min(low / 2, 0.2)), min(_DET_ENDS[1], max(1 - (1 - high) / 2, 0.8))
+
+
+def _set_probit_scale(ax: Axes, side: str, limits: tuple[float, float]) -> None:
+    from scipy.special import ndtr, ndtri
+
+    def probit(rates: Any) -> Any:  # noqa: ANN401  (an array of matplotlib)
+        return ndtri(np.clip(rates, *_DET_ENDS))
+
+    (ax.set_xscale if side == "x" else ax.set_yscale)("function", functions=(probit, ndtr))
+    low, high = probit(limits)
+    ticks: list[float] = []
+    for at in (each for each in _DET_TICKS if limits[0] <= each <= limits[1]):
+        if not ticks or probit(at) - probit(ticks[-1]) >= _DET_GAP * (high - low):
+            ticks.append(at)
+    (ax.set_xticks if side == "x" else ax.set_yticks)(ticks, [f"{100 * at:g}%" for at in ticks])
+
+
 _PR_AXES = TABLES["pr"]
 _F1 = (0.2, 0.4, 0.6, 0.8)
 _BESIDE = 1.12
@@ -324,6 +421,8 @@ def _paint_iso_f1(ax: Axes, parts: Parts) -> None:
 
 def _paint_prevalences(ax: Axes, parts: Parts) -> None:
     """Paint one line if all prevalences are the same, otherwise one per series in its color."""
+    if "prevalence" not in parts:
+        return
     rows, positions = parts["prevalence"].rows(), series_positions(parts)
     shares = {row["precision"] for row in rows}
     if max(shares) - min(shares) <= SAME_PREVALENCE:

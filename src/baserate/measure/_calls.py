@@ -31,7 +31,9 @@ class MeasureOptions(TypedDict, total=False):
     predicted: npt.ArrayLike | str
     weight: npt.ArrayLike | str | None
     count: npt.ArrayLike | str | None
+    sample_weight: npt.ArrayLike | None
     positive: object
+    pos_label: object
     negative: object
     missing: Missing
     labels: Iterable[object] | None
@@ -101,6 +103,8 @@ NOUN_OF: dict[type, str] = {
 """Type of the argument -> name of the type in `baserate.read`."""
 
 
+_SCIKIT_LEARN = {"sample_weight": "weight", "pos_label": "positive"}
+"""Keywords that `make_scorer` of scikit-learn passes -> ours."""
 _REQUIREMENTS = {
     "costs": ("the costs of errors", "fp=1, fn=20"),
     "at": ("a threshold probability", "at=0.1"),
@@ -130,6 +134,7 @@ def accept_predictions(
     def call(*args: Any, **options: Any) -> Any:
         if args and isinstance(args[0], types) and options.keys() <= own:
             return function(*args, **options)
+        options = {_SCIKIT_LEARN.get(each, each): value for each, value in options.items()}
         check_options(name, options, known)
         if costs:
             stated = as_costs(options.pop("costs", None), options.pop("fp", None), options.pop("fn", None))

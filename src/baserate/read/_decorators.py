@@ -39,6 +39,13 @@ N = TypeVar("N")
 R = TypeVar("R")
 
 
+class Classifier(Protocol):
+    """A fitted classifier of scikit-learn, or of the same methods."""
+
+    def predict(self, X: Any, /) -> Any:  # noqa: N803
+        ...
+
+
 class OfPredictions(Protocol[N_contra, P, R_co]):
     """A function of predictions in any form."""
 
@@ -50,6 +57,16 @@ class OfPredictions(Protocol[N_contra, P, R_co]):
     def __call__(self, truth: npt.ArrayLike, score: Scores, /, *args: P.args, **options: P.kwargs) -> R_co: ...
     @overload
     def __call__(self, table: TableSource, /, *args: P.args, **options: P.kwargs) -> R_co: ...
+    @overload
+    def __call__(
+        self,
+        estimator: Classifier | Mapping[str, Classifier],
+        X: Any,  # noqa: N803
+        y: npt.ArrayLike,
+        /,
+        *args: P.args,
+        **options: P.kwargs,
+    ) -> R_co: ...
 
 
 class OfMeasureAndPredictions(Protocol[M_contra, N_contra, P, R_co]):

@@ -373,6 +373,22 @@ def _build_curves(predictions: Predictions) -> dict[str, Curve]:
     return {model: Curve(tallies.pooled(model)) for model in tallies.models}
 
 
+def _build_matrix(predictions: Predictions) -> Tallies | Confusion:
+    """Count true and predicted labels where there are any; otherwise tally the scores, which a threshold decides on."""
+    has_labels = "predicted" in predictions.columns or _has_classes(predictions)
+    if has_labels or (predictions.table is None and (_holds_labels(predictions) or _repeats_labels(predictions))):
+        return _build_confusion(predictions)
+    return _build_tallies(predictions)
+
+
+def _repeats_labels(predictions: Predictions) -> bool:
+    """Return whether every score is one of the true labels."""
+    score = predictions.columns["score"]
+    if isinstance(score, Mapping) or len(_shape(score)) != 1:
+        return False
+    return set(np.unique(np.asarray(score)).tolist()) <= set(as_column("truth", predictions.truth).tolist())
+
+
 def _build_data(predictions: Predictions) -> Tallies | Rows | MulticlassRows:
     """Read scores of several classes if there is a matrix of them, otherwise two classes."""
     return _build_class_rows(predictions) if _has_classes(predictions) else _build_tallies_or_rows(predictions)
@@ -446,6 +462,8 @@ class Noun:
     convert: Mapping[type, Callable[..., Any]] = field(default_factory=dict)
     mapping: bool = False
     """Whether a mapping from groups to tallies or curves also passes."""
+    prefers_labels: bool = False
+    """Whether classifiers predict labels rather than scores."""
     samples: bool = False
     """Whether two mappings, of labels and of scores, are separate samples."""
 
@@ -515,6 +533,7 @@ NOUNS: dict[str, Noun] = {
     "fit": Noun((Tally, Tallies, Rows, MulticlassRows), _build_data, _TALLIES),
     "groups or rows": Noun((Tallies, Rows), _build_tallies_or_rows, ROLES, mapping=True),
     "figure": Noun(OWN, _build_tallies, _TALLIES, mapping=True),
+    "matrix": Noun(OWN, _build_matrix, _TALLIES, mapping=True, prefers_labels=True),
     "classes": Noun((Confusions, MulticlassRows), _build_classes, _TALLIES),
     "confusion": Noun((Confusion,), _build_confusion, _ONE_MODEL, {MulticlassRows: MulticlassRows.confusion}),
     "class rows": Noun((MulticlassRows,), _build_class_rows, _TALLIES),
@@ -642,7 +661,7 @@ def coerce(
         Options of how the noun is made, such as a threshold.
     """
     noun = NOUNS[kind]
-    if args and not isinstance(args[0], (np.ndarray, *OWN)) and is_estimator(args[0]):
+    if args and not isinstance(args[0], (np.ndarray, *OWN)) and _holds_estimators(args[0]):
         args = _score_rows(name, noun, args, options)
     if args and noun.accepts(args[0]):
         _refuse_columns(name, args[0], options)
@@ -664,14 +683,28 @@ def coerce(
     return noun.build(predictions, **more), args[taken:]
 
 
+def _holds_estimators(value: Any) -> bool:
+    """Return whether a value is a classifier, or a mapping of classifiers by name."""
+    return all(map(is_estimator, value.values())) if isinstance(value, Mapping) and value else is_estimator(value)
+
+
 def _score_rows(name: str, noun: Noun, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
-    """Replace a classifier, features and labels by labels and scores."""
+    """Replace a classifier or several, features and labels by labels and scores."""
     if len(args) < 3:
+        kind = "classifiers" if isinstance(args[0], Mapping) else f"{type(args[0]).__name__}, a classifier"
         raise OptionError(
-            f"{name} was given {type(args[0]).__name__}, a classifier; expected features and labels, too.",
+            f"{name} was given {kind}; expected features and labels, too.",
             remedy=f"Give {name}(estimator, X, y).",
         )
     estimator, features, truth, *others = args
+    if isinstance(estimator, Mapping):
+        scores = {}
+        for model, each in estimator.items():
+            scores[model], options["positive"] = responses(each, features, truth, positive=options.get("positive"))
+        return (truth, scores, *others)
+    if noun.prefers_labels and not {"threshold", "policy"} & options.keys():
+        options["predicted"] = np.asarray(estimator.predict(features))
+        return (truth, None, *others)
     classes = getattr(estimator, "classes_", ())
     if not noun.takes_two_classes or (noun.takes_several_classes and len(classes) > 2):
         options["labels"] = list(classes)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from sklearn import get_config
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import check_cv
@@ -90,12 +91,20 @@ class FitRows(NamedTuple):
         y = self.y if classes is None else classes[self.y]
         if self.weight is None:
             return clone(estimator).fit(self.X, y)
-        if has_fit_parameter(estimator, "sample_weight"):
+        if _takes_weight(estimator):
             return clone(estimator).fit(self.X, y, sample_weight=self.weight)
         if classes is None:  # the fit on all rows: folds need not repeat the warning
             note = f"{type(estimator).__name__} takes no sample_weight: weights affect only the calibrator or policy."
             warnings.warn(note, UserWarning, stacklevel=4)
         return clone(estimator).fit(self.X, y)
+
+
+def _takes_weight(estimator: Any) -> bool:  # noqa: ANN401
+    """Return whether a classifier takes weights; a pipeline does if metadata are routed and a step requests them."""
+    if has_fit_parameter(estimator, "sample_weight"):
+        return True
+    is_routed = get_config()["enable_metadata_routing"] and hasattr(estimator, "get_metadata_routing")
+    return bool(is_routed and estimator.get_metadata_routing().consumes("fit", ["sample_weight"]))
 
 
 def assign_folds(rows: FitRows, folds: int) -> list[Split]:
@@ -170,20 +179,19 @@ class ClassifierFit(NamedTuple):
     @staticmethod
     def of(estimator: Any, rows: FitRows, cv: Any) -> ClassifierFit:  # noqa: ANN401
         """Fit a classifier, unless it is fitted already."""
-        frozen = _is_fitted(estimator)
+        frozen = is_fitted(estimator)
         splits = [] if frozen or isinstance(cv, (int, np.integer)) else rows.splits(cv)
         rows = rows.drop_zero_weights()
         # All rows first: the classifier checks them, and raises errors about those that it does not accept.
         fit = estimator if frozen else rows.fit_clone(estimator)
-        if not hasattr(fit, "classes_"):
-            raise OptionError(f"{type(fit).__name__} has no classes_", remedy="give a classifier.")
-        classes = np.unique(fit.classes_)
-        if len(classes) < 2:
-            raise FitError(
-                "there is only one class, so there is nothing to classify", remedy="give rows of two or more."
-            )
-        response = Response.of_classifier(fit, classes)
-        return ClassifierFit(estimator, fit, rows.encode_classes(classes), response, cv, splits)
+        response = Response.of_fitted(fit)
+        return ClassifierFit(estimator, fit, rows.encode_classes(response.classes), response, cv, splits)
+
+    @staticmethod
+    def of_fitted(estimator: Any) -> ClassifierFit:  # noqa: ANN401
+        """Describe a fitted classifier, without rows."""
+        rows = FitRows(np.empty((0, 0)), np.empty(0, dtype=np.intp), None)
+        return ClassifierFit(estimator, estimator, rows, Response.of_fitted(estimator), None, [])
 
     @property
     def out_of_fold(self) -> bool:
@@ -211,6 +219,18 @@ class Response(NamedTuple):
     probabilities: bool
     of: int = 1
     """With two classes, the one that is scored."""
+
+    @staticmethod
+    def of_fitted(estimator: Any) -> Response:  # noqa: ANN401
+        """Use all classes of a fitted classifier."""
+        if not hasattr(estimator, "classes_"):
+            raise OptionError(f"{type(estimator).__name__} has no classes_", remedy="give a classifier.")
+        classes = np.unique(estimator.classes_)
+        if len(classes) < 2:
+            raise FitError(
+                "there is only one class, so there is nothing to classify", remedy="give rows of two or more."
+            )
+        return Response.of_classifier(estimator, classes)
 
     @staticmethod
     def of_classifier(estimator: Any, classes: npt.NDArray[Any], of: int = 1) -> Response:  # noqa: ANN401
@@ -266,7 +286,8 @@ def _score_out_of_fold(estimator: Any, rows: FitRows, response: Response, splits
     return scores
 
 
-def _is_fitted(estimator: Any) -> bool:  # noqa: ANN401
+def is_fitted(estimator: Any) -> bool:  # noqa: ANN401
+    """Return whether a classifier is fitted already."""
     try:
         check_is_fitted(estimator)
     except NotFittedError:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,23 @@ from baserate._errors import OptionError, UnknownNameError, keyword
 from baserate._policy import REFUSE, Policy, spellings
 from baserate._rows import LabelSets, MulticlassRows
 from baserate._tally import Tally
-from baserate.measure import DEFAULT_MEASURES, Measure, as_measure, describe, multiclass
-from baserate.read import class_scores, confusion, label_sets, tally
+from baserate.measure import (
+    DEFAULT_MEASURES,
+    Measure,
+    as_measure,
+    describe,
+    multiclass,
+    unwrap_options,
+)
+from baserate.read import (
+    check_options,
+    class_scores,
+    confusion,
+    label_sets,
+    own_options,
+    read_worded_options,
+    tally,
+)
 from baserate.shift import reweigh
 
 _SCORES = ("predict_proba", "decision_function")
@@ -56,8 +72,9 @@ def scorer(
     else. A name means the binary measure, if there is one; multiclass measures are functions of
     `baserate.measure.multiclass`, and evaluate predicted classes, or the probabilities of all classes.
 
-    Measures for which lower is better are negated, since scikit-learn maximizes; the scorer's representation shows
-    this. For some measures neither direction is better: report these, but do not select models by them.
+    Measures for which lower is better, such as costs and losses, are negated, since scikit-learn maximizes; the
+    scorer's representation shows this (``greater_is_better=False``), and `scorers` names them ``neg_…``. For some
+    measures neither direction is better: report these, but do not select models by them.
 
     Parameters
     ----------
@@ -68,18 +85,23 @@ def scorer(
     policy
         A policy without groups. For a randomized policy, the result is an expectation.
     prevalence
-        Prevalence to reweight to; for several classes, a share for each.
+        Deployment prevalence to reweight to, such as 0.05 or "5%"; for several classes, a share for each.
     positive
         Label of the positive class; may be left out for booleans and for 0 and 1.
     labels
         For multiclass measures, all classes in order, where rows may lack some.
     **options
-        Options of the measure, such as `beta=2`.
+        Options of the measure, such as `beta=2`; costs also as `fp` and `fn`.
 
     Returns
     -------
     callable
         A scorer.
+
+    Raises
+    ------
+    OptionError
+        If options contradict each other, or a measure such as expected cost lacks the number that it depends on.
 
     Examples
     --------
@@ -90,26 +112,30 @@ def scorer(
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> cross_val_score(GaussianNB(), X, y, scoring=scorer("mcc"), cv=3).round(3).tolist()
     [0.819, 0.889, 0.887]
-    >>> scorer("brier")
-    make_scorer(brier, greater_is_better=False, response_method='predict_proba')
+    >>> scorer("expected_cost", prevalence="5%", fp=1, fn=20)
+    make_scorer(expected_cost(prevalence=0.05, costs=Costs(tp=0.0, fp=1, fn=20, tn=0.0)), greater_is_better=False,
+    response_method='predict')
     """
     function, cut = _find_measure(measure), _make_policy(threshold, policy)
-    score = _MeasureScore(function, cut, prevalence, None if labels is None else tuple(labels), options)
+    stated = _read_options(function, {"prevalence": prevalence, **options})
+    score = _MeasureScore(
+        function, cut, stated.pop("prevalence", None), None if labels is None else tuple(labels), stated
+    )
     score.check(positive)
     response = _SCORES if cut is not None else _RESPONSE[describe(function).of]
     label = {} if positive is None else {"pos_label": positive}
     return make_scorer(score, greater_is_better=describe(function).best != "low", response_method=response, **label)
 
 
-def scorers(*measures: str, **options: Any) -> dict[str, Any]:  # noqa: ANN401
+def scorers(*measures: str | Iterable[str], **options: Any) -> dict[str, Any]:  # noqa: ANN401
     """Make several scorers by name, for `scoring=` with several measures.
 
     Parameters
     ----------
     *measures
-        Names of measures; by default the usual binary ones.
+        Names of measures, or a list of them; by default the usual binary ones.
     **options
-        Options of `scorer`.
+        Options of `scorer`; each measure gets those that it depends on.
 
     Returns
     -------
@@ -118,12 +144,51 @@ def scorers(*measures: str, **options: Any) -> dict[str, Any]:  # noqa: ANN401
 
     Examples
     --------
-    >>> list(scorers("auc", "brier"))
-    ['auc', 'neg_brier']
+    >>> list(scorers(["auc", "brier", "expected_cost"], fp=1, fn=20))
+    ['auc', 'neg_brier', 'neg_expected_cost']
     """
-    names = measures or [name for several in DEFAULT_MEASURES.values() for name in several]
-    signs = {name: "neg_" if describe(_find_measure(name)).best == "low" else "" for name in names}
-    return {f"{sign}{name}": scorer(name, **options) for name, sign in signs.items()}
+    names = [name for each in measures for name in ([each] if isinstance(each, str) else each)]
+    names = names or [name for several in DEFAULT_MEASURES.values() for name in several]
+    functions = {name: _find_measure(name) for name in names}
+    accepted = {name: _accepted_options(function) for name, function in functions.items()}
+    check_options("scorers", options, {"prevalence", *(each for several in accepted.values() for each in several)})
+    made = {}
+    for name, function in functions.items():
+        own = {each: value for each, value in options.items() if each in accepted[name]}
+        made[f"{'neg_' if describe(function).best == 'low' else ''}{name}"] = scorer(name, **own)
+    return made
+
+
+def _accepted_options(function: Measure) -> frozenset[str]:
+    """Return the options of a scorer that a measure has a use for."""
+    of = describe(function).of
+    ways = {"positive"} if of in _BINARY else {"labels"}
+    ways |= {"threshold", "policy"} if of is Counts else set()
+    ways |= set() if of in (MulticlassRows, LabelSets) else {"prevalence"}
+    return _measure_options(function) | ways
+
+
+def _measure_options(function: Measure) -> frozenset[str]:
+    """Return the options of a measure; costs of outcomes are also those of both errors."""
+    if isinstance(function, partial):
+        return _measure_options(unwrap_options(function)) - function.keywords.keys()
+    own = own_options(function)
+    return own | {"fp", "fn"} if "costs" in own and describe(function).of is Counts else own
+
+
+def _read_options(function: Measure, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Check the options of a measure, and read costs and prevalence, before there are rows."""
+    name = describe(function).name
+    stated = {each: value for each, value in options.items() if value is not None}
+    known = _measure_options(function)
+    check_options(name, stated, {*known, "prevalence"})
+    is_open = describe(function).option_required and not isinstance(function, partial)
+    needed = describe(function).option if is_open else None
+    read = read_worded_options(stated, has_costs="fp" in known)
+    if needed is not None and needed not in read:
+        example = "fp=1, fn=20" if needed == "costs" else keyword(needed, 0.1)
+        raise OptionError(f"{name} depends on {needed}, which is not stated", remedy=f"give {example}.", option=needed)
+    return read
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +204,12 @@ class _MeasureScore:
 
     @property
     def __name__(self) -> str:
-        return describe(self.measure).name  # shown by scorers of `make_scorer`
+        """Name of the measure with what was stated, which scorers of `make_scorer` show."""
+        cut = None if self.cut is None else self.cut.flags_from
+        decision = {} if self.cut is None else {"policy": self.cut} if cut is None else {"threshold": cut}
+        stated = {**decision, "prevalence": self.prevalence, "labels": self.labels, **self.options}
+        shown = ", ".join(f"{name}={value!r}" for name, value in stated.items() if value is not None)
+        return f"{describe(self.measure).name}({shown})" if shown else describe(self.measure).name
 
     def check(self, positive: object) -> None:
         """Refuse options that contradict each other, before there are rows."""

@@ -1,0 +1,246 @@
+"""Confusion matrices: counts and shares of cells, and the recall and precision of each class."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from textwrap import fill
+from typing import TYPE_CHECKING, Any, Literal, Unpack
+
+import numpy as np
+
+from baserate._arrays import Floats, ratio
+from baserate._confusion import Confusion, Confusions
+from baserate._counts import Counts
+from baserate._cut import Cut
+from baserate._domains import unused_option
+from baserate._errors import OptionError
+from baserate._policy import REFUSE, Policy
+from baserate._results import Results
+from baserate._rows import MulticlassRows
+from baserate._tally import Tallies
+from baserate.decide import evaluate_groups
+from baserate.draw._data import Mixed, select_model, split_labels
+from baserate.draw._figure import COLORS, SIZE, Drawing, Parts, format_percent, make_drawing
+from baserate.infer import estimate
+from baserate.measure import results_data
+from baserate.read import PredictionOptions, accepts_predictions
+from baserate.shift import reweigh
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Normalize = Literal["true", "pred", "all"]
+_WHOLE: dict[str, Any] = {"true": 1, "pred": 0, "all": (0, 1)}
+"""Axes over which the cells that make 100% are summed."""
+_MIDDLE = 0.5
+"""Default threshold of probabilities, and the one that separates labels, which are 1 and 0."""
+_FLAGS = ("flagged", "not flagged")
+_FLAG_RATES = {("true", 0): "sensitivity", ("true", 1): "specificity", ("pred", 0): "PPV", ("pred", 1): "NPV"}
+"""Names of rates where the classes are the positive one and the negative one."""
+_MOST_LARGE = 5
+"""Number of classes from which on numbers are small, and the labels of columns stand upright."""
+_INCHES = 0.62
+"""Width of a small cell."""
+_LONGEST = 22
+"""Characters in a line of a label."""
+
+
+@accepts_predictions("matrix")
+def confusion_matrix(  # noqa: PLR0913  (each is something that is drawn, or not)
+    data: Mixed | Confusion | Confusions | MulticlassRows,
+    *,
+    threshold: float | None = None,
+    policy: Policy | None = None,
+    prevalence: Any = None,  # noqa: ANN401  (a number; for several classes a share for each)
+    model: str | None = None,
+    normalize: Normalize | None = "true",
+    level: float = 0.95,
+    ax: Axes | None = None,
+    **predictions: Unpack[PredictionOptions],
+) -> Drawing:
+    """Draw the confusion matrix: true classes in rows, predicted classes in columns.
+
+    Each cell has its count and its share. The labels give the recall and the precision of each class with intervals;
+    for two classes these are sensitivity and specificity, PPV and NPV.
+
+    Parameters
+    ----------
+    data
+        Predicted labels of two or more classes; or scores, which a threshold or a policy decides on. Groups are pooled.
+    threshold
+        Threshold of scores; 0.5 by default, if they are probabilities.
+    policy
+        Policy that decides instead. Rows that it refers are not counted.
+    prevalence
+        Deployment prevalence to reweight to; for several classes, the share of each.
+    model
+        Name of the model; needed where there are several.
+    normalize
+        Shares of the true class ("true"), of the predicted class ("pred") or of all ("all"); None for counts alone.
+    level
+        Confidence level of recall and precision.
+    ax
+        Matplotlib axes to paint on; new ones by default.
+
+    Returns
+    -------
+    Drawing
+        The figure with its numbers.
+
+    Examples
+    --------
+    >>> from baserate import draw
+    >>> drawing = draw.confusion_matrix(["cat", "cat", "dog", "dog"], ["cat", "dog", "dog", "dog"])
+    >>> [(row["true"], row["predicted"], row["count"], row["share"]) for row in drawing.parts["cells"].rows()]
+    [('cat', 'cat', 1.0, 0.5), ('cat', 'dog', 1.0, 0.5), ('dog', 'cat', 0.0, 0.0), ('dog', 'dog', 2.0, 1.0)]
+    """
+    if normalize is not None and normalize not in _WHOLE:
+        raise OptionError(
+            f"normalize is {normalize!r}; expected 'true', 'pred', 'all' or None.", option="normalize", value=normalize
+        )
+    matrix, head, flags = _count_classes(data, threshold, policy, model)
+    if prevalence is not None:
+        matrix = reweigh(matrix, prevalence=[prevalence, 1 - prevalence] if flags else prevalence)
+    names = _FLAGS if flags else tuple(map(str, matrix.labels))
+    parts = {
+        "cells": Results(_tabulate_cells(matrix, names, normalize), {**head, "normalize": normalize}),
+        "rates": Results(_tabulate_rates(matrix, names, level, flags=flags), {**head, "level": level}),
+    }
+    side = max(0.0, _INCHES * (len(matrix.labels) - _MOST_LARGE))
+    return make_drawing("confusion_matrix", parts, _paint_matrix, ax=ax, size=(SIZE[0] + side, SIZE[1] + side))
+
+
+def _count_classes(
+    data: Any,  # noqa: ANN401  (of several types)
+    threshold: float | None,
+    policy: Policy | None,
+    model: str | None,
+) -> tuple[Confusion, dict[str, Any], bool]:
+    """Return the matrix, metadata, and whether the classes are flagged and not flagged."""
+    if isinstance(data, Confusion | Confusions | MulticlassRows):
+        for name, value in (("threshold", threshold), ("policy", policy), ("model", model)):
+            if value is not None:
+                raise unused_option(name, value, "the data are predicted classes")
+        if not isinstance(data, Confusion):
+            data = data.pooled if isinstance(data, Confusions) else data.confusion()
+        return data, {"notes": []}, False
+    tallies, name, decision = _select_decision(data, threshold, policy, model)
+    counts = evaluate_groups(tallies, decision, name)[None].counts
+    head = results_data(tallies, [])
+    return _as_confusion(counts, (str(head["positive"]), str(head["negative"]))), head, True
+
+
+def _select_decision(
+    data: Any,  # noqa: ANN401  (`Mixed`)
+    threshold: float | None,
+    policy: Policy | None,
+    model: str | None,
+) -> tuple[Tallies, str, Policy]:
+    """Return the data of one model, its name, and the policy that decides."""
+    _, labels = split_labels(data)
+    if labels is not None and (model in labels.models or (model is None and threshold is None and policy is None)):
+        name = next(iter(labels.models)) if model is None else model
+        return replace(labels, models={name: labels.models[name]}), name, _threshold_policy(_MIDDLE)
+    tallies = select_model(data, model)
+    name = next(iter(tallies.models))
+    if policy is not None:
+        if threshold is not None:
+            raise OptionError("threshold and policy are both given; expected one of them.", option="threshold")
+        return tallies, name, policy
+    if threshold is None and not tallies.pooled(name).probable:
+        raise OptionError(
+            f"the scores of {name} are not probabilities, so 0.5 is no natural threshold.",
+            remedy="State one.",
+            option="threshold",
+        )
+    return tallies, name, _threshold_policy(_MIDDLE if threshold is None else threshold)
+
+
+def _threshold_policy(threshold: float) -> Policy:
+    return Policy(by_group={(): Cut((threshold,))}, otherwise=REFUSE)
+
+
+def _as_confusion(counts: Counts[float], labels: tuple[str, str]) -> Confusion:
+    """Convert binary counts, the positive class first."""
+    mass, squares, rows = (
+        Confusion(np.array([[each.tp, each.fn], [each.fp, each.tn]]), labels)
+        for each in (counts, counts.squares, counts.rows)
+    )
+    return Confusion(mass.mass, labels, moments=(squares, rows), reweighed=counts.reweighed)
+
+
+def _tabulate_cells(matrix: Confusion, names: tuple[str, ...], normalize: Normalize | None) -> dict[str, Any]:
+    """Tabulate counts and shares, row by row."""
+    size = len(names)
+    whole = matrix.mass.sum(axis=_WHOLE[normalize or "all"], keepdims=True)
+    share: Floats = ratio(matrix.mass, np.broadcast_to(whole, matrix.mass.shape))
+    return {
+        "true": np.repeat(np.array(list(map(str, matrix.labels)), dtype=object), size).tolist(),
+        "predicted": list(names) * size,
+        "count": matrix.mass.ravel(),
+        "share": share.ravel(),
+    }
+
+
+def _tabulate_rates(matrix: Confusion, names: tuple[str, ...], level: float, *, flags: bool) -> dict[str, Any]:
+    """Tabulate the recall of each true class and the precision of each predicted one."""
+    rows = []
+    each_class = matrix.one_vs_rest()
+    for side, measure, labels in (("true", "sensitivity", matrix.labels), ("pred", "precision", names)):
+        for at, label in enumerate(labels):
+            value = estimate(measure, each_class[at], level=level)
+            name = _FLAG_RATES[side, at] if flags else {"true": "recall", "pred": "precision"}[side]
+            rows.append((side, str(label), name, value.value, value.low, value.high))
+    columns = ("side", "class", "measure", "value", "low", "high")
+    return dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def _paint_matrix(ax: Axes, parts: Parts) -> None:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    cells, rates = parts["cells"].rows(), parts["rates"].rows()
+    size = len(rates) // 2
+    share = np.array([row["share"] or 0.0 for row in cells], dtype=np.float64).reshape(size, size)
+    colors = LinearSegmentedColormap.from_list("shares", ["#FFFFFF", COLORS[0]])
+    top = 1.0 if parts["cells"].data["normalize"] is not None else max(share.max(), np.finfo(np.float64).tiny)
+    ax.grid(visible=False)
+    # Cells are polygons, not an image, so that they stay sharp in files at any size.
+    ax.pcolormesh(np.arange(size + 1), np.arange(size + 1), share, cmap=colors, vmin=0, vmax=top, edgecolors="#E6E6E6")
+    for at, row in enumerate(cells):
+        shade = "white" if share.flat[at] > 0.6 * top else "black"
+        look: Any = {"ha": "center", "va": "center", "fontsize": 10 if size < _MOST_LARGE else 7}
+        ax.text(at % size + 0.5, at // size + 0.5, _cell_text(row, parts), color=shade, **look)
+    _label_classes(ax, rates, parts["rates"].data["level"], size)
+    ax.set_xlim(0, size)
+    ax.set_ylim(size, 0)
+    ax.set_aspect("equal", anchor="W")
+    ax.set_xlabel("predicted class")
+    ax.set_ylabel("true class")
+
+
+def _cell_text(row: dict[str, Any], parts: Parts) -> str:
+    count = f"{row['count']:,.0f}" if float(row["count"]).is_integer() else f"{row['count']:,.1f}"
+    if parts["cells"].data["normalize"] is None:
+        return count
+    share = "–" if row["share"] is None else f"{row['share']:.1%}"
+    return f"{count}\n{share}"
+
+
+def _label_classes(ax: Axes, rates: list[dict[str, Any]], level: float, size: int) -> None:
+    """Label rows and columns by their classes, with recall and precision."""
+    places = np.arange(size) + 0.5
+    texts = [_class_text(row, level) for row in rates]
+    upright = size >= _MOST_LARGE
+    ax.set_xticks(places, texts[size:], rotation=90 if upright else 0)
+    ax.set_yticks(places, texts[:size])
+    ax.tick_params(length=0)
+
+
+def _class_text(row: dict[str, Any], level: float) -> str:
+    name = fill(row["class"], _LONGEST).replace("$", r"\$")
+    if row["value"] is None:
+        return f"{name}\n{row['measure']} undefined"
+    text = f"{name}\n{row['measure']} {row['value']:.1%}"
+    if row["low"] is None:
+        return text
+    return f"{text}\n({format_percent(level)} CI {100 * row['low']:.1f} to {100 * row['high']:.1f})"
