@@ -141,6 +141,7 @@ if TYPE_CHECKING:  # for other packages of baserate
     )
     from baserate.infer._calibration_summary import SAME_ROWS as SAME_ROWS
     from baserate.infer._comparison import (
+        Alternative as Alternative,
         ComparisonRequest as ComparisonRequest,
         adjust_p_values as adjust_p_values,
         holm as holm,

@@ -26,7 +26,7 @@ from baserate._results import Results
 from baserate._rows import Rows
 from baserate._tally import Group, Tallies, Tally
 from baserate._version import __version__
-from baserate.decide import RULES, best_index, choose_policy, is_chosen_on, threshold_at
+from baserate.decide import best_index, is_chosen_on, threshold_at
 from baserate.infer import adjust_p_values, holm
 from baserate.measure import (
     MEASURES,
@@ -115,10 +115,6 @@ class Setting(NamedTuple):
         return (subset for subset in self.walk([*self.places][-1]) if subset.group is None)
 
 
-_DEFAULT_THRESHOLD = 0.5
-"""Threshold of probabilities, and of predicted labels, whose scores are 0 and 1."""
-
-
 def choose_policies(plan: Plan, tallies: Tallies) -> Mapping[str, Policy]:
     """Return the policy of each model; a rule chooses it at the deployment prevalence."""
     return {model: _choose_policy(plan, tallies, model) for model in tallies.models}
@@ -127,18 +123,10 @@ def choose_policies(plan: Plan, tallies: Tallies) -> Mapping[str, Policy]:
 def _choose_policy(plan: Plan, tallies: Tallies, model: str) -> Policy:
     """Return the stated policy, or the choice of a rule: stated, by costs, 0.5 for probabilities, or Youden's."""
     if has_labels_only(tallies, model):
-        return Policy(by_group={(): Cut((_DEFAULT_THRESHOLD,))}, otherwise=REFUSE)
+        return Policy(by_group={(): Cut((decide.DEFAULT_THRESHOLD,))}, otherwise=REFUSE)
     if plan.policy is not None:
         return plan.policy
-    options: dict[str, Any] = {}
-    rule = plan.chooses
-    if rule == "cost":
-        options = {"costs": plan.costs}
-    elif rule is None:
-        fixed = plan.threshold is not None or tallies.pooled(model).probable
-        rule = "fixed" if fixed else "youden"
-        options = {"threshold": _DEFAULT_THRESHOLD if plan.threshold is None else plan.threshold} if fixed else {}
-    return choose_policy(tallies, partial(RULES[rule], **options), model=model)
+    return decide.choose_planned_policy(tallies, model, rule=plan.rule, costs=plan.costs, threshold=plan.threshold)
 
 
 def _page_measures(argument: type) -> tuple[str, ...]:
