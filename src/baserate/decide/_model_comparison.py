@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Unpack
 from baserate import infer
 from baserate._costs import Costs, CostsLike, as_costs
 from baserate._counts import Counts
-from baserate._domains import ShareLike, check_prevalence, parse_share, unused_option
+from baserate._domains import ShareLike, check_prevalence, parse_share
 from baserate._errors import OptionError, advice, keyword
 from baserate._results import Results
 from baserate._rows import Rows
@@ -176,7 +176,7 @@ def _describe_data(rows: Rows, setting: ComparisonSetting, found: ModelCompariso
     return {
         **results_data(rows.tallies(), [*found.notes, *note_settings(stated)]),
         "seed": setting.seed if isinstance(setting.seed, int) else None,
-        "deployment": None if setting.prevalence is None else {"prevalence": setting.prevalence},
+        **({} if setting.prevalence is None else {"deployment": {"prevalence": setting.prevalence}}),
         "costs": None if setting.costs is None else asdict(setting.costs),
         "thresholds": found.thresholds,
         **({"settings": stated} if stated else {}),
@@ -274,18 +274,19 @@ def _check_measures(setting: ComparisonSetting, measures: Sequence[Measure], not
             remedy=f"Give {advice('costs', 'fp=1, fn=5')} with your costs, or {keyword('threshold')}.",
         )
     for name, option in find_missing_options(measures):
-        if option in ("costs", "at"):
-            raise OptionError(
-                f"{name} needs the costs of errors.",
-                remedy=f"Give {advice('costs', 'fp=1, fn=5')}, with your costs; a false negative must cost something.",
-                option="costs",
-            )
+        costs, at = advice("costs", "fp=1, fn=5"), advice("threshold probability", f"partial(measure.{name}, at=0.1)")
+        other = ", or a threshold probability" if option == "at" else ""
+        raise OptionError(
+            f"{name} needs the costs of errors{other}.",
+            remedy=f"Give {costs}, with your costs{f'; or {at}' if other else ''}.",
+            option="costs",
+        )
     if any(describe(each).of is Counts for each in measures):
         return
     names = ", ".join(describe(each).name for each in measures)
-    for option, value in (("threshold", setting.threshold), ("costs", setting.costs)):
+    for option, value in (("thresholds", setting.threshold), ("costs", setting.costs)):
         if value is not None:
-            raise unused_option(option, value, f"no decision enters these measures: {names}")
+            raise OptionError(f"{option} have no use: no decision enters {names}.", remedy="Leave them out.")
 
 
 def _plan_thresholds(
