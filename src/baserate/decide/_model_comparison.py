@@ -52,6 +52,8 @@ class ComparisonSetting:
     costs: Costs | None = None
     threshold: float | Mapping[str, float] | None = None
     """Stated thresholds; None if they are planned ones."""
+    decisions: bool = True
+    """Whether decisions are compared; False for policies without single thresholds."""
     question: Question = field(default_factory=Question)
     seed: Seed = 0
 
@@ -251,7 +253,10 @@ def _explain_left_out(rows: Rows, setting: ComparisonSetting, models: Sequence[s
     elif isnan(setting.costs.threshold_probability):
         note = "Net benefit is left out: an error costs no more than a correct decision."
         yield _LeftOut(lambda each: option_of(each) == "at", note)
-    if raw and setting.costs is None and setting.threshold is None:
+    if not setting.decisions:
+        note = "Measures of decisions are left out: a model has no single threshold."
+        yield _LeftOut(lambda each: describe(each).of is Counts, note)
+    elif raw and setting.costs is None and setting.threshold is None:
         note = f"Measures of decisions are left out: {is_raw}, and neither costs nor thresholds are stated."
         yield _LeftOut(lambda each: describe(each).of is Counts, note)
     if labels in models and (setting.models is not None or len(models) < 3):
