@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import nan
 from typing import Any
 
 import numpy.typing as npt
@@ -45,6 +46,16 @@ class Costs:
     def total(self, counts: Counts[Value]) -> Value:
         """Return the total cost of some counts."""
         return self.tp * counts.tp + self.fp * counts.fp + self.fn * counts.fn + self.tn * counts.tn
+
+    @property
+    def threshold_probability(self) -> float:
+        """Risk from which on flagging costs less than not flagging; NaN unless both errors cost more than no error.
+
+        >>> Costs(fp=1, fn=4).threshold_probability
+        0.2
+        """
+        alarm, miss = self.fp - self.tn, self.fn - self.tp
+        return alarm / (alarm + miss) if alarm > 0 and miss > 0 else nan
 
     def slope(self, prevalence: float) -> float:
         r"""Return the slope of the iso-cost lines in ROC space at a prevalence π.

@@ -32,7 +32,7 @@ TWO = (*ONE, "--score", "old")
 VERBS: dict[str, tuple[tuple[str, ...], str]] = {
     "measure": (("measure", "FILE", *ONE), "--measures"),
     "measure without intervals": (("measure", "FILE", *ONE, "--no-interval"), "--measures"),
-    "compare": (("compare", "FILE", *TWO), "--measure"),
+    "compare": (("compare", "FILE", *TWO), "--measures"),
     "groups": (("groups", "FILE", *ONE, "--group", "sex", "--n-permutations", "20"), "--measures"),
     "shift": (("shift", "FILE", *ONE, "--prevalence", "0.1"), "--measures"),
     "decide": (("decide", "FILE", *ONE, "--n-bootstrap", "0"), "--measures"),
@@ -81,7 +81,8 @@ def test_settings_are_applied_and_stated(verb: str, name: str, tmp_path: Path) -
 
 def test_compare_uses_the_stated_costs(tmp_path: Path) -> None:
     file = write_people(tmp_path)
-    (row,) = run_json(*command_line("compare", "expected_cost", file), "--fp", "1", "--fn", "20")["rows"]
+    options = ("--fp", "1", "--fn", "20", "--threshold", "0.5")
+    (row,) = run_json(*command_line("compare", "expected_cost", file), *options)["rows"]
     table = read.rows(file, truth="sick", score=["risk", "old"])
     for model, value in (("risk", row["value"]), ("old", row["other_value"])):
         flagged = table.score[model] >= 0.5

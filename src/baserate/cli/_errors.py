@@ -37,6 +37,7 @@ _WORDINGS = {
     "one model": "give one --score.",
     "one prevalence": "for it, name one prevalence with --prevalence instead of --curve.",
     "otherwise": "--otherwise pass, flag or refer",
+    "threshold probability": "--net-benefit-at 0.1",
     "two labels": "name both classes with --positive and --negative.",
     "validation": "give labelled data to recalibrate them on, with --validation.",
 }

@@ -408,9 +408,31 @@ class UniqueRows:
     weight: Floats | None = None
     cluster: Codes | None = None
     """Cluster of each kind, numbered by content; clusters of equal content are in any order."""
+    prevalence: float | None = None
+    """Known share of positives, to which the weights of both classes were rescaled; None if it is the sample's."""
 
     def __len__(self) -> int:
         return len(self.truth)
+
+    @property
+    def classes(self) -> tuple[Bools, Bools]:
+        """Return which kinds are positive, and which are negative."""
+        return self.truth, ~self.truth
+
+    def reweigh(self, prevalence: float) -> UniqueRows:
+        """Rescale the weights of both classes to a known prevalence; the total weight stays the same.
+
+        >>> rows = Rows(np.array([True, False]), {"p": np.array([0.5, 0.2])}, count=np.array([1, 3]))
+        >>> unique_rows(rows, ["p"]).reweigh(0.5).mass.tolist()  # sorted by score
+        [2.0, 2.0]
+        """
+        mass = self.mass
+        totals = [float(mass[members].sum()) for members in self.classes]
+        factors = [sum(totals) * share / own for share, own in zip((prevalence, 1 - prevalence), totals, strict=True)]
+        weight = np.where(self.truth, *factors)
+        return replace(
+            self, weight=weight if self.weight is None else weight * self.weight, prevalence=float(prevalence)
+        )
 
     @property
     def mass(self) -> Floats:
@@ -438,13 +460,22 @@ class UniqueRows:
         return Tally.of_rows(self.truth, self.score[model], weight=self.weight, count=count)
 
     def sample_masses(self, rng: np.random.Generator, n_samples: int) -> Floats:
-        """Sample the mass of each kind: an exponential variable for each row, or for each cluster [@rubin1981]."""
+        """Sample the mass of each kind: an exponential variable for each row, or for each cluster [@rubin1981].
+
+        At a known prevalence every sample has the same mass of each class.
+        """
         if self.cluster is not None:
-            return np.asarray(rng.standard_exponential((n_samples, self.clusters))[:, self.cluster] * self.mass)
-        once = bool(self.times.max(initial=1) == 1)
-        size = (n_samples, len(self))
-        masses = rng.standard_exponential(size) if once else rng.standard_gamma(self.times, size)
-        return masses if self.weight is None else masses * self.weight
+            masses = np.asarray(rng.standard_exponential((n_samples, self.clusters))[:, self.cluster] * self.mass)
+        else:
+            once = bool(self.times.max(initial=1) == 1)
+            size = (n_samples, len(self))
+            masses = rng.standard_exponential(size) if once else rng.standard_gamma(self.times, size)
+            masses = masses if self.weight is None else masses * self.weight
+        if self.prevalence is not None:
+            total = float(self.mass.sum())
+            for members, share in zip(self.classes, (self.prevalence, 1 - self.prevalence), strict=True):
+                masses[:, members] *= share * total / masses[:, members].sum(axis=1, keepdims=True)
+        return masses
 
 
 def unique_rows(rows: Rows, models: Sequence[str], place: Place = slice(None)) -> UniqueRows:
@@ -537,6 +568,8 @@ def sum_to_midpoints(mass: Floats, ends: Places) -> Floats:
     return (before + after) / 2
 
 
+WITHIN_CLASSES = " within each class, prevalence known"
+"""Addition to the name of a method that keeps the shares of the classes."""
 MAX_SAMPLES, MIN_SAMPLES = 1_999, 199
 """Largest and smallest number of bootstrap samples of rows; fewer with many rows."""
 MAX_WORK = 100_000_000
@@ -571,6 +604,7 @@ def bootstrap_models(measure: Measure, cells: UniqueRows, models: Sequence[str],
 
     size = len(cells) * len(models)
     how = "Bayesian bootstrap" if cells.cluster is None else "resampled clusters"
+    how += "" if cells.prevalence is None else WITHIN_CLASSES
     if not pooled:
         return sample_in_blocks(sample, n_samples=choose_n_samples(size), seed=seed, size=size), how
     values = sample_in_blocks(sample, n_samples=choose_n_samples(size // _POOLED_SPEEDUP), seed=seed, size=size)

@@ -34,8 +34,14 @@ Where = Literal["here", "there"]
 COLUMNS = (
     *("part", "measure", "model", "group", "other", "other_group", "where", "prevalence", "threshold"),
     *("value", "low", "high", "level", "how", "why", "p", "p_adjusted", "p_is_bound", "floor", "floor_high", "small"),
+    *("model_value", "other_value", "other_threshold"),
 )
-"""Columns of the table of numbers. `part` is the kind of number; `where` is "here" (sample) or "there" (deployment)."""
+"""Columns of the table of numbers. `part` is the kind of number; `where` is "here" (sample) or "there" (deployment).
+
+The last three belong to differences between models: the number of each, and the threshold of the second one.
+"""
+_LATER_COLUMNS = ("model_value", "other_value", "other_threshold")
+"""Columns that reports of early releases lack."""
 CELLS = ("tp", "fp", "fn", "tn")
 _INFINITE = {"inf": float("inf"), "-inf": float("-inf")}
 
@@ -183,7 +189,7 @@ class Report(Printable, JsonFile):
 
     @property
     def differences(self) -> Results:
-        """Differences between two models; Holm-adjusted over all pairs of models for one measure."""
+        """Differences between models, as `baserate.compare` computes them; Holm-adjusted over all of them."""
         return self._part("differences")
 
     def _part(self, name: str) -> Results:
@@ -453,6 +459,7 @@ def _add_later_columns(row: Mapping[str, Any], form: Mapping[str, Any]) -> Mappi
 
     Early releases wrote the Holm-adjusted p-value of paired models into `p`, without the raw one.
     """
+    row = {**dict.fromkeys(_LATER_COLUMNS), **row}
     if "p_adjusted" in row:
         return row
     later = {"p_adjusted": None, "p_is_bound": None}

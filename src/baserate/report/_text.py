@@ -102,7 +102,9 @@ def apportion(shares: Sequence[float], many: int) -> list[int]:
 
 _SIGNS = {"serious": "!!", "caution": "!", "note": "·"}
 _MAX_LINES = 12
-"""Groups, and differences, that a table shows; a sentence counts the others."""
+"""Groups, and differences of groups, that a table shows; a sentence counts the others."""
+_MAX_PAIRS = 3
+"""Pairs of models whose differences a table shows."""
 _NAME, _HALF = 24, 17
 """Characters of a name beside numbers, and beside another name, in a terminal of 80 columns."""
 _SUMMARY_DIGITS = 3
@@ -257,19 +259,19 @@ class _ReportPage:
     def _model_differences(self) -> Iterator[Table | str]:
         """Yield differences between models, pair by pair."""
         rows = self.report.select(part="differences")
-        several = len({(row["model"], row["other"]) for row in rows}) > 1
-        pivot = self._differences(
-            section=lambda row: f"{shorten_label(row['model'], _HALF)} − {shorten_label(row['other'], _HALF)}",
-            line=itemgetter("measure"),
-            label=measure_label,
-        )
-        columns = (_VALUE, "p_adjusted" if several else "p")
-        if rows:
-            yield pivot.table(_with_p_values(rows[:_MAX_LINES], columns), corner="differences")
-        if rows and several:
-            note = unadjusted_note(self.report.plan.level)
-            yield f"Holm-adjusted p: over all pairs of models for one measure. {note}"
-        yield from _describe_rest(len(rows), "differences")
+        pairs = list(dict.fromkeys((row["model"], row["other"]) for row in rows))
+        pivot = self._differences(section=lambda _row: "", line=itemgetter("measure"), label=measure_label)
+        columns = (_VALUE, "p", "p_adjusted")[: 3 if len(rows) > 1 else 2]
+        for pair in pairs[:_MAX_PAIRS]:
+            names = " − ".join(shorten_label(name, _NAME) for name in pair)
+            own = [row for row in rows if (row["model"], row["other"]) == pair]
+            cuts = ", each at its own threshold" if any(row["threshold"] is not None for row in own) else ""
+            yield f"{names}{cuts}, {_describe_difference_prevalence(self.report, own)}:"
+            yield pivot.table(_with_p_values(own, columns), corner="differences")
+        if len(rows) > 1:
+            yield f"Holm-adjusted p: for several comparisons. {unadjusted_note(self.report.plan.level)}"
+        if len(pairs) > _MAX_PAIRS:
+            yield f"{len(pairs) - _MAX_PAIRS} more pairs of models are not listed; JSON and CSV contain all."
 
     def _differences(
         self, *, section: Callable[[TidyRow], str], line: Callable[[TidyRow], Any], label: Callable[[Any], str]
@@ -376,6 +378,13 @@ def _describe_prevalence(report: Report) -> str:
     if report.plan.apart:
         return "at the prevalence of each sample"
     return f"at the sample prevalence of {_percent(report.data['prevalence'])}"
+
+
+def _describe_difference_prevalence(report: Report, rows: Sequence[TidyRow]) -> str:
+    """Describe the prevalence of the differences between models."""
+    if any(row["where"] == "there" for row in rows):
+        return _describe_prevalence(report)
+    return "in each sample" if report.plan.apart else "in the sample"
 
 
 def _describe_group_prevalence(report: Report) -> str:
