@@ -152,7 +152,7 @@ def test_messages_on_stderr(tmp_path: Path) -> None:
     assert "This is not legal advice." in " ".join(result.stdout.split())
     assert "fair" not in (result.stdout + result.stderr).lower()
     line = run("equalize", write_people(tmp_path), *BY_SEX, *ODDS, "--prevalence", "f=2%,m=3%", "--json").stderr
-    assert "prevalence 40.00 % · adjusted to f 2%, m 3% prevalence" in line
+    assert "at f 2%, m 3% prevalence (sample: 40%)" in line
 
 
 @pytest.mark.slow

@@ -101,17 +101,35 @@ def report_results(
 
 
 def headline(reading: Reading, data: Any) -> str:  # noqa: ANN401  (what Results hold)
-    """One line on what was read."""
+    """One line on what was read, and on the prevalence that results are adjusted to, if any."""
     parts = [
         describe_files(reading.file),
         describe_rows(data),
-        *(
-            _describe_classes(data)
-            if "classes" in data
-            else [describe_positive(reading.truth, data), f"prevalence {format_number(100 * data['prevalence'], 4)} %"]
-        ),
+        *(_describe_classes(data) if "classes" in data else [describe_positive(reading.truth, data)]),
+        *_describe_prevalence(data),
     ]
     return " · ".join([*parts, *["weighted"] * bool(data["weighted"])])
+
+
+def _describe_prevalence(data: Any) -> list[str]:  # noqa: ANN401  (what Results hold)
+    several = "classes" in data
+    if "deployment" not in data:
+        return [] if several else [f"prevalence {format_number(100 * data['prevalence'], 4)} %"]
+    shares = data["deployment"].get("prevalences") or {"": data["deployment"]["prevalence"]}
+    parts = [f"{shorten_label(name)} {100 * share:.4g}%".strip() for name, share in shares.items()]
+    where = ", ".join(parts[:_MOST]) + f" and {len(parts) - _MOST} more" * (len(parts) > _MOST)
+    sample = "" if several else f" (sample: {100 * data['prevalence']:.4g}%)"
+    return [f"at {where} prevalence{sample}"]
+
+
+def adjust_prevalence(tallies: "Tallies", prevalence: float | Mapping[Any, float] | None) -> "Tallies":
+    """Reweight rows to the prevalence in deployment, if one is stated."""
+    if prevalence is None:
+        return tallies
+    from baserate import shift
+
+    adjusted: Tallies = shift.reweigh(tallies, prevalence=prevalence)
+    return adjusted
 
 
 def describe_adjustment(results: "Results", before: "Tallies", to: float | Mapping[str, float] | None) -> "Results":
@@ -122,15 +140,6 @@ def describe_adjustment(results: "Results", before: "Tallies", to: float | Mappi
     where = {"prevalences": dict(to)} if isinstance(to, Mapping) else {"prevalence": to}
     header = {"prevalence": pooled.prevalence, "weighted": pooled.weighted, "deployment": where}
     return replace(results, data={**results.data, **header})
-
-
-def adjusted_headline(reading: Reading, data: Any) -> str:  # noqa: ANN401  (what Results hold)
-    """One line on what was read, and on the prevalence it is adjusted to."""
-    if "deployment" not in data:
-        return headline(reading, data)
-    each = data["deployment"].get("prevalences") or {"": data["deployment"]["prevalence"]}
-    where = ", ".join(f"{shorten_label(name)} {100 * share:.4g}%".strip() for name, share in each.items())
-    return f"{headline(reading, data)} · adjusted to {where} prevalence"
 
 
 def _describe_classes(data: Any) -> list[str]:  # noqa: ANN401  (what Results hold)
@@ -169,6 +178,8 @@ MissingScore = Annotated[
     "Treatment of missing scores: refuse the file, or keep the row without a result.",
 ]
 
+_MOST = 6
+"""Groups or classes whose prevalence a headline states."""
 _LONG = 1.0
 """Seconds of work from which on the pace is printed."""
 FEW = 25

@@ -43,6 +43,7 @@ from baserate.cli._values import (
 
 if TYPE_CHECKING:
     from baserate._costs import Costs
+    from baserate._policy import Policy
     from baserate.decide import Requirement
     from baserate.infer import IntervalOptions
     from baserate.measure import Measure, Settings
@@ -88,7 +89,17 @@ MeasureNames = Annotated[tuple[str, ...], option(type=read_names, metavar="NAMES
 RequirementTexts = Annotated[tuple[str, ...], option(multiple=True, metavar="TEXT")]
 PrevalenceShare = Annotated[float | None, option(type=read_prevalence, metavar="SHARE")]
 ClassShares = Annotated[Prior | None, option(type=read_prior, metavar="SHARE")]
-GroupShares = Annotated[float | dict[str, float] | None, option(type=read_prevalences, metavar="SHARE")]
+GroupPrevalences = Annotated[
+    float | dict[str, float] | None,
+    option(
+        "--prevalence",
+        type=read_prevalences,
+        metavar="SHARE",
+        default="that of the sample",
+        help="Prevalence in deployment, such as 0.02 or 2%, or of each group, such as 'f=2%,m=3%'; of several columns "
+        "'f/north=2%'.",
+    ),
+]
 ConfidenceLevel = Annotated[float | None, option(type=read_level, metavar="SHARE")]
 Cost = Annotated[float | None, option(type=read_cost, metavar="COST")]
 Ratio = Annotated[float | None, option(type=float, metavar="NUMBER")]
@@ -192,6 +203,27 @@ def thresholds_option(help: str, **settings: Any) -> OptionSpec:  # noqa: A002, 
 Thresholds = Annotated[
     tuple[float, ...], thresholds_option("Thresholds, with commas: scores at or above one are flagged.")
 ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyOption:
+    """A policy that decides instead of a threshold."""
+
+    policy: Annotated[FileName, "Policy that decides; it also names the columns and groups."] = None
+
+    def refuse_both(self, threshold: object) -> None:
+        """Refuse a policy beside a threshold."""
+        if self.policy is not None and threshold not in (None, ()):
+            raise click.UsageError("--policy and --threshold both state the decisions; leave out one of them.")
+
+    @property
+    def decision_policy(self) -> "Policy | None":
+        """The policy of the file, if there is one."""
+        if self.policy is None:
+            return None
+        from baserate.cli._io import load_policy
+
+        return load_policy(self.policy)
 
 
 def threshold_per_score() -> OptionSpec:
