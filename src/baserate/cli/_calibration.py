@@ -204,12 +204,13 @@ def reliability(reading: Reading, reliability_options: ReliabilityOptions, outpu
     from baserate import Tallies
     from baserate.cli._calibration_page import calibration_page, curve_page
 
+    before: Tallies | MulticlassRows
     data: Tallies | MulticlassRows
     if reliability_options.scores:
         before = data = _read_classes(reading, reliability_options, quiet=output.quiet)
     else:
-        before = read_tallies(reading, quiet=output.quiet)
-        data = adjust_prevalence(before, reliability_options.prevalence)
+        before = sample = read_tallies(reading, quiet=output.quiet)
+        data = adjust_prevalence(sample, reliability_options.prevalence)
     if reliability_options.curve:
         results, omissions = _tabulate_curve(data, reliability_options, output)
         page = curve_page

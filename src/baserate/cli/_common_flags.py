@@ -20,6 +20,15 @@ class CommonFlags(click.Command):
         *own, last = super().get_params(ctx)  # click appends --help itself
         return [*own, *COMMON, last]
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; of an option that the command does not have, say why, or which one is meant."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            from baserate.cli._unknown_options import explain_unknown_option  # only now, for quick help
+
+            raise explain_unknown_option(error, ctx) from error
+
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; word errors of the library with its flags."""
         try:

@@ -528,6 +528,7 @@ for _name, _family in FAMILIES.items():
 @group(
     "draw",
     noun="figure",
+    aliases={alias: name for name, each in FIGURES.items() for alias in each.aliases},
     examples=f"""
     # a ROC curve with its band
     baserate draw roc {_FILE} --band -o roc.svg

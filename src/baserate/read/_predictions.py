@@ -72,25 +72,6 @@ ROLES = ("truth", "score", "predicted", "group", "weight", "count", "id", "clust
 CHOICES = ("positive", "negative", "missing", "labels")
 """Options that say how to read the columns."""
 OPTIONS = frozenset((*ROLES, *CHOICES))
-OTHER_NAMES = {
-    **dict.fromkeys(("y_true", "y", "target", "response", "outcome", "actual", "reference"), "truth"),
-    **dict.fromkeys(("y_score", "y_prob", "y_proba", "probas_pred", "proba", "predictor", "preds", "pred"), "score"),
-    **dict.fromkeys(("y_pred", "prediction", "predictions"), "predicted"),
-    **dict.fromkeys(("sample_weight", "weights"), "weight"),
-    **dict.fromkeys(("pos_label", "positive_class", "event_level"), "positive"),
-    **dict.fromkeys(("sensitive_features", "groups", "by"), "group"),
-    **dict.fromkeys(("cutoff", "cut_off", "thresholds"), "threshold"),
-    **dict.fromkeys(("random_state", "rng"), "seed"),
-    **dict.fromkeys(("n_boot", "n_resamples", "boot_n", "boot_runs"), "n_bootstrap"),
-    **dict.fromkeys(("conf_level", "confidence_level", "ci"), "level"),
-    **dict.fromkeys(("prior", "base_rate", "prev", "pi", "to"), "prevalence"),
-    **dict.fromkeys(("cost_fp",), "fp"),
-    **dict.fromkeys(("cost_fn",), "fn"),
-    **dict.fromkeys(("cost", "cost_matrix"), "costs"),
-    **dict.fromkeys(("metric", "metrics", "measure"), "measures"),
-}
-"""Names of the same options in scikit-learn, pROC, fairlearn and cutpointr."""
-
 OWN = (
     *(Tally, Tallies, Curve, Counts, Rows, Stack, Confusion, Confusions),
     *(MulticlassRows, LabelSets, Target, MulticlassTarget),
@@ -618,7 +599,10 @@ def check_options(name: str, options: Iterable[str], known: Iterable[str]) -> No
     known = {*known}
     for each in options:
         if each not in known:
-            near = [OTHER_NAMES[each]] if OTHER_NAMES.get(each) in known else None
+            from baserate._other_names import find_other_option  # only now: most calls have no unknown option
+
+            other = find_other_option(each, known)
+            near = None if other is None else [other]
             listing = f"{name} has the options {', '.join(sorted(known))}."
             raise unknown_name("option", each, known, near=near, listing=listing)
 
