@@ -172,7 +172,7 @@ _ENTRIES = (
     _entry("youden youden_index", "decide.youden measure.youden", "decide --rule youden"),
     _entry("FixedThresholdClassifier", "sklearn.PolicyClassifier decide.fixed", "decide --threshold 0.5"),
     _entry("predict predict_proba transform cal_apply deploy", "apply.frame apply.file", "apply"),
-    _entry("policy rule", "Policy decide.choose_policy", "decide, show"),
+    _entry("policy rule", "Policy decide.choose_policy", "decide, show, export FILE --to sql"),
     _entry("reject abstention triage", "decide.abstain decide.bands", "decide --bands 0.2,0.5"),
     _entry(
         "dca decision_curve decision_curve_analysis decision_curves net_benefit plot_dca standardized_net_benefit nb",

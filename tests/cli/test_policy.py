@@ -167,7 +167,7 @@ def test_unsupported_options_are_refused(name: str, typed: tuple[str, ...], word
 def test_former_policy_command_is_explained(tmp_path: Path) -> None:
     result = run("policy", "show", save_policy(tmp_path, "cost"))
     assert result.exit_code == 2
-    assert "there is no command 'policy'. Did you mean show or export?" in result.stderr
+    assert "there is no command 'policy'. Did you mean `baserate decide` or `baserate show` or" in result.stderr
 
 
 BROKEN: dict[str, Callable[[str], str]] = {

@@ -177,6 +177,8 @@ def _check_options(
         raise click.UsageError("stdin can be read once; name a file to choose on, or one for --judge-on.")
     if intervals.no_interval and decision_options.n_bootstrap:
         raise click.UsageError("--n-bootstrap is for intervals; leave out either --n-bootstrap or --no-interval.")
+    if decision_options.rule_name == "abstain" and not decision_options.has_costs:
+        raise click.UsageError("the rule abstain needs costs of errors, too: --fp 1 --fn 20.")
     if policy_file.flags and len(reading.score) > 1:
         raise click.UsageError(f"{policy_file.flags[0]} is for one model; give one --score.")
 

@@ -353,6 +353,7 @@ def equalize(
     new rows. There is no verdict: the right parity is yours to choose.
     """
     from baserate.cli._fairness_page import equalize_page
+    from baserate.fairness import NO_COSTS_NOTE
 
     goal = parity_options.goal  # before reading, so that errors come at once
     _check_options(reading, policy_file, output)
@@ -360,6 +361,8 @@ def equalize(
     # Only now, since names of groups match their labels in the data.
     goal = replace(goal, prevalence=match_groups(parity_options.prevalence, sample))
     policy = parity_options.policy_chooser(sample)(sample, goal)
+    if parity_options.outcome_costs is None:
+        policy = replace(policy, notes=(*policy.notes, NO_COSTS_NOTE))
     results = _tabulate(sample, goal, policy, parity_options, intervals, quiet=output.quiet)
     results = describe_adjustment(results, sample, parity_options.prevalence)
     line = headline(reading, results.data)

@@ -15,6 +15,7 @@ from baserate.cli._declarations import (
     OptionSpec,
     Output,
     argument,
+    flag_of,
     given_flags,
     given_values,
     missing_option,
@@ -263,10 +264,10 @@ Measures = Annotated[tuple[str, ...], measures_option()]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutcomeCosts:
-    """Options for the cost of each outcome."""
+    """Options for the cost of each outcome. Both errors have one, or none has: a default would weigh them silently."""
 
-    fp: Annotated[Cost, option(default="1"), "Cost of a false positive; a gain if negative."] = None
-    fn: Annotated[Cost, option(default="1"), "Cost of a false negative; a gain if negative."] = None
+    fp: Annotated[Cost, "Cost of a false positive, stated with --fn; a gain if negative."] = None
+    fn: Annotated[Cost, "Cost of a false negative, stated with --fp; a gain if negative."] = None
     tp: Annotated[Cost, option(default="0"), "Cost of a true positive; a gain if negative."] = None
     tn: Annotated[Cost, option(default="0"), "Cost of a true negative; a gain if negative."] = None
 
@@ -278,9 +279,18 @@ class OutcomeCosts:
     @property
     def outcome_costs(self) -> "Costs | None":
         """Costs of all outcomes, if there are any on the command line."""
+        stated = self.costs_by_outcome
+        if not stated:
+            return None
+        lacking = [flag_of(name) for name in ("fp", "fn") if name not in stated]
+        if lacking:
+            raise click.UsageError(
+                f"{flag_of(next(iter(stated)))} is given without {' and '.join(lacking)}; state what both errors cost, "
+                "such as --fp 1 --fn 20."
+            )
         from baserate import Costs
 
-        return Costs(**self.costs_by_outcome) if self.costs_by_outcome else None
+        return Costs(**stated)
 
 
 Prevalence = Annotated[

@@ -112,10 +112,11 @@ def _plan_fields(reading: Reading, plan_options: PlanOptions, intervals: Interva
 
 def _plan_costs(plan_options: PlanOptions, plan_costs: "Costs | None") -> dict[str, Any]:
     """Costs on the command line, in place of those of the plan."""
+    stated = plan_options.costs_by_outcome
+    if plan_costs is not None and stated:
+        return {"costs": replace(plan_costs, **stated)}
     costs = plan_options.outcome_costs
-    if costs is None:
-        return {}
-    return {"costs": costs if plan_costs is None else replace(plan_costs, **plan_options.costs_by_outcome)}
+    return {} if costs is None else {"costs": costs}
 
 
 _FILE = "people.csv --truth sick --score risk"

@@ -109,6 +109,12 @@ REASONS: dict[str, dict[str, str]] = {
         **_each(_FILES, _STORED.format("threshold")),
         "size": "--expect states the value; for one threshold use `baserate population linear size --threshold`.",
     },
+    "predicted": {
+        "": "labels have no thresholds; name the column of scores with --score.",
+        **_each((*_FILES, *_THEORY), "the command reads no labels; use `baserate measure --predicted`."),
+    },
+    "truth": {"": "the command needs no labels; use `baserate measure --truth`."},
+    "score": {"": "the command reads no scores; use `baserate measure --score`."},
     "level": {
         "": "there are no intervals; use `baserate measure --level`.",
         "population": "the results are exact, without intervals; use `baserate population linear size --level`.",
