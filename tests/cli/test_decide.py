@@ -284,7 +284,7 @@ def test_bands_are_tidy_json(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_flagging_may_never_be_worth_its_cost(tmp_path: Path) -> None:
     path = write_people(tmp_path)
-    shown = run("decide", path, *ONE, "--abstain-cost", "-1").stdout
+    shown = run("decide", path, *ONE, "--fp", "1", "--fn", "1", "--abstain-cost", "-1").stdout
     assert "Refer everybody (rule: least cost with FP\xa01, FN\xa01, and -1 for a referred case)." in shown
     shown = run("decide", path, *ONE, "--tp", "5", "--fp", "1", "--fn", "9", "--abstain-cost", "1", "-q").stdout
     assert "Pass risk < 0.22 and refer risk ≥ 0.22" in shown
