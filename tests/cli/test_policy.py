@@ -218,7 +218,7 @@ def test_policy_is_refused_as_a_calibrator(tmp_path: Path) -> None:
     binary_calibrator(FORMS["rarer"]).save(tmp_path / "map.json")
     result = run("check", write_people(tmp_path), "--policy", tmp_path / "map.json", "--require", "auc >= 0.5")
     assert result.exit_code == 3
-    assert f"{tmp_path / 'map.json'} contains a calibrator, not a policy; `baserate export` writes" in result.stderr
+    assert f"{tmp_path / 'map.json'} is a calibrator, not a policy; name a file that contains a policy" in result.stderr
 
 
 def test_plans_reports_and_tallies_are_shown(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ _WORDINGS = {
     "list measures": "`baserate list measures` lists them.",
     "one model": "give one --score.",
     "one prevalence": "for it, name one prevalence with --prevalence instead of --curve.",
+    "other file": "name a file that contains a {0}.",
     "otherwise": "--otherwise pass, flag or refer",
     "two labels": "name both classes with --positive and --negative.",
     "validation": "give labelled data to recalibrate them on, with --validation.",

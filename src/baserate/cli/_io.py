@@ -206,8 +206,10 @@ def open_file(path: str, what: str, load: Callable[[str], Content]) -> Content:
     try:
         return load(path)
     except FileFormatError as error:
-        message = str(error) if str(path) in str(error) else f"{path} is not a usable {what}: {error}"
-        raise FileFormatError(message) from error
+        reason = error.what.removeprefix("this ") if error.what.startswith("this is ") else ""
+        problem = f"{path} {reason}" if reason else f"{path} is not a usable {what}: {error.what}"
+        message = error.what if str(path) in error.what else problem
+        raise FileFormatError(message, remedy=error.remedy) from error
     except OSError as error:
         raise NoSuchFileError(
             f"the {what} {path} cannot be opened: {error.strerror}", remedy="check the path."
@@ -247,7 +249,9 @@ def write_rows(
 
 def load_policy(path: str) -> "Policy":
     """Read a policy; errors name the file."""
-    return open_file(path, "policy", _load_policy)
+    from baserate import load_policy
+
+    return open_file(path, "policy", load_policy)
 
 
 def load_calibrator_or_policy(path: str) -> "Calibrator | MulticlassCalibrator | Policy":
@@ -304,22 +308,6 @@ def fill_from_policy(reading: Reading, policy: "Policy") -> Reading:
         positive=positive,
         group=(*policy.attributes, *more),
     )
-
-
-def _load_policy(path: str) -> "Policy":
-    from baserate import FileFormatError, Policy
-    from baserate._files import CALIBRATOR, MULTICLASS_CALIBRATOR
-
-    try:
-        return Policy.load(path)
-    except FileFormatError:
-        # Only now, since a pipe such as <(…) can be read once.
-        if _find_kind(path, "policy") not in {CALIBRATOR, MULTICLASS_CALIBRATOR}:
-            raise
-        raise FileFormatError(
-            f"{path} contains a calibrator, not a policy",
-            remedy="`baserate export` writes calibrators as SQL or Python.",
-        ) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
