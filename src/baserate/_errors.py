@@ -137,8 +137,9 @@ class BaserateError(ValueError):
         wordings
             Wordings of that interface for topics of `advice`; `{0}` stands for the first detail, and so on.
         """
-        # A sentence that ends needs a blank before the remedy, a clause a semicolon.
-        between = "" if not self.remedy else " " if self.what.endswith((".", "?")) else "; "
+        # A sentence that ends needs a blank before the remedy, a clause a semicolon, a line nothing.
+        between = " " if self.what.endswith((".", "?")) else "; "
+        between = "" if not self.remedy or self.what.endswith("\n") else between
         return _word_advice(_spell_options(f"{self.what}{between}{self.remedy}", spell), wordings or {})
 
     def with_options(self, names: Mapping[str, str], *, where: str = "", hint: str = "") -> Self:

@@ -371,7 +371,6 @@ def test_invalid_options_are_refused(typed: tuple[str, ...], message: str) -> No
     [
         (("--predicted", "says", "--threshold", "1"), "--threshold is for scores; name their column with --score"),
         (("--score", "risk", "--threshold", "1,2"), "there are 2 thresholds for 1 score;"),
-        ((), "no column to evaluate is named; name scores, --score risk, or labels, --predicted decision."),
         (
             ("--score", "times"),
             "times runs from 1 to 4, so its scores are not probabilities; give one with --threshold.",

@@ -77,8 +77,6 @@ def test_thinned_curves_are_noted(tmp_path: Path) -> None:
             "there is no command 'meazure'. Did you mean `baserate measure`? Try: baserate --help",
         ),
         (("measure",), 2, "missing argument 'FILE...'. Try: baserate measure --help"),
-        (("measure", "FILE", "--score", "risk"), 2, "missing option '--truth'. Try: baserate measure --help"),
-        (("measure", "FILE", "--truth", "sick"), 2, "no column to evaluate is named; name scores, --score risk, or "),
         (
             ("measure", "FILE", "--truth", "sick", "--score", "risc"),
             2,

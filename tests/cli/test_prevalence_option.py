@@ -114,7 +114,7 @@ def test_calibrate_fits_at_the_prevalence(people: Path, tmp_path: Path) -> None:
     result = run("calibrate", people, *ONE, *AT, "--with", "logistic", "--n-simulations", "0", "-o", out)
     assert result.exit_code == 0, result.stderr
     expected = calibrate(people, truth="sick", score="risk", prevalence=0.05)
-    assert load_calibrator(out)([0.1, 0.6]).tolist() == expected([0.1, 0.6]).tolist()  # type: ignore[operator]
+    assert load_calibrator(out)([0.1, 0.6]).tolist() == expected([0.1, 0.6]).tolist()
 
 
 @pytest.mark.parametrize("figure", ["gain", "lift", "pr", "reliability", "groups", "thresholds"])

@@ -93,10 +93,10 @@ def report_error(error: Exception, *, traced: bool) -> int:
         print_message("".join(traceback.format_exception(error)))
     if isinstance(error, click.ClickException):
         print_message(f"baserate: {_describe_click_error(error)}")
-        return error.exit_code
+        return _print_notes(error, error.exit_code)
     if isinstance(error, ShellError):
         print_message(f"baserate: {error}")
-        return error.exit_code
+        return _print_notes(error, error.exit_code)
     if isinstance(error, BaserateError):
         return report_error(ShellError(error, ()), traced=False)
     if isinstance(error, OSError):
@@ -108,6 +108,13 @@ def report_error(error: Exception, *, traced: bool) -> int:
         f"baserate: internal error: {message}. This is a defect of baserate; rerun with --debug for the traceback."
     )
     return exit_code(type(error))
+
+
+def _print_notes(error: Exception, code: int) -> int:
+    """Print the lines below the message of an error, and return its exit code."""
+    for line in getattr(error, "__notes__", ()):
+        print_message(line)
+    return code
 
 
 def refuse_unknown_name(
