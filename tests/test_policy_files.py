@@ -117,7 +117,7 @@ def edited_text(**changes: object) -> str:
 BROKEN: dict[str, tuple[str, str]] = {
     "empty": ("", "not JSON"),
     "truncated": (TEXT[: len(TEXT) // 2], "not JSON: .*broken or no policy"),
-    "a map": (shift_log_odds(1.0).to_json(), "its \"kind\" is not 'baserate/policy'"),
+    "a map": (shift_log_odds(1.0).to_json(), "this is a calibrator, not a policy"),
     "a list": ("[1, 2]", 'its "kind" is not'),
     "newer": (edited_text(schema_version=2), "schema version 2, but this release reads 1; upgrade baserate"),
     "edited threshold": (TEXT.replace("0.6]", "0.61]"), "was changed after it was written"),

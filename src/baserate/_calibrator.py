@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Self
@@ -33,6 +32,7 @@ from baserate._files import (
     CALIBRATOR,
     MULTICLASS_CALIBRATOR,
     FileKind,
+    FileSource,
     SealedFile,
     find_file_kind,
     format_file,
@@ -340,13 +340,13 @@ class MulticlassCalibrator(Renderable, SealedFile):
         return calibrator
 
 
-def load_calibrator(path: str | os.PathLike[str]) -> Calibrator | MulticlassCalibrator:
+def load_calibrator(source: FileSource) -> Calibrator | MulticlassCalibrator:
     """Read a binary or multiclass calibrator, whichever the file contains.
 
     Parameters
     ----------
-    path
-        File that `save` or `baserate calibrate` wrote.
+    source
+        File that `save` or `baserate calibrate` wrote: its path, or an open file.
 
     Returns
     -------
@@ -356,9 +356,10 @@ def load_calibrator(path: str | os.PathLike[str]) -> Calibrator | MulticlassCali
     Raises
     ------
     FileFormatError
-        If the file contains no calibrator, was changed, or was written by a later release.
+        If the file contains no calibrator, was changed, or was written by a later release. The message names what the
+        file contains instead, such as a policy, which `load_policy` reads.
     """
-    text = read_text(path, CALIBRATOR.noun)
+    text = read_text(source, CALIBRATOR.noun)
     # Not by parsing: a broken or later file must fail in the class of its kind, whose message names that.
     if find_file_kind(text) == MULTICLASS_CALIBRATOR:
         return MulticlassCalibrator.from_json(text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from itertools import product
@@ -33,7 +32,7 @@ from baserate._errors import (
     ShapeError,
     UnknownLabelError,
 )
-from baserate._files import POLICY, FileKind, SealedFile, format_file, parse_file
+from baserate._files import POLICY, FileKind, FileSource, SealedFile, format_file, parse_file
 from baserate._formatting import count_groups, count_of, replace_unprintable
 from baserate._rendering import Printable
 from baserate._tally import Group
@@ -379,13 +378,13 @@ class Policy(Printable, SealedFile):
         return policy_from_json(text, cls)
 
 
-def load_policy(path: str | os.PathLike[str]) -> Policy:
+def load_policy(source: FileSource) -> Policy:
     """Read a policy, as `Policy.load` does.
 
     Parameters
     ----------
-    path
-        File that `save`, `baserate decide` or `baserate equalize` wrote.
+    source
+        File that `save`, `baserate decide` or `baserate equalize` wrote: its path, or an open file.
 
     Returns
     -------
@@ -395,9 +394,10 @@ def load_policy(path: str | os.PathLike[str]) -> Policy:
     Raises
     ------
     FileFormatError
-        If the file contains no policy, was changed, or was written by a later release.
+        If the file contains no policy, was changed, or was written by a later release. The message names what the
+        file contains instead, such as a calibrator, which `load_calibrator` reads.
     """
-    return Policy.load(path)
+    return Policy.load(source)
 
 
 def _as_python(label: object) -> object:

@@ -138,7 +138,7 @@ def test_flags_change_a_plan(tmp_path: Path) -> None:
     )
     plan.save(saved)
     assert plan_of("--plan", str(saved)) == plan
-    assert plan_of("--plan", str(saved), "--fn", "5") == replace(plan, costs=Costs(fp=1, fn=5))
+    assert plan_of("--plan", str(saved), "--fp", "1", "--fn", "5") == replace(plan, costs=Costs(fp=1, fn=5))
     assert plan_of("--plan", str(saved), "--rule", "cost") == replace(plan, threshold=None, rule="cost")
     assert plan_of("--plan", str(saved), "--score", "old", "--seed", "0") == replace(plan, score=("old",))
     assert plan_of("new.csv", "--plan", str(saved)) == replace(plan, files=("new.csv",))

@@ -18,7 +18,7 @@ from baserate._formatting import (
     unadjusted_note,
 )
 from baserate.cli._declarations import NameChoice, OptionSpec, Output, command, given_flags, option
-from baserate.cli._io import adjusted_headline, read_rows, report_results
+from baserate.cli._io import headline, read_rows, report_results
 from baserate.cli._options import (
     Column,
     Cost,
@@ -92,7 +92,7 @@ def _describe_setting(reading: Reading, results: "Results") -> str:
     data = results.data
     costs = [] if data["costs"] is None else [f"costs: {describe_costs(data)}"]
     cuts = [f"{shorten_label(name)} ≥ {format_exact(at)}" for name, at in data["thresholds"].items() if at is not None]
-    return " · ".join([adjusted_headline(reading, data), *costs, *([f"thresholds: {', '.join(cuts)}"] if cuts else [])])
+    return " · ".join([headline(reading, data), *costs, *([f"thresholds: {', '.join(cuts)}"] if cuts else [])])
 
 
 def _footnotes(rows: Sequence[TidyRow]) -> Iterator[str]:

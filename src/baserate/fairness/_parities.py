@@ -201,6 +201,8 @@ def rates_of(parities: Iterable[Parity]) -> tuple[str, ...]:
 SLACK = 1e-12
 """Excess over a tolerance that counts as rounding: equal rates are computed from sums in different orders."""
 
+NO_COSTS_NOTE = "no costs were stated, so a false positive and a false negative cost 1 each: state yours."
+
 
 @dataclass(frozen=True, slots=True)
 class Goal:

@@ -103,7 +103,7 @@ class PolicyClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
     [0, 1, 1, 0]
     >>> model = PolicyClassifier(GaussianNB(), fp=20, fn=1, prevalence="10%").fit(X[::2], y[::2])
     >>> model.policy_, model.decide(X[17:24:2]).tolist()
-    (Policy(cost), ['pass', 'flag', 'flag', 'pass'])
+    (Policy(cost; flag ≥ 1), ['pass', 'flag', 'flag', 'pass'])
     """
 
     def __init__(  # noqa: PLR0913  (scikit-learn's parameters are plain)
