@@ -9,6 +9,9 @@ from hypothesis import settings
 for _library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 
+# Printed objects are as wide as the terminal, of which the processes of pytest-xdist have one of 80 characters.
+os.environ["COLUMNS"] = "100"
+
 # Derandomized examples are the same on every machine; a deadline would fail on a busy one. `make test` uses the quick
 # profile without slow tests, `make test-all` the full one.
 settings.register_profile("full", derandomize=True, deadline=None, max_examples=100)

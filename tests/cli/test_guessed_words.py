@@ -175,7 +175,6 @@ def test_options_at_the_wrong_place_are_sent_to_theirs(typed: tuple[str, ...], m
         (("curve", "roc_curve", *ONE), "'roc'"),
         (("curve", "calibration", *ONE), "`baserate reliability`"),
         (("draw", "roc_curv", *ONE), "roc"),
-        (("draw", "confusion-matrix", *ONE), "`baserate measure`"),
     ],
 )
 def test_names_of_other_tools_suggest_ours(typed: tuple[str, ...], meant: str, tmp_path: Path) -> None:
