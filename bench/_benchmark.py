@@ -5,7 +5,7 @@ import tracemalloc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, Literal, NamedTuple
 
 _TOLERANCE = 1e-9
@@ -55,8 +55,10 @@ class Pair(NamedTuple):
     """Distance in excess of the known inaccuracy of the peer, which is to be 0 up to rounding."""
 
 
-def time_pair(prepare: Callable[[int], Pair], *, slow: bool = False) -> Callable[[int, int], Outcome]:
-    """Return a benchmark that checks that both sides agree, and then times them.
+def time_pair(
+    prepare: Callable[[int], Pair], *, slow: bool = False, clock: Callable[[], float] = perf_counter
+) -> Callable[[int, int], Outcome]:
+    """Return a benchmark that checks that both sides agree, and then times them by a clock: of the wall or the CPU.
 
     The check is also the warm-up of both sides. Where the peer is slow (over 20 s), the check uses less data, and only
     our side warms up with all data.
@@ -70,8 +72,8 @@ def time_pair(prepare: Callable[[int], Pair], *, slow: bool = False) -> Callable
         if slow:
             sides = prepare(n)
             sides.ours()
-        ours, peer = median_seconds([sides.ours, sides.peer], repeats)
-        return Outcome(ours, peer)
+        ours, peer = median_seconds([sides.ours, sides.peer], repeats, clock=clock)
+        return Outcome(ours, peer, note="CPU time of all threads" if clock is process_time else "")
 
     return run
 
@@ -90,20 +92,22 @@ def trace_memory(prepare: Callable[[int], Pair]) -> Callable[[int, int], Outcome
     return run
 
 
-def median_seconds(runs: Sequence[Callable[[], object]], repeats: int) -> list[float]:
+def median_seconds(
+    runs: Sequence[Callable[[], object]], repeats: int, *, clock: Callable[[], float] = perf_counter
+) -> list[float]:
     """Time each function `repeats` times; return the median of each.
 
     The functions take turns, so that a slow phase of the machine affects all of them.
     """
-    rounds = [[_time_once(run) for run in runs] for _ in range(repeats)]
+    rounds = [[_time_once(run, clock) for run in runs] for _ in range(repeats)]
     return [median(times) for times in zip(*rounds, strict=True)]
 
 
-def _time_once(run: Callable[[], object]) -> float:
+def _time_once(run: Callable[[], object], clock: Callable[[], float]) -> float:
     gc.collect()  # garbage of the previous function would be collected at the expense of this one
-    start = perf_counter()
+    start = clock()
     result = run()
-    stop = perf_counter()
+    stop = clock()
     del result  # after the clock stops: a user would still need the result
     return stop - start
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy.special import ndtr
 
 import baserate as br
-from baserate import Costs, Counts, Curve, Cut, Policy, Population, Results, decide, measure, population, read
+from baserate import Costs, Counts, Curve, Policy, Population, Results, decide, measure, population, read
 from bench._audit import Bounds, Correction, Floats, Outcome, Rejection, Scenario
 
 Bools = npt.NDArray[np.bool_]
@@ -140,7 +140,7 @@ def audit_requirements(rng: np.random.Generator, case: Case, n: int) -> Mapping[
 def check_requirements(truth: Bools, score: Floats, require: str) -> Results:
     """Check requirements of decisions at a threshold of 1."""
     rows = read.tallies({"y": truth, "score": score}, truth="y", score="score")
-    return decide.check(rows, Policy(by_group={(): Cut((1.0,))}, otherwise="refuse"), require)
+    return decide.check(rows, require, threshold=1.0)
 
 
 CHOICES = {

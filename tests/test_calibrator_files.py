@@ -207,7 +207,11 @@ TEXT = HALF.to_json()
 BROKEN: dict[str, tuple[str, str]] = {
     "empty": ("", "not JSON"),
     "truncated": (TEXT[: len(TEXT) // 2], "not JSON: .*broken or no calibrator"),
-    "no map": ('{"kind": "baserate/tally", "schema_version": 1}', "its \"kind\" is not 'baserate/map'"),
+    "no map": (
+        '{"kind": "baserate/tally", "schema_version": 1}',
+        "this is a tally, not a calibrator",
+    ),
+    "another kind": ('{"kind": "other", "schema_version": 1}', "its \"kind\" is not 'baserate/map'"),
     "a list": ("[1, 2]", 'its "kind" is not'),
     "newer": (edit_json(TEXT, schema_version=2), "schema version 2, but this release reads 1; upgrade baserate"),
     "older than all": (edit_json(TEXT, schema_version=0), "unknown schema version, 0"),
@@ -253,9 +257,9 @@ def test_a_sealed_file_is_still_checked(form: object, words: str) -> None:
 
 
 def test_binary_files_are_not_multiclass_files() -> None:
-    with pytest.raises(FileFormatError, match="baserate/class-map"):
+    with pytest.raises(FileFormatError, match="this is a calibrator, not a multiclass calibrator"):
         MulticlassCalibrator.from_json(TEXT)
-    with pytest.raises(FileFormatError, match="baserate/map"):
+    with pytest.raises(FileFormatError, match="this is a multiclass calibrator, not a calibrator"):
         Calibrator.from_json(PETS.to_json())
 
 

@@ -10,6 +10,8 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from importlib import import_module
 from multiprocessing import get_context
+from pkgutil import walk_packages
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -165,13 +167,21 @@ COPIERS: dict[str, Callable[[Any], Any]] = {
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
 }
-PACKAGES = ["", ".apply", ".calibration", ".decide", ".draw", ".fairness", ".infer", ".measure", ".measure.multiclass"]
-PACKAGES += [".population", ".read", ".report", ".shift", ".sklearn", ".calibration.multiclass"]
+
+
+def list_public_packages() -> Iterator[ModuleType]:
+    """Yield every package whose names users import; `cli` and `text` are for the program, and `_numeric` for us."""
+    yield baserate
+    for each in walk_packages(baserate.__path__, "baserate."):
+        private = any(part[0] == "_" or part in {"cli", "text"} for part in each.name.split("."))
+        if not private and (each.ispkg or each.name == "baserate.calibration.multiclass"):
+            yield import_module(each.name)
 
 
 def test_every_public_class_is_tested() -> None:
-    modules = [import_module(f"baserate{package}") for package in PACKAGES]
-    public = {name: getattr(module, name) for module in modules for name in module.__all__}
+    modules = [*list_public_packages()]
+    assert len(modules) >= 15
+    public = {name: getattr(module, name) for module in modules for name in getattr(module, "__all__", ())}
     result = {name for name, each in public.items() if inspect.isclass(each) and not issubclass(each, Exception)}
     assert result == {*MAKERS}
     for name, make in MAKERS.items():
@@ -283,3 +293,12 @@ def test_process_pools_exchange_all_types() -> None:
     assert result.to_json() == measure.summary(TALLIES, threshold=0.5).to_json()
     assert compared == infer.compare(ROWS)
     assert report.to_json() == baserate.evaluate(TRUTH, RISK).to_json()
+
+
+def test_process_pools_map_evaluate_over_datasets() -> None:
+    """One report for each dataset, as in a study of many models: whole reports travel back."""
+    datasets = [(TRUTH, RISK), (TRUTH, OTHER), (TRUTH[::2], RISK[::2])]
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        reports = list(pool.map(baserate.evaluate, *zip(*datasets, strict=True), timeout=120))
+    for report, (truth, score) in zip(reports, datasets, strict=True):
+        check_copy(baserate.evaluate(truth, score), report)

@@ -2,17 +2,21 @@
 
 import contextlib
 import gc
+import io
 import itertools
 import json
 import secrets
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import pytest
 
-from baserate import FileFormatError, Tally, _files, tally
+from baserate import Calibrator, Cut, FileFormatError, Policy, Tally, _files, load_calibrator, load_policy, tally
+from baserate._calibrator_forms import LogOdds
+from baserate._files import FileSource
 from tests.schemas import ValidationError, check_schema
 
 OLD = Path(__file__).parent / "old"
@@ -163,3 +167,38 @@ def test_drafts_of_other_processes_stay(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(FileExistsError), _files.draft_file(tmp_path / "t.txt"):
         pass
     assert other.read_text() == "another's"
+
+
+LOADERS = {"a calibrator": load_calibrator, "a policy": load_policy}
+
+
+@pytest.mark.parametrize("wanted", LOADERS)
+@pytest.mark.parametrize("contained", LOADERS)
+def test_loaders_refuse_each_others_files_by_name(wanted: str, contained: str, tmp_path: Path) -> None:
+    path = tmp_path / "file.json"
+    saved = {
+        "a calibrator": Calibrator(LogOdds(1.0, 1.0, -0.5), "offset"),
+        "a policy": Policy(by_group={(): Cut((0.5,))}, otherwise="refuse"),
+    }
+    saved[contained].save(path)
+    if wanted == contained:
+        assert repr(LOADERS[wanted](path)) == repr(saved[contained])
+        return
+    other = LOADERS[contained].__name__
+    with pytest.raises(FileFormatError, match=rf"this is {contained}, not {wanted}; use baserate\.{other}, or name"):
+        LOADERS[wanted](path)
+
+
+@pytest.mark.parametrize("loader", LOADERS.values())
+def test_loaders_take_paths_and_open_files_alike(loader: Callable[[FileSource], object], tmp_path: Path) -> None:
+    path = tmp_path / "file.json"
+    if loader is load_policy:
+        Policy(by_group={(): Cut((0.5,))}, otherwise="refuse").save(path)
+    else:
+        Calibrator(LogOdds(1.0, 1.0, -0.5), "offset").save(path)
+    expected = repr(loader(path))
+    assert repr(loader(str(path))) == expected
+    with path.open(encoding="utf-8") as text, path.open("rb") as content:
+        assert repr(loader(text)) == repr(loader(content)) == expected
+    with pytest.raises(FileFormatError, match="the file is not text"):
+        loader(io.BytesIO(b"\xff\xfe"))

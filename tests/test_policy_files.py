@@ -78,8 +78,12 @@ def test_all_fields_round_trip(tmp_path: Path) -> None:
         assert again.by_group == POLICY.by_group
         assert again.calibrator is not None
         assert (again.needs_group, again.needs_id, again.prevalence) == (True, True, 0.02)
-        assert repr(again) == "Policy(cost; after prevalence; 3 groups by sex, site; needs group and id)"
-    assert repr(SIMPLE) == "Policy(fixed)"
+        assert repr(again) == (
+            "Policy(cost; after prevalence; 3 groups by sex, site: f, 1 flag ≥ 0.3; "
+            "m, 1 flag ≥ 0.3 (25%) or pass < -inf ≤ refer < 0.6 ≤ flag (35%) or nobody (40%); "
+            "m, False flag < 0.5 ≤ pass; needs group and id)"
+        )
+    assert repr(SIMPLE) == "Policy(fixed; flag ≥ 0.5)"
 
 
 def test_file_is_readable() -> None:
@@ -113,7 +117,7 @@ def edited_text(**changes: object) -> str:
 BROKEN: dict[str, tuple[str, str]] = {
     "empty": ("", "not JSON"),
     "truncated": (TEXT[: len(TEXT) // 2], "not JSON: .*broken or no policy"),
-    "a map": (shift_log_odds(1.0).to_json(), "its \"kind\" is not 'baserate/policy'"),
+    "a map": (shift_log_odds(1.0).to_json(), "this is a calibrator, not a policy"),
     "a list": ("[1, 2]", 'its "kind" is not'),
     "newer": (edited_text(schema_version=2), "schema version 2, but this release reads 1; upgrade baserate"),
     "edited threshold": (TEXT.replace("0.6]", "0.61]"), "was changed after it was written"),

@@ -19,8 +19,8 @@ PUBLIC = {
         MulticlassCalibrator MulticlassRows MulticlassTarget NoSuchFileError NotAProbabilityError NotBinaryError
         NotInstalledError NotNumericError OptionError Plan Policy Population RandomizedCut ReadSummary Report
         Results Rows ShapeError Tallies Tally Target UnknownLabelError UnknownNameError UsageError WeightError
-        __version__ apply calibrate calibration choose_threshold class_scores confusion curve decide draw equalize
-        estimate_prevalence evaluate fairness infer label_sets
+        __version__ apply calibrate calibration choose_threshold class_scores compare confusion curve decide draw
+        equalize estimate_prevalence evaluate fairness infer label_sets
         load_calibrator load_policy measure population read report run shift tally
     """,
     "baserate.apply": "Actions WriteSummary actions as_python as_sql file frame",
@@ -35,7 +35,7 @@ PUBLIC = {
         ClassifierMixture Combination CorrectedEstimate Decisions DominatedClassifier IsoCost ROCConvexHull RULES
         Requirement ReversibleClassifier RuleCrossValidation ThresholdBootstrap Validation Vertex abstain actions
         balanced bands best bootstrap_threshold break_even brier_curve capacity cheapest_thresholds check
-        choose_policy closest combination_table combine_scores cost cost_curve cost_curves cost_table
+        choose_policy closest combination_table combine_scores compare cost cost_curve cost_curves cost_table
         cross_validate_rule decision_tables evaluate_policy find_rule fixed hull_likelihood_ratios hull_table
         iso_cost least_cost likelihood_ratio_table multiclass_summary net_benefit_curve net_benefit_difference
         net_benefits on_raw_scores parse_requirements probability_cost rank_by_hull require roc_convex_hull summary

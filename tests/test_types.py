@@ -1,7 +1,9 @@
 """Types of one classifier: errors of their constructors, and immutability."""
 
 import dataclasses
+import gc
 import math
+import weakref
 
 import numpy as np
 import pytest
@@ -20,6 +22,7 @@ from baserate import (
     curve,
     tally,
 )
+from baserate._tally import once_per_tally
 
 
 def test_invalid_counts_raise() -> None:
@@ -253,3 +256,20 @@ def test_multiclass_tables_stay_marked_as_reweighted() -> None:
     assert not table.transpose().reweighed
     with pytest.raises(OptionError, match="add, then reweigh"):
         table + Confusion(table.mass, table.labels)
+
+
+def test_a_tally_computes_sums_once_and_is_freed() -> None:
+    calls: list[float] = []
+
+    @once_per_tally
+    def count_scores(data: Tally | list[float]) -> int:
+        calls.append(0.0)
+        return len(data.score) if isinstance(data, Tally) else len(data)
+
+    t = tally([1, 0, 1], [0.3, 0.2, 0.1])
+    assert [count_scores(t), count_scores(t), count_scores([1.0, 2.0]), count_scores([1.0])] == [3, 3, 2, 1]
+    assert len(calls) == 3
+    held = weakref.ref(t)
+    del t
+    gc.collect()
+    assert held() is None

@@ -108,7 +108,7 @@ def validate_policy(people: Screening) -> tuple[Policy, Table]:
         f"{row['requirement'].replace('>=', '≥')}: {row['verdict']}": Estimate(
             row["value"], row["low"], row["high"], row["level"]
         )
-        for row in decide.check(test, policy, REQUIREMENTS).rows()
+        for row in decide.check(test, REQUIREMENTS, policy).rows()
     }
     return policy, {"on the other half": estimates}
 

@@ -3,6 +3,7 @@
 Common jobs take labels and scores as arrays, a table or file with names of its columns, or a fitted classifier::
 
     report = baserate.evaluate(y, p, prevalence="2%", fp=1, fn=20)   # print(report), report.save("report.html")
+    table = baserate.compare(y, {"lr": p, "rf": q}, prevalence="2%", fp=1, fn=20)
     policy = baserate.choose_threshold(y, p, prevalence="2%", fp=1, fn=20)
     calibrator = baserate.calibrate(y, p, "isotonic")
     fair = baserate.equalize(y, p, "equalized-odds", group=g, fp=1, fn=20)
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
     )
     from baserate._tally import ReadSummary as ReadSummary, Tallies as Tallies, Tally as Tally
     from baserate._version import __version__ as __version__
+    from baserate.decide import compare as compare
     from baserate.read import (
         class_scores as class_scores,
         confusion as confusion,

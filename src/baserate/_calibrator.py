@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Self
@@ -11,7 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Bools, Floats, FrozenMapping
-from baserate._calibrator_forms import Between, ClassForm, Form, LogOdds, form_from_json, form_to_json
+from baserate._calibrator_forms import (
+    Between,
+    ClassForm,
+    Form,
+    Knots,
+    LogOdds,
+    Steps,
+    form_from_json,
+    form_to_json,
+)
 from baserate._errors import (
     BaserateError,
     FileFormatError,
@@ -24,17 +32,21 @@ from baserate._files import (
     CALIBRATOR,
     MULTICLASS_CALIBRATOR,
     FileKind,
+    FileSource,
     SealedFile,
     find_file_kind,
     format_file,
     parse_file,
     read_text,
 )
-from baserate._formatting import count_of, there_are
+from baserate._formatting import count_of, replace_unprintable, there_are
 from baserate._numeric.cumulative import cache_blocks, parallel_map
+from baserate._rendering import Renderable
 from baserate._rows import MulticlassRows
 from baserate._tally import Tally
 
+_MOST_PARAMETERS = 4
+"""Parameters in the representation of a calibrator."""
 _SHOWN = 5
 """Number of positions that an error message lists."""
 
@@ -62,7 +74,7 @@ class FitSource:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Calibrator(SealedFile):
+class Calibrator(Renderable, SealedFile):
     """Formula from scores to probabilities, and how it was fitted.
 
     Call it with an array of scores. Probabilities never decrease with the score if `never_falls`, and increase strictly
@@ -72,7 +84,7 @@ class Calibrator(SealedFile):
     >>> half_as_likely([0.0, 0.5, 0.8]).round(4).tolist()
     [0.0, 0.3333, 0.6667]
     >>> half_as_likely
-    Calibrator(offset, log-odds)
+    Calibrator(offset, log-odds -0.6931)
     >>> Calibrator.from_json(half_as_likely.to_json())([0.5]).round(4).tolist()
     [0.3333]
     """
@@ -95,7 +107,7 @@ class Calibrator(SealedFile):
 
     def __repr__(self) -> str:
         fitted = "" if self.fitted is None else f"; fitted on {count_of(self.fitted.rows, 'row')}"
-        return f"Calibrator({self.method}, {self.form.kind}{fitted})"
+        return f"Calibrator({self.method}, {describe_form(self)}{fitted})"
 
     def __call__(self, scores: npt.ArrayLike) -> Floats:
         """Return the probabilities of scores, in the same shape; invalid scores are refused, with their positions."""
@@ -147,6 +159,19 @@ class Calibrator(SealedFile):
         """Read the JSON of `to_json`, checking its form."""
         calibrator: Self = from_file_content(cls, parse_file(text, CALIBRATOR), ("positive",))
         return calibrator
+
+
+def describe_form(calibrator: Calibrator | MulticlassCalibrator) -> str:
+    """Describe the formula of a calibrator: its parameters, or the number of its knots or steps."""
+    form = calibrator.form
+    if isinstance(form, (Knots, Steps, Between)):
+        steps = form.low if isinstance(form, Between) else form
+        return count_of(len(steps.y), "knot" if isinstance(form, Knots) else "step")
+    if isinstance(form, LogOdds) and form.a == form.b == 1 and form.c:
+        return f"{form.kind} {form.c:+.4g}"
+    numbers = [f"{replace_unprintable(each.name)} {each.value:.4g}" for each in calibrator.parameters]
+    more = [f"{len(numbers) - _MOST_PARAMETERS} more"] if len(numbers) > _MOST_PARAMETERS else []
+    return f"{form.kind}{': ' * bool(numbers)}{', '.join(numbers[:_MOST_PARAMETERS] + more)}"
 
 
 def shift_log_odds(log_odds: float, *, method: str = "prevalence") -> Calibrator:
@@ -236,7 +261,7 @@ _BLOCK = 1 << 15
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class MulticlassCalibrator(SealedFile):
+class MulticlassCalibrator(Renderable, SealedFile):
     """Formula for the probabilities of several classes, and how it was fitted.
 
     Call it with a matrix of scores that has a column for each of the `labels`, in their order.
@@ -272,7 +297,8 @@ class MulticlassCalibrator(SealedFile):
 
     def __repr__(self) -> str:
         fitted = "" if self.fitted is None else f"; fitted on {count_of(self.fitted.rows, 'row')}"
-        return f"MulticlassCalibrator({self.method}, {self.form.kind}; classes: {', '.join(self.labels)}{fitted})"
+        classes = ", ".join(map(replace_unprintable, self.labels))
+        return f"MulticlassCalibrator({self.method}, {describe_form(self)}; classes: {classes}{fitted})"
 
     def __call__(self, scores: npt.ArrayLike) -> Floats:
         """Return the probabilities of each row; invalid scores are refused, with their positions."""
@@ -314,13 +340,13 @@ class MulticlassCalibrator(SealedFile):
         return calibrator
 
 
-def load_calibrator(path: str | os.PathLike[str]) -> Calibrator | MulticlassCalibrator:
+def load_calibrator(source: FileSource) -> Calibrator | MulticlassCalibrator:
     """Read a binary or multiclass calibrator, whichever the file contains.
 
     Parameters
     ----------
-    path
-        File that `save` or `baserate calibrate` wrote.
+    source
+        File that `save` or `baserate calibrate` wrote: its path, or an open file.
 
     Returns
     -------
@@ -330,9 +356,10 @@ def load_calibrator(path: str | os.PathLike[str]) -> Calibrator | MulticlassCali
     Raises
     ------
     FileFormatError
-        If the file contains no calibrator, was changed, or was written by a later release.
+        If the file contains no calibrator, was changed, or was written by a later release. The message names what the
+        file contains instead, such as a policy, which `load_policy` reads.
     """
-    text = read_text(path, CALIBRATOR.noun)
+    text = read_text(source, CALIBRATOR.noun)
     # Not by parsing: a broken or later file must fail in the class of its kind, whose message names that.
     if find_file_kind(text) == MULTICLASS_CALIBRATOR:
         return MulticlassCalibrator.from_json(text)

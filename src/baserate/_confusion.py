@@ -23,8 +23,9 @@ from baserate._arrays import (
 from baserate._counts import Counts, all_or_none_reweighed
 from baserate._domains import wrong_option
 from baserate._errors import OptionError, ShapeError, UnknownNameError, WeightError
-from baserate._formatting import count_groups, count_of, there_are
+from baserate._formatting import count_groups, count_of, replace_unprintable, there_are
 from baserate._numeric.distinct import Codes, pair_counts, pair_sums
+from baserate._rendering import Renderable
 from baserate._tally import Group, ReadSummary
 
 _LARGEST = 1e145
@@ -33,7 +34,7 @@ _LARGEST = 1e145
 
 @keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Confusion:
+class Confusion(Renderable):
     """Confusion matrix: true classes in rows, predicted classes in columns, both in the order of `labels`.
 
     One matrix of shape (K, K), or many of shape (…, K, K): all groups, ten thousand bootstrap samples. As in `Counts`,
@@ -113,7 +114,7 @@ class Confusion:
         return cls(mass.mass, labels, moments=(squares, rows))
 
     def __repr__(self) -> str:
-        shown = ", ".join(map(str, self.labels[:6])) + (" …" if len(self.labels) > 6 else "")
+        shown = replace_unprintable(", ".join(map(str, self.labels[:6]))) + (" …" if len(self.labels) > 6 else "")
         marked = ", reweighed" if self.reweighed else ""
         if self.shape:
             return f"Confusion({shown}; {self.shape} tables{marked})"
@@ -317,7 +318,7 @@ def _check_mass(mass: Floats) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Confusions:
+class Confusions(Renderable):
     """Group -> Confusion, all over the same labels.
 
     A group is a tuple of values, one for each of the `attributes`; ungrouped data has the single group `()`.

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import nan
 from typing import Any
 
 import numpy.typing as npt
@@ -12,6 +13,10 @@ from baserate._counts import Counts
 from baserate._domains import COST, check_prevalence, is_cost
 from baserate._errors import OptionError, ShapeError, UnknownNameError, keyword, unknown_name
 from baserate._formatting import count_of
+from baserate._rendering import Renderable
+
+_MOST_CLASSES = 5
+"""Classes of a matrix whose representation contains its costs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +46,16 @@ class Costs:
     def total(self, counts: Counts[Value]) -> Value:
         """Return the total cost of some counts."""
         return self.tp * counts.tp + self.fp * counts.fp + self.fn * counts.fn + self.tn * counts.tn
+
+    @property
+    def threshold_probability(self) -> float:
+        """Risk from which on flagging costs less than not flagging; NaN unless both errors cost more than no error.
+
+        >>> Costs(fp=1, fn=4).threshold_probability
+        0.2
+        """
+        alarm, miss = self.fp - self.tn, self.fn - self.tp
+        return alarm / (alarm + miss) if alarm > 0 and miss > 0 else nan
 
     def slope(self, prevalence: float) -> float:
         r"""Return the slope of the iso-cost lines in ROC space at a prevalence π.
@@ -103,7 +118,7 @@ def as_costs(costs: object = None, fp: float | None = None, fn: float | None = N
 
 @keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, init=False)
-class CostMatrix:
+class CostMatrix(Renderable):
     """Cost of each decision for each true class, true classes in rows; a negative cost is a gain.
 
     Classes are matched by their labels, so that their order need not be that of the confusion matrix.
@@ -126,6 +141,11 @@ class CostMatrix:
             raise OptionError(f"{bad} of {cost.size} costs are not {COST.words}", remedy="use 0 for no cost.")
         object.__setattr__(self, "cost", read_only_copy(cost))
         object.__setattr__(self, "labels", labels)
+
+    def __repr__(self) -> str:
+        if len(self.labels) > _MOST_CLASSES:
+            return f"CostMatrix({count_of(len(self.labels), 'class', 'classes')})"
+        return f"CostMatrix({self.cost.tolist()}, {list(self.labels)})"
 
     def total(self, confusion: Confusion) -> float:
         """Return the total cost of a confusion matrix; of a stack, an array. Classes are matched by their labels."""

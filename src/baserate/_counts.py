@@ -12,13 +12,14 @@ import numpy.typing as npt
 
 from baserate._arrays import Floats, Value, keep_read_only, read_only_copy
 from baserate._errors import OptionError, ShapeError, WeightError
+from baserate._rendering import Renderable, short_repr
 
 _CELLS = ("tp", "fp", "fn", "tn")
 
 
 @keep_read_only
 @dataclass(frozen=True, slots=True, eq=False)
-class Counts(Generic[Value]):
+class Counts(Renderable, Generic[Value]):
     """True and false positives, false and true negatives, after a decision.
 
     The cells are scalars for one decision, or arrays of one shape: all thresholds of a curve, all groups, all classes,
@@ -38,6 +39,8 @@ class Counts(Generic[Value]):
     """`squares` and `rows`, when they differ from the mass."""
     reweighed: bool = field(default=False, repr=False, kw_only=True)
     """Whether the classes were reweighted to known shares: these then have no sampling error."""
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         for name in _CELLS:

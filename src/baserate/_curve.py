@@ -13,8 +13,10 @@ import numpy.typing as npt
 from baserate._arrays import Cells, Floats, Value, as_python, keep_read_only, make_read_only, ratio
 from baserate._counts import Counts
 from baserate._errors import MissingValuesError, OptionError
+from baserate._formatting import count_of
 from baserate._numeric.cumulative import cumulative_blocks, cumulative_sums, pool_adjacent_violators, row_totals
 from baserate._numeric.distinct import run_sums
+from baserate._rendering import Renderable, short_repr
 from baserate._tally import Tally
 
 _SCORES_PER_THRESHOLD = 1000
@@ -36,9 +38,11 @@ class Mixture(Generic[Value]):
     chance: Value
     """Probability of using `lax`."""
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Curve:
+class Curve(Renderable):
     """Counts at each threshold, strictest first; a row is flagged if score ≥ threshold.
 
     The first threshold is +inf, where nothing is flagged; then comes every distinct score. A curve stores only its
@@ -56,6 +60,9 @@ class Curve:
             raise OptionError(
                 f"{type(self.tally).__name__} is not a tally", remedy="make one first, with baserate.tally(…)."
             )
+
+    def __repr__(self) -> str:
+        return f"Curve({count_of(len(self.tally.score) + 1, 'threshold')} of {self.tally!r})"
 
     @property
     def positives(self) -> float:

@@ -70,6 +70,27 @@ def random_numbers(key: str, texts: Sequence[str]) -> RandomNumbers:
     return np.frombuffer(digests, dtype=">u8")[::4].astype(np.uint64) >> _UNUSED
 
 
+def describe_treatment(treatment: Treatment) -> str:
+    """Describe a cut or randomized cut in a few words.
+
+    >>> describe_treatment(Cut((0.5,))), describe_treatment(Cut((0.2, 0.7), ("pass", "refer", "flag")))
+    ('flag ≥ 0.5', 'pass < 0.2 ≤ refer < 0.7 ≤ flag')
+    >>> describe_treatment(RandomizedCut((Cut((0.4,)), Cut((np.inf,))), (0.25, 0.75)))
+    'flag ≥ 0.4 (25%) or nobody (75%)'
+    """
+    if isinstance(treatment, RandomizedCut):
+        parts = zip(map(describe_treatment, treatment.cuts), treatment.chances, strict=True)
+        text = " or ".join(f"{cut} ({100 * chance:.3g}%)" for cut, chance in parts)
+        return text.replace(f" or {FLAG} ", " or ")
+    if not treatment.thresholds:
+        return f"{treatment.actions[0]} everybody"
+    if treatment.actions == (PASS, FLAG):
+        return f"{FLAG} nobody" if treatment.threshold == np.inf else f"{FLAG} ≥ {treatment.threshold:.6g}"
+    first, *others = treatment.actions
+    steps = (f" < {at:.6g} ≤ {action}" for at, action in zip(treatment.thresholds, others, strict=True))
+    return first + "".join(steps)
+
+
 def random_edge(chance: float) -> int:
     """Return the first random number not below a probability: u < chance exactly if number < edge.
 

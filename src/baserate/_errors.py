@@ -137,8 +137,9 @@ class BaserateError(ValueError):
         wordings
             Wordings of that interface for topics of `advice`; `{0}` stands for the first detail, and so on.
         """
-        # A sentence that ends needs a blank before the remedy, a clause a semicolon.
-        between = "" if not self.remedy else " " if self.what.endswith((".", "?")) else "; "
+        # A sentence that ends needs a blank before the remedy, a clause a semicolon, a line nothing.
+        between = " " if self.what.endswith((".", "?")) else "; "
+        between = "" if not self.remedy or self.what.endswith("\n") else between
         return _word_advice(_spell_options(f"{self.what}{between}{self.remedy}", spell), wordings or {})
 
     def with_options(self, names: Mapping[str, str], *, where: str = "", hint: str = "") -> Self:
@@ -220,12 +221,32 @@ def unknown_name(
     there is no rule 'cots'. Did you mean 'cost'? Known are: cost, youden.
     """
     names = [str(each) for each in known]
-    question = ask_whether_meant(map(repr, nearest(str(name), names) if near is None else near))
+    question = _ask_about_other_name(str(name), names) if kind in _NAMED_ELSEWHERE else ""
+    question = question or ask_whether_meant(map(repr, nearest(str(name), names) if near is None else near))
     return UnknownNameError(
         " ".join(filter(None, [f"there is no {kind} {name!r}.", question])),
         remedy=listing or f"Known are: {', '.join(names)}.",
         value=name,
     )
+
+
+_NAMED_ELSEWHERE = ("measure", "rule", "method", "parity", "figure", "calibration curve")
+"""Kinds of names that other tools have for what baserate does."""
+
+
+def _ask_about_other_name(name: str, known: list[str]) -> str:
+    """Ask whether the names of what another tool calls so are meant; of other kinds, functions or commands."""
+    from baserate._other_names import find_other_name, suggest_known  # rarely needed
+
+    near = suggest_known(name, known)
+    if near:
+        return ask_whether_meant(map(repr, near))
+    other = find_other_name(name)
+    if other is None:
+        return ""
+    commands = " or ".join(f"`baserate {each}`" for each in other.commands)
+    functions = " or ".join(f"baserate.{each}" for each in other.python)
+    return ask_whether_meant([advice("commands", functions or commands, commands or functions)])
 
 
 class DataError(BaserateError):

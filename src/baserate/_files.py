@@ -9,9 +9,12 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import IO, Any, ClassVar, NamedTuple, Self
 
-from baserate._errors import FileFormatError
+from baserate._errors import FileFormatError, advice
+
+FileSource = str | os.PathLike[str] | IO[str] | IO[bytes]
+"""Path of a file, or an open file."""
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -48,12 +51,16 @@ def draft_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise
 
 
-def read_text(path: str | os.PathLike[str], noun: str) -> str:
-    """Read a text file; the noun names its expected content in messages."""
+def read_text(source: FileSource, noun: str) -> str:
+    """Read a text file by its path, or one that is open; the noun names its expected content in messages."""
     try:
-        return Path(path).read_text(encoding="utf-8")
+        if isinstance(source, (str, os.PathLike)):
+            return Path(source).read_text(encoding="utf-8")
+        content = source.read()
+        return content if isinstance(content, str) else content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise FileFormatError(f"{path} is not text, so no {noun}", remedy="name a file that holds one.") from error
+        name = source if isinstance(source, (str, os.PathLike)) else getattr(source, "name", "the file")
+        raise FileFormatError(f"{name} is not text, so no {noun}", remedy="name a file that holds one.") from error
 
 
 class FileKind(NamedTuple):
@@ -62,6 +69,8 @@ class FileKind(NamedTuple):
     kind: str
     """Its field "kind"."""
     noun: str
+    loader: str
+    """What loads it, as a name of `baserate`."""
     version: int = 1
     """The newest schema version."""
     sealed: bool = False
@@ -69,12 +78,12 @@ class FileKind(NamedTuple):
     """Indentation of files without a seal; None for a single line."""
 
 
-CALIBRATOR = FileKind("baserate/map", "calibrator", sealed=True)
-MULTICLASS_CALIBRATOR = FileKind("baserate/class-map", "multiclass calibrator", sealed=True)
-POLICY = FileKind("baserate/policy", "policy", sealed=True)
-PLAN = FileKind("baserate/plan", "plan", indent=1)
-REPORT = FileKind("baserate/report", "report")
-TALLY = FileKind("baserate/tally", "tally")
+CALIBRATOR = FileKind("baserate/map", "calibrator", "load_calibrator", sealed=True)
+MULTICLASS_CALIBRATOR = FileKind("baserate/class-map", "multiclass calibrator", "load_calibrator", sealed=True)
+POLICY = FileKind("baserate/policy", "policy", "load_policy", sealed=True)
+PLAN = FileKind("baserate/plan", "plan", "Plan.load", indent=1)
+REPORT = FileKind("baserate/report", "report", "Report.load")
+TALLY = FileKind("baserate/tally", "tally", "Tally.load")
 FILE_KINDS = (CALIBRATOR, MULTICLASS_CALIBRATOR, POLICY, PLAN, REPORT, TALLY)
 _KIND = re.compile(r'"kind":\s*"({})"'.format("|".join(each.kind for each in FILE_KINDS)))
 
@@ -99,9 +108,9 @@ class JsonFile:
         write_text(path, self.to_json())
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
+    def load(cls, source: FileSource) -> Self:
         """Read a file that `save` wrote, in this release or an earlier one."""
-        return cls.from_json(read_text(path, cls.file_kind.noun))
+        return cls.from_json(read_text(source, cls.file_kind.noun))
 
 
 class SealedFile(JsonFile):
@@ -136,6 +145,8 @@ def parse_file(text: str, *kinds: FileKind) -> dict[str, Any]:
         ) from error
     by_name = {each.kind: each for each in kinds}
     if not isinstance(form, dict) or form.get("kind") not in by_name:
+        if isinstance(form, dict):
+            _refuse_other_kind(form.get("kind"), noun)
         raise FileFormatError(
             f'not a {noun}: its "kind" is not {" or ".join(map(repr, by_name))}', remedy="name a file that holds one."
         )
@@ -148,6 +159,16 @@ def parse_file(text: str, *kinds: FileKind) -> dict[str, Any]:
             remedy="Make it anew instead of editing it, or get the original.",
         )
     return form
+
+
+def _refuse_other_kind(name: object, noun: str) -> None:
+    """Refuse a file of another kind of ours, and name what loads it."""
+    other = next((each for each in FILE_KINDS if each.kind == name), None)
+    if other is not None:
+        raise FileFormatError(
+            f"this is a {other.noun}, not a {noun}",
+            remedy=advice("other file", f"use baserate.{other.loader}, or name a file that holds a {noun}.", noun),
+        )
 
 
 def find_file_kind(text: str) -> FileKind | None:

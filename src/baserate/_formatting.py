@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 
 def count_of(many: float, one: str, several: str | None = None, *, shown: str | None = None) -> str:
@@ -42,6 +43,8 @@ ROUNDING_ERROR = 1e-12
 UNDEFINED = "–"
 SMALLEST_SHOWN = 0.0001
 """Smaller p-values are shown as "< 0.0001"; JSON and CSV contain them in full."""
+_MOST_DECIMALS = 14
+"""More decimals would show rounding errors."""
 _LONG = 1e15
 """From here on, whole numbers are no longer shown in full."""
 _MARKS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -64,6 +67,53 @@ def format_number(value: float, digits: int) -> str:
     if -5 < exponent < 15:
         return f"{value:,.{max(digits - 1 - exponent, 0)}f}".replace(",", " ").replace("-", "−")
     return f"{value:.{digits - 1}e}".replace("-", "−", value < 0)  # the sign at most, not that of the exponent
+
+
+def format_alike(numbers: Sequence[float], digits: int = 2) -> list[str]:
+    """Format numbers with one number of decimals: as few as tell those apart that differ, but `digits` below 10.
+
+    >>> format_alike([0.8532, 0.8411, 0.8654]), format_alike([0.8532, 0.851, 0.8549]), format_alike([-3.0, 0.5, 12.34])
+    (['0.85', '0.84', '0.87'], ['0.853', '0.851', '0.855'], ['−3.0', '0.5', '12.3'])
+    >>> format_alike([1234567.8, 1230000.0, float("inf")]), format_alike([0.3, 0.1 + 0.2]), format_alike([0.0])
+    (['1 234 568', '1 230 000', '∞'], ['0.30', '0.30'], ['0.00'])
+    >>> format_alike([2e-12, 1e-12])
+    ['2.000e-12', '1.000e-12']
+    """
+    finite = [each for each in numbers if math.isfinite(each)]
+    largest = max(map(abs, finite), default=0.0)
+    # Numbers that differ by rounding errors alone need not be told apart.
+    step = min((high - low for low, high in pairwise(sorted(finite)) if high - low > 1e-9 * largest), default=math.inf)
+    plain = largest == 0 or SMALLEST_SHOWN <= largest < _LONG
+    scale = 0 if plain else math.floor(math.log10(largest))
+    fewest = max(digits - (len(f"{largest:.0f}") - 1), 0) if plain else digits + 1
+    texts: list[str] = []
+    for decimals in range(fewest, _MOST_DECIMALS + 1):
+        texts = [_format_fixed(each, decimals, exponent=not plain) for each in numbers]
+        # Numbers whose distance is a unit of the last digit, or more, never have one text.
+        if step >= 10.0 ** (scale - decimals) or len(set(texts)) == len({*numbers}):
+            break
+    return texts
+
+
+def _format_fixed(value: float, decimals: int, *, exponent: bool) -> str:
+    """Format a number with this many decimals; one that rounds to zero has no sign."""
+    if math.isinf(value):
+        return format_exact(value)
+    if exponent:
+        return f"{value + 0.0:.{decimals}e}".replace("-", "−", value < 0)  # the sign at most, not that of the exponent
+    return f"{round(value, decimals) + 0.0:,.{decimals}f}".replace(",", " ").replace("-", "−")
+
+
+def format_interval(value: float, low: float, high: float, digits: int = 2) -> str:
+    """Format a number with its confidence interval; without bounds, which are NaN then, the number alone.
+
+    >>> format_interval(0.8532, 0.8411, 0.8654), format_interval(0.5, float("nan"), float("nan"))
+    ('0.85 (0.84 to 0.87)', '0.50')
+    """
+    if math.isnan(low) or math.isnan(high):
+        return format_alike([value], digits)[0]
+    shown, least, most = format_alike([value, low, high], digits)
+    return f"{shown} ({least} to {most})"
 
 
 def format_p(p: float | None, digits: int = 2, *, is_bound: bool | None = False) -> str:
@@ -147,17 +197,18 @@ def footnote_mark(which: int) -> str:
     return str(which).translate(_MARKS)
 
 
+_NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
 _STYLE = re.compile(r"\x1b\[[0-9]m")
 _SPECIAL = re.compile(r"([\\`*_|<>\[\]])")
 
 
 def replace_unprintable(text: str) -> str:
-    r"""Replace characters that could control a terminal by �.
+    r"""Replace characters that could control a terminal by �; no-break spaces stay.
 
     >>> replace_unprintable("a\x1b[2Jb")
     'a�[2Jb'
     """
-    return "".join(letter if letter.isprintable() else "�" for letter in text)
+    return "".join(letter if letter.isprintable() or letter == _NO_BREAK_SPACE else "�" for letter in text)
 
 
 def escape_markdown(text: str) -> str:

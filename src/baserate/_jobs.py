@@ -267,4 +267,4 @@ def equalize(  # noqa: PLR0913  (a goal, and how it is reached)
     policy = choose(groups, goal, model=model, otherwise=otherwise)
     if costs is not None:
         return policy
-    return replace(policy, notes=(*policy.notes, "No costs were stated: a false positive and a false negative cost 1."))
+    return replace(policy, notes=(*policy.notes, fairness.NO_COSTS_NOTE))

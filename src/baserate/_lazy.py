@@ -53,6 +53,15 @@ def attach(package: str) -> tuple[Callable[[str], object], Callable[[], list[str
     return resolve, lambda: list(read_exports()[1])
 
 
+def load_object(path: str) -> Any:  # noqa: ANN401  (whatever stands there)
+    """Load a function of a later layer by "module:name", for methods that render an object.
+
+    The layer imports the type, so that an import in the module of the type would make a cycle.
+    """
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)
+
+
 def _is_listing(node: "ast.stmt") -> bool:
     import ast
 

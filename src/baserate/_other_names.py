@@ -3,6 +3,7 @@
 The module is loaded only when a name in Python or a command is unknown, to suggest names that exist.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 
@@ -48,7 +49,7 @@ _ENTRIES = (
         "roc_curve RocCurveDisplay plot.roc ggroc plot_roc roc", "draw.roc measure.curves curve", "draw roc, curve roc"
     ),
     _entry(
-        "precision_recall_curve PrecisionRecallDisplay pr_curve plot_precision_recall pr prc",
+        "precision_recall_curve PrecisionRecallDisplay precision_recall pr_curve plot_precision_recall pr prc",
         "draw.pr measure.curves",
         "draw pr, curve pr",
     ),
@@ -128,8 +129,8 @@ _ENTRIES = (
     _entry("hoslem.test hosmer_lemeshow_test spiegelhalter_test", "infer.calibration_tests", "reliability"),
     _entry(
         "CalibratedClassifierCV CalibratedClassifier calibrator cal_estimate_logistic recalibrate rms_calibrate",
-        "calibration.fit sklearn.CalibratedClassifier",
-        "calibrate",
+        "calibrate calibration.logistic sklearn.CalibratedClassifier",
+        "calibrate --with logistic, calibrate --with isotonic",
     ),
     _entry("platt sigmoid platt_scaling", "calibration.logistic", "calibrate --with logistic"),
     _entry(
@@ -165,13 +166,13 @@ _ENTRIES = (
         "cutpointr optimal_cutpoint optimal_cutpoints optimal.cutpoints optimal_threshold threshold cutoff cutpoint "
         "maximize_metric minimize_metric TunedThresholdClassifierCV tune_threshold tune optimize choose_threshold "
         "oc_youden_kernel oc_youden_normal best_threshold",
-        "decide.summary decide.choose_policy",
-        "decide",
+        "choose_threshold decide.summary decide.youden",
+        "decide --rule youden, decide --fp 1 --fn 20",
     ),
     _entry("youden youden_index", "decide.youden measure.youden", "decide --rule youden"),
     _entry("FixedThresholdClassifier", "sklearn.PolicyClassifier decide.fixed", "decide --threshold 0.5"),
     _entry("predict predict_proba transform cal_apply deploy", "apply.frame apply.file", "apply"),
-    _entry("policy rule", "Policy decide.choose_policy", "decide, show"),
+    _entry("policy rule", "Policy decide.choose_policy", "decide, show, export FILE --to sql"),
     _entry("reject abstention triage", "decide.abstain decide.bands", "decide --bands 0.2,0.5"),
     _entry(
         "dca decision_curve decision_curve_analysis decision_curves net_benefit plot_dca standardized_net_benefit nb",
@@ -186,7 +187,7 @@ _ENTRIES = (
     _entry(
         "fairness MetricFrame bias BinaryLabelDatasetMetric bias_report group_metrics subgroups by_group disparity",
         "fairness.group_table fairness.group_gaps",
-        "groups, equalize",
+        "groups, equalize --parity equalized-odds",
     ),
     _entry(
         "ThresholdOptimizer mitigate mitigation postprocess post_processing ExponentiatedGradient GridSearch",
@@ -219,6 +220,53 @@ _ENTRIES = (
 )
 OTHER_NAMES = {word: name for words, name in _ENTRIES for word in words.split()}
 """Word of another tool -> names of baserate."""
+_OPTION_ENTRIES = {
+    "truth": "y_true y target response outcome actual reference label_column label_name true_labels ground_truth",
+    "score": "y_score y_prob y_proba probas_pred proba predictor preds pred prob probability probabilities risk",
+    "predicted": "y_pred prediction predictions predicted_labels",
+    "weight": "sample_weight weights case_weights",
+    "positive": "pos_label positive_class event_level pos positive_label favorable_label",
+    "negative": "neg_label negative_class negative_label",
+    "group": "sensitive_features sensitive_feature protected_attribute groups subgroup by",
+    "threshold": "cutoff cut_off cutpoint thresholds",
+    "thresholds": "threshold cutoff cut_off cutpoint cutoffs threshold_range",
+    "seed": "random_state rng random_seed",
+    "n_bootstrap": "n_boot n_resamples boot_n boot_runs bootstrap bootstraps n_samples",
+    "level": "conf_level confidence_level ci confidence",
+    "prevalence": "prior base_rate prev pi to at deployment_prevalence",
+    "sample_prevalence": "from from_ train_prevalence training_prevalence calibrated_at",
+    "fp": "cost_fp fp_cost false_positive_cost",
+    "fn": "cost_fn fn_cost false_negative_cost",
+    "costs": "cost cost_matrix",
+    "measures": "metric metrics measure",
+    "cluster": "clusters subject patient",
+    "rule": "method criterion",
+    "with": "method calibrator",
+    "n_simulations": "simulations n_sim",
+    "n_permutations": "permutations n_perm",
+    "parity": "constraint constraints fairness",
+    "within": "tolerance tol",
+    "output": "out output_file outfile",
+    "folds": "cv n_splits n_folds",
+    "id": "row_id record_id",
+}
+OTHER_OPTIONS: dict[str, tuple[str, ...]] = {}
+"""Name of an option in scikit-learn, pROC, fairlearn, cutpointr and others -> names in baserate, the nearest first."""
+for _name, _words in _OPTION_ENTRIES.items():
+    for _word in _words.split():
+        OTHER_OPTIONS[_word] = (*OTHER_OPTIONS.get(_word, ()), _name)
+
+
+def find_other_option(word: str, known: Iterable[str]) -> str | None:
+    """Find what one of the known options is called in another tool.
+
+    >>> find_other_option("pos_label", ["truth", "positive"]), find_other_option("pos_label", ["truth"])
+    ('positive', None)
+    """
+    known = {*known}
+    squashed = _squash(word)
+    names = next((names for each, names in OTHER_OPTIONS.items() if _squash(each) == squashed), ())
+    return next((name for name in names if name in known), None)
 
 
 def find_other_name(word: str) -> OtherName | None:
@@ -229,6 +277,19 @@ def find_other_name(word: str) -> OtherName | None:
     """
     squashed = _squash(word)
     return next((name for each, name in OTHER_NAMES.items() if _squash(each) == squashed), None)
+
+
+def suggest_known(word: str, known: Iterable[str]) -> list[str]:
+    """List what a word of another tool is called among some known names, such as those of measures or rules.
+
+    >>> suggest_known("roc_auc_score", ["auc", "ks"]), suggest_known("platt", ["logistic", "beta"])
+    (['auc'], ['logistic'])
+    """
+    other, known = find_other_name(word), {*known}
+    if other is None:
+        return []
+    ends = [name.rpartition(".")[2] for name in other.python] + [typed.split()[-1] for typed in other.commands]
+    return [name for name in dict.fromkeys(ends) if name in known]
 
 
 def _squash(word: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from itertools import product
@@ -15,7 +14,16 @@ import numpy as np
 from baserate._arrays import FrozenMapping
 from baserate._calibrator import Calibrator
 from baserate._costs import Costs
-from baserate._cut import Cut, RandomizedCut, Treatment, actions_of, flags_from, id_text, random_number
+from baserate._cut import (
+    Cut,
+    RandomizedCut,
+    Treatment,
+    actions_of,
+    describe_treatment,
+    flags_from,
+    id_text,
+    random_number,
+)
 from baserate._errors import (
     BaserateError,
     FileFormatError,
@@ -24,8 +32,9 @@ from baserate._errors import (
     ShapeError,
     UnknownLabelError,
 )
-from baserate._files import POLICY, FileKind, SealedFile, format_file, parse_file
-from baserate._formatting import count_groups, count_of
+from baserate._files import POLICY, FileKind, FileSource, SealedFile, format_file, parse_file
+from baserate._formatting import count_groups, count_of, replace_unprintable
+from baserate._rendering import Printable
 from baserate._tally import Group
 
 _INFINITE = {"inf": inf, "-inf": -inf}
@@ -176,12 +185,14 @@ def _setting_from_json(name: str, value: Any) -> Any:  # noqa: ANN401  (any sett
     return _INFINITE.get(value, value) if isinstance(value, str) else value
 
 
+_MOST_GROUPS = 4
+"""Groups in the representation of a policy."""
 REFUSE = "refuse"
 """Value of `otherwise` that makes an unlisted group an error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Policy(SealedFile):
+class Policy(Printable, SealedFile):
     """A cut or randomized cut for each group, an action for all others, and how the policy was chosen.
 
     Without groups it has one cut, for the group `()`. Labels match by their text: the number 1 in a Parquet file is the
@@ -190,7 +201,7 @@ class Policy(SealedFile):
     >>> by_sex = {("f",): Cut((0.4,)), ("m",): RandomizedCut((Cut((0.5,)), Cut((0.6,))), (0.3, 0.7))}
     >>> policy = Policy(by_group=by_sex, otherwise="refer", attributes=("sex",))
     >>> policy
-    Policy(fixed; 2 groups by sex; needs group and id)
+    Policy(fixed; 2 groups by sex: f flag ≥ 0.4; m flag ≥ 0.5 (30%) or ≥ 0.6 (70%); needs group and id)
     >>> policy.action(0.45, ["f"]), policy.action(0.55, ["m"], id=7), policy.action(0.9, [None])
     ('flag', 'flag', 'refer')
     >>> Policy.from_json(policy.to_json()) == policy
@@ -272,10 +283,18 @@ class Policy(SealedFile):
                         raise OptionError(what, remedy="keep one.")
 
     def __repr__(self) -> str:
-        groups = f"; {count_groups(len(self.by_group), self.attributes)}" if self.attributes else ""
         needs = " and ".join([*["group"] * self.needs_group, *["id"] * self.needs_id])
         after = f"; after {self.calibrator.method}" if self.calibrator is not None else ""
-        return f"Policy({self.rule}{after}{groups}{f'; needs {needs}' if needs else ''})"
+        return f"Policy({self.rule}{after}; {self._describe_cuts()}{f'; needs {needs}' if needs else ''})"
+
+    def _describe_cuts(self) -> str:
+        """Describe the cut of each group; of many groups, the first ones."""
+        if not self.attributes:
+            return describe_treatment(self.by_group[()])
+        names = (replace_unprintable(", ".join(map(str, group))) for group in self.by_group)
+        cuts = [f"{name} {describe_treatment(cut)}" for name, cut in zip(names, self.by_group.values(), strict=True)]
+        more = f" and {len(cuts) - _MOST_GROUPS} more" if len(cuts) > _MOST_GROUPS else ""
+        return f"{count_groups(len(cuts), self.attributes)}: {'; '.join(cuts[:_MOST_GROUPS])}{more}"
 
     @property
     def needs_group(self) -> bool:
@@ -359,13 +378,13 @@ class Policy(SealedFile):
         return policy_from_json(text, cls)
 
 
-def load_policy(path: str | os.PathLike[str]) -> Policy:
+def load_policy(source: FileSource) -> Policy:
     """Read a policy, as `Policy.load` does.
 
     Parameters
     ----------
-    path
-        File that `save`, `baserate decide` or `baserate equalize` wrote.
+    source
+        File that `save`, `baserate decide` or `baserate equalize` wrote: its path, or an open file.
 
     Returns
     -------
@@ -375,9 +394,10 @@ def load_policy(path: str | os.PathLike[str]) -> Policy:
     Raises
     ------
     FileFormatError
-        If the file contains no policy, was changed, or was written by a later release.
+        If the file contains no policy, was changed, or was written by a later release. The message names what the
+        file contains instead, such as a calibrator, which `load_calibrator` reads.
     """
-    return Policy.load(path)
+    return Policy.load(source)
 
 
 def _as_python(label: object) -> object:

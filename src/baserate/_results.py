@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from io import StringIO
@@ -18,9 +18,11 @@ import numpy.typing as npt
 
 from baserate._arrays import FrozenMapping, refuse_differing_lengths
 from baserate._domains import wrong_option
-from baserate._errors import NotInstalledError, OptionError, unknown_name
+from baserate._errors import NotInstalledError, OptionError, UnknownNameError, unknown_name
 from baserate._files import write_text
-from baserate._formatting import count_of
+from baserate._formatting import count_of, format_alike, format_interval
+from baserate._lazy import load_object
+from baserate._rendering import Printable, terminal_width
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +33,13 @@ class Estimate:
     (then NaN) or its interval (then NaN bounds) is undefined. `least` and `most` bound what the value could be
     when scores were rounded into buckets; on exact data they are None.
 
-    >>> Estimate(0.8, low=0.7, high=0.9, level=0.95, how="Wilson")
-    Estimate(value=0.8, low=0.7, high=0.9, level=0.95, how='Wilson', why=None, least=None, most=None)
+    `float` returns the value, NaN if undefined; a format such as `.3f` or `.1%` applies to all three numbers.
+
+    >>> auc = Estimate(0.8532, low=0.8411, high=0.8654, level=0.95, how="Wilson")
+    >>> auc, float(auc)
+    (Estimate(0.8532, 0.8411 to 0.8654), 0.8532)
+    >>> print(auc, f"{auc:.1%}", Estimate(nan, why="nothing is flagged"), sep="; ")
+    0.85 (0.84 to 0.87); 85.3% (84.1% to 86.5%); undefined (nothing is flagged)
     """
 
     value: float
@@ -53,6 +60,37 @@ class Estimate:
         if isnan(self.value) and self.why is None:
             raise OptionError("the value is NaN without a reason", remedy="give the reason as `why`.")
 
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __str__(self) -> str:
+        if isnan(self.value):
+            return f"undefined ({self.why})"
+        missing = self.level is not None and self.why is not None and not self._has_interval
+        aside = f" (interval undefined: {self.why})" if missing else ""
+        return format_interval(self.value, self.low, self.high) + aside
+
+    def __repr__(self) -> str:
+        if isnan(self.value):
+            return f"Estimate(undefined: {self.why})"
+        numbers = [self.value, *([self.low, self.high] if self._has_interval else [])]
+        # Numbers of a console may be copied into a program, which takes no typographic signs.
+        shown, *ends = (text.translate(_PLAIN) for text in format_alike(numbers, 4))
+        return f"Estimate({', '.join([shown, *([' to '.join(ends)] if ends else [])])})"
+
+    def __format__(self, spec: str) -> str:
+        if not spec:
+            return str(self)
+        shown, low, high = (format(each, spec) for each in (self.value, self.low, self.high))
+        return f"{shown} ({low} to {high})" if self._has_interval else shown
+
+    @property
+    def _has_interval(self) -> bool:
+        return not (isnan(self.low) or isnan(self.high))
+
+
+_PLAIN = {ord("−"): "-", ord("∞"): "inf", ord(" "): ""}
+
 
 SCHEMA_VERSION = 1
 
@@ -63,12 +101,15 @@ Values = Sequence[Any] | npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Results:
+class Results(Printable):
     """Columns of equal length, and `data`: the data and settings they were computed from.
 
     The column `group`, if there is one, holds None for all rows or a mapping from attribute to value; so may `other`,
     with which it is compared. Undefined numbers are None in rows, null in JSON and frames, empty in CSV; the column
     `why` gives the reason. Infinite numbers are floats in Python and frames, and "inf" or "-inf" in JSON and CSV.
+
+    `results["auc"]` and `results.auc` select a measure, by any of its names: an `Estimate` if there is one such row,
+    otherwise the results of these rows. Any other name selects a column, a number one row, and a slice several.
 
     >>> r = Results({"measure": ["auc"], "group": [{"sex": "f"}], "value": [0.75]}, data={"rows": 10})
     >>> r.rows()
@@ -78,6 +119,13 @@ class Results:
     >>> print(r.to_csv(), end="")
     measure,group.sex,value
     auc,f,0.75
+    >>> print(r)
+    1 row of results
+    <BLANKLINE>
+    measure  group.sex  value
+    auc      f           0.75
+    >>> r.auc, r["roc_auc_score"], r[0]["value"]
+    (Estimate(0.7500), Estimate(0.7500), 0.75)
     """
 
     columns: Mapping[str, Values]
@@ -105,6 +153,95 @@ class Results:
     def __repr__(self) -> str:
         return f"Results({count_of(len(self), 'row')} of {', '.join(self.columns)})"
 
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return self._iterate_rows()
+
+    def __contains__(self, item: object) -> bool:
+        """Return whether there is a measure or column of this name, or such a row."""
+        if isinstance(item, str):
+            return self._find_measure(item) is not None or item in self.columns
+        return item in self.rows()
+
+    def __getitem__(self, key: str | int | slice) -> Any:  # noqa: ANN401  (an estimate, results, a row, a column)
+        if isinstance(key, slice):
+            return self._take(range(len(self))[key])
+        if not isinstance(key, str):
+            return {name: _none_if_nan(as_plain(column[key])) for name, column in self.columns.items()}
+        name = self._find_measure(key)
+        if name is not None:
+            return self._select_measure(name)
+        if key in self.columns:
+            return self.columns[key]
+        raise self._unknown_name(key)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  (an estimate, or results)
+        # Libraries look for private names to learn what an object can do, also before its fields are set.
+        if name.startswith("_"):
+            raise AttributeError(name)
+        measure = self._find_measure(name)
+        if measure is None:
+            raise AttributeError(str(self._unknown_name(name, object.__dir__(self))))
+        return self._select_measure(measure)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self), *filter(str.isidentifier, self.measures)})
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Names of the measures in the column `measure`, each once."""
+        return tuple(dict.fromkeys(map(str, self.columns.get("measure", ()))))
+
+    def _find_measure(self, word: str) -> str | None:
+        """Return the name in the column `measure` that a word means, or None."""
+        measures = self.measures
+        if not measures or word in measures:
+            return word if measures else None
+        name: str | None = load_object("baserate.measure:resolve_name")(word, measures)
+        return name
+
+    def _select_measure(self, name: str) -> Estimate | Results:
+        """Return the estimate in the only row of a measure, otherwise the results of its rows."""
+        some = self._take([at for at, each in enumerate(self.columns["measure"]) if str(each) == name])
+        return estimate_of(some[0]) if len(some) == 1 and "value" in self.columns else some
+
+    def _take(self, places: Sequence[int]) -> Results:
+        """Return the results of some rows."""
+
+        def take(column: Values) -> Values:
+            if isinstance(column, np.ndarray):
+                return column[np.asarray(places, dtype=np.intp)]
+            return [column[at] for at in places]
+
+        return Results({name: take(column) for name, column in self.columns.items()}, self.data)
+
+    def _unknown_name(self, word: str, others: Iterable[str] = ()) -> UnknownNameError:
+        """Make the error for a name of no measure and no column."""
+        measures = self.measures
+        names = [*measures, *self.columns, *(name for name in others if not name.startswith("_"))]
+        near = load_object("baserate.measure:suggest_names")(word, names)
+        listing = f"Measures are: {', '.join(measures)}. " if measures else ""
+        listing += f"Columns are: {', '.join(self.columns)}."
+        return unknown_name("measure or column" if measures else "column", word, names, near=near, listing=listing)
+
+    def text(self, width: int | None = None, *, max_rows: int | None = 40) -> str:
+        """Return the results as an aligned table for people.
+
+        Numbers stand with their confidence intervals in one column. Columns without values are omitted, and labels that
+        all rows share are in the headline.
+
+        Parameters
+        ----------
+        width
+            Characters of the longest line; by default the width of the terminal.
+        max_rows
+            Rows to show; None for all.
+        """
+        if max_rows is not None and max_rows < 1:
+            raise wrong_option("max_rows", max_rows, "a whole number above 0, or None for all rows")
+        page = load_object("baserate.text:results_page")(self, max_rows)
+        text: str = page.plain_text(terminal_width() if width is None else width)
+        return text
+
     def rows(self) -> list[dict[str, Any]]:
         """Return one mapping for each row, undefined numbers as None."""
         return list(self._iterate_rows())
@@ -116,6 +253,18 @@ class Results:
     def frame(self, backend: str | None = None) -> Any:  # noqa: ANN401  (a frame of the chosen library)
         """Return a frame of pandas, Polars or PyArrow: the one named, otherwise the first that is installed."""
         return make_frame(self.flat(), backend)
+
+    def to_pandas(self) -> Any:  # noqa: ANN401  (a frame of the library)
+        """Return a frame of pandas, with one column `group.sex` for each attribute of groups."""
+        return self.frame("pandas")
+
+    def to_polars(self) -> Any:  # noqa: ANN401  (a frame of the library)
+        """Return a frame of Polars, with one column `group.sex` for each attribute of groups."""
+        return self.frame("polars")
+
+    def to_arrow(self) -> Any:  # noqa: ANN401  (a frame of the library)
+        """Return a table of PyArrow, with one column `group.sex` for each attribute of groups."""
+        return self.frame("pyarrow")
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return arrow_stream(self.flat(), requested_schema)
@@ -167,13 +316,30 @@ def json_ready(value: Any) -> Any:  # noqa: ANN401  (whatever JSON can hold)
         return {str(key): json_ready(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
         return [json_ready(each) for each in value]
-    if isinstance(value, np.generic):
-        value = value.item()
+    value = as_plain(value)
     if isinstance(value, float) and isinf(value):
         return "inf" if value == inf else "-inf"
     if value is None or isinstance(value, (str, int, float)):
         return _none_if_nan(value)
     return str(value)
+
+
+def estimate_of(row: Mapping[str, Any]) -> Estimate:
+    """Return the number of a row with its interval.
+
+    >>> estimate_of({"measure": "auc", "value": 0.75, "low": 0.6, "high": 0.9})
+    Estimate(0.7500, 0.6000 to 0.9000)
+    """
+    numbers = {name: nan if row.get(name) is None else row[name] for name in ("value", "low", "high")}
+    why = row.get("why")
+    if isnan(numbers["value"]) and why is None:
+        why = "no reason is stored"
+    return Estimate(**numbers, level=row.get("level"), how=row.get("how"), why=why)
+
+
+def as_plain(value: Any) -> Any:  # noqa: ANN401  (any value of a column)
+    """Return a number of NumPy as one of Python."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _none_if_nan(value: Any) -> Any:  # noqa: ANN401  (any value of a column)

@@ -27,8 +27,9 @@ from baserate._arrays import (
 from baserate._confusion import Confusion, distinct_labels, row_mass
 from baserate._counts import Counts
 from baserate._errors import EmptyDataError, MissingValuesError, OptionError, ShapeError, WeightError, keyword
-from baserate._formatting import count_groups, count_of
+from baserate._formatting import count_groups, count_of, replace_unprintable
 from baserate._numeric.distinct import Codes, float_bits, hash_rows_unordered, positions_by_code
+from baserate._rendering import Renderable
 from baserate._tally import Group, ReadSummary, Tallies, Tally
 
 Column = npt.NDArray[Any]
@@ -36,7 +37,7 @@ Column = npt.NDArray[Any]
 
 @keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Rows:
+class Rows(Renderable):
     """Checked columns of equal length: no missing values, boolean labels, numbered groups.
 
     >>> rows = Rows(truth=np.array([True, False, False]), score={"risk": np.array([0.9, 0.4, 0.4])})
@@ -84,7 +85,7 @@ class Rows:
 
     def __repr__(self) -> str:
         groups = f"; {count_groups(len(self.groups), self.attributes)}" if self.attributes else ""
-        return f"Rows({count_of(len(self), 'row')}; scores: {', '.join(self.score)}{groups})"
+        return replace_unprintable(f"Rows({count_of(len(self), 'row')}; scores: {', '.join(self.score)}{groups})")
 
     def only(self, where: slice | npt.NDArray[Any]) -> Rows:
         """Select rows by position or by a boolean mask."""

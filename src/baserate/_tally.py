@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from functools import wraps
+from typing import Any, ClassVar, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -35,8 +37,9 @@ from baserate._errors import (
     WeightError,
 )
 from baserate._files import TALLY, FileKind, JsonFile, format_file, parse_file
-from baserate._formatting import count_groups, count_of
+from baserate._formatting import count_groups, count_of, replace_unprintable
 from baserate._numeric.distinct import distinct_counts, distinct_sums, narrow_integers, sum_columns
+from baserate._rendering import Renderable, short_repr
 
 Reasons = Mapping[str, Mapping[str, int]]
 """Column -> problem -> number of rows."""
@@ -71,6 +74,8 @@ class ReadSummary:
     labelled: int | None = None
     """Labelled rows in use, where labels may be missing; None where every row has one."""
 
+    __repr__ = short_repr
+
     @property
     def description(self) -> str:
         """The summary as one sentence."""
@@ -99,11 +104,28 @@ def describe_reasons(reasons: Reasons) -> str:
 
 _BLOCK = 1 << 16
 """Entries that are hashed at once."""
+Data = TypeVar("Data")
+Result = TypeVar("Result")
+
+
+def once_per_tally(function: Callable[[Data], Result]) -> Callable[[Data], Result]:
+    """Remember what a function returned for each tally, which never changes; other data are computed every time."""
+    results: WeakKeyDictionary[Any, Result] = WeakKeyDictionary()
+
+    @wraps(function)
+    def call(data: Data) -> Result:
+        if not isinstance(data, Tally):
+            return function(data)
+        if data not in results:
+            results[data] = function(data)
+        return results[data]
+
+    return call
 
 
 @keep_read_only
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Tally(JsonFile):
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
+class Tally(Renderable, JsonFile):
     """Mass, squared weights and rows of each class at each distinct score.
 
     `mass`, `squares` and `rows` have two rows, positives first, and one column for each score. Without weights they
@@ -190,11 +212,13 @@ class Tally(JsonFile):
         return np.asarray(self.mass[1], dtype=np.float64)
 
     @property
+    @once_per_tally
     def positives(self) -> float:
         """Mass of the positive class."""
         return float(self.mass[0].sum())  # NumPy adds narrow integers in 64 bits, so that none overflows
 
     @property
+    @once_per_tally
     def negatives(self) -> float:
         """Mass of the negative class."""
         return float(self.mass[1].sum())
@@ -220,6 +244,7 @@ class Tally(JsonFile):
         return not len(self.score) or bool(self.score[-1] >= 0 and self.score[0] <= 1)
 
     @property
+    @once_per_tally
     def digest(self) -> str:
         """SHA-256 of scores and row counts: the same for the same rows in any order, however they were split.
 
@@ -451,7 +476,7 @@ def as_group(key: object) -> Group:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Tallies:
+class Tallies(Renderable):
     """Model -> group -> Tally.
 
     A group is a tuple of values, one for each of the `attributes`; ungrouped data has the single group `()`.
@@ -485,7 +510,7 @@ class Tallies:
 
     def __repr__(self) -> str:
         groups = f" in {count_groups(len(self.groups), self.attributes)}" if self.attributes else ""
-        return f"Tallies({', '.join(self.models)}{groups}; {self.intake.description})"
+        return replace_unprintable(f"Tallies({', '.join(self.models)}{groups}; {self.intake.description})")
 
     @property
     def groups(self) -> tuple[Group, ...]:

@@ -244,7 +244,7 @@ def test_multiclass_calibrator_is_assessed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("typed", "code", "words"),
     [
-        (("--prevalence", "derived"), 2, "--calibrator and --prevalence"),
+        (("--sample-prevalence", "derived"), 2, "--calibrator and --sample-prevalence"),
         (("--curve", "binned"), 2, "--calibrator is for numbers and tests"),
         (("--score", "old"), 2, "a calibrator applies to one"),
     ],

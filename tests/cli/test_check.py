@@ -84,7 +84,7 @@ def test_json_equals_the_results_of_the_library(tmp_path: Path) -> None:
     path = write_people(tmp_path)
     output = run_json(path, "--policy", save_policy(BY_SEX, tmp_path), *SOME, "--prevalence", "0.1", "--group", "site")
     data = shift.reweigh(read.tallies(path, truth="sick", score="risk", group=["sex", "site"]), prevalence=0.1)
-    wanted = decide.check(data, BY_SEX, SOME[1::2], each_group=["site"])
+    wanted = decide.check(data, SOME[1::2], BY_SEX, each_group=["site"])
     assert output["rows"] == wanted.rows()
     assert (output["data"]["deployment"], output["data"]["on"]) == ({"prevalence": 0.1}, "bound")
 

@@ -1,25 +1,31 @@
 """`baserate compare`: snapshots, JSON, and refused options."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import Result
 
+import baserate
 from baserate.text._tables import display_width
 from tests.cli.shell import matches_snapshot, run, write_people
 from tests.schemas import read_results
 
 TWO = ("--truth", "sick", "--score", "risk", "--score", "old")
 
+SIMULATED = ("expected_cost", "net_benefit", "precision", "npv")
+"""Measures whose intervals come from simulated tables."""
+
 VIEWS: dict[str, tuple[str, ...]] = {
     "compare": TWO,
-    "compare-narrow": (*TWO, "--measure", "auc,accuracy"),
-    "compare-many": (*TWO, "--predicted", "says", "--measure", "auc,accuracy,f1,brier"),
-    "compare-groups": (*TWO, "--measure", "auc", "--group", "site"),
-    "compare-margin": (*TWO, "--measure", "auc,brier", "--alternative", "better", "--margin", "0.1", "--weight", "w"),
-    "compare-cluster": (*TWO, "--measure", "auc,sensitivity", "--cluster", "site", "--threshold", "0.6,0.5"),
-    "compare-md": (*TWO, "--measure", "sensitivity", "--method", "mcnemar-exact", "--format", "md"),
+    "compare-deployment": (*TWO, "--prevalence", "5%", "--fp", "1", "--fn", "5"),
+    "compare-narrow": (*TWO, "--measures", "auc,accuracy"),
+    "compare-many": (*TWO, "--predicted", "says", "--measures", "auc,accuracy,f1,brier"),
+    "compare-groups": (*TWO, "--measures", "auc", "--group", "site"),
+    "compare-margin": (*TWO, "--measures", "auc,brier", "--alternative", "better", "--margin", "0.1", "--weight", "w"),
+    "compare-cluster": (*TWO, "--measures", "auc,sensitivity", "--cluster", "site", "--threshold", "0.6,0.5"),
+    "compare-md": (*TWO, "--measures", "sensitivity", "--method", "mcnemar-exact", "--format", "md"),
 }
 
 
@@ -57,7 +63,7 @@ def write_two_files(folder: Path) -> tuple[Path, Path]:
 
 
 def test_json_has_tidy_rows(tmp_path: Path) -> None:
-    (row,) = rows_of(run("compare", write_people(tmp_path), *TWO, "--json"))
+    (row,) = rows_of(run("compare", write_people(tmp_path), *TWO, "--measures", "auc", "--json"))
     assert (row["measure"], row["model"], row["other"]) == ("auc", "risk", "old")
     assert row["difference"] == row["value"] - row["other_value"]
     assert row["low"] < row["difference"] < row["high"]
@@ -76,14 +82,14 @@ def test_json_fits_the_schema(name: str, tmp_path: Path) -> None:
 def test_undefined_results_fit_the_schema(tmp_path: Path) -> None:
     path = tmp_path / "few.csv"
     path.write_text("sick,risk,old\n1,0.9,0.3\n1,0.4,0.6\n", encoding="utf-8")
-    (row,) = rows_of(run("compare", path, *TWO, "--positive", "1", "--measure", "auc", "--json", "-q"))
+    (row,) = rows_of(run("compare", path, *TWO, "--positive", "1", "--measures", "auc", "--json", "-q"))
     assert row["difference"] is None
     assert row["why"] == "there are no negatives"
 
 
 def test_repeated_measures_are_compared_once(tmp_path: Path) -> None:
     result = rows_of(
-        run("compare", write_people(tmp_path), *TWO, "--measure", "recall,sensitivity,auc", "--json", "-q")
+        run("compare", write_people(tmp_path), *TWO, "--measures", "recall,sensitivity,auc", "--json", "-q")
     )
     assert [row["measure"] for row in result] == ["sensitivity", "auc"]
 
@@ -91,29 +97,34 @@ def test_repeated_measures_are_compared_once(tmp_path: Path) -> None:
 def test_seed_determines_the_results(tmp_path: Path) -> None:
     path = write_people(tmp_path)
     first, again, other = (
-        rows_of(run("compare", path, *TWO, "--measure", "f1", "--seed", seed, "--json"))[0]["low"] for seed in (1, 1, 2)
+        rows_of(run("compare", path, *TWO, "--measures", "f1", "--seed", seed, "--json"))[0]["low"]
+        for seed in (1, 1, 2)
     )
     assert first == again != other
 
 
 def test_level_may_be_a_share_or_a_percentage(tmp_path: Path) -> None:
     share, hundredths = (
-        rows_of(run("compare", write_people(tmp_path), *TWO, "--level", at, "--json")) for at in ("0.9", "90%")
+        rows_of(run("compare", write_people(tmp_path), *TWO, "--measures", "auc", "--level", at, "--json"))
+        for at in ("0.9", "90%")
     )
     assert share == hundredths
     assert (
         "p and 99.99999 % interval: DeLong"
-        in run("compare", write_people(tmp_path), *TWO, "--level", "0.9999999").stdout
+        in run("compare", write_people(tmp_path), *TWO, "--measures", "auc", "--level", "0.9999999").stdout
     )
 
 
 def test_joined_files_equal_one_file_with_two_scores(tmp_path: Path) -> None:
     new, old = write_two_files(tmp_path)
-    joined = rows_of(run("compare", new, old, "--id", "who", "--truth", "sick", "--score", "p", "--json"))[0]
-    together = rows_of(run("compare", write_people(tmp_path), *TWO, "--json"))[0]
-    assert (joined["model"], joined["other"]) == ("new", "old")
-    for name in ("value", "other_value", "difference", "low", "high", "p"):
-        assert joined[name] == pytest.approx(together[name], rel=1e-12)
+    costs = ("--fp", "1", "--fn", "5", "--json")
+    joined = rows_of(run("compare", new, old, "--id", "who", "--truth", "sick", "--score", "p", *costs))
+    together = rows_of(run("compare", write_people(tmp_path), *TWO, *costs))
+    assert {(row["model"], row["other"]) for row in joined} == {("new", "old")}
+    for one, other in zip(joined, together, strict=True):
+        if one["measure"] not in SIMULATED:  # the order of models is that of their names
+            for name in ("value", "other_value", "difference", "low", "high", "p"):
+                assert one[name] == pytest.approx(other[name], rel=1e-9), one["measure"]
 
 
 def test_files_that_cannot_be_joined_are_refused(tmp_path: Path) -> None:
@@ -138,18 +149,29 @@ def test_files_that_cannot_be_joined_are_refused(tmp_path: Path) -> None:
     ("typed", "code", "message"),
     [
         (("--truth", "sick", "--score", "risk"), 2, "a comparison needs two models: repeat --score, or join two"),
-        ((*TWO, "--margin", "0.1"), 2, "give, for example, --alternative better"),
-        ((*TWO, "--measure", "f1", "--method", "delong"), 2, "use --method resample"),
-        ((*TWO, "--measure", "accuracy", "--weight", "w", "--method", "mcnemar"), 2, "these have weights"),
-        ((*TWO, "--measure", "acurracyy"), 2, "Did you mean 'accuracy'"),
-        ((*TWO, "--measure", "f1", "--threshold", "0.1,0.2,0.3"), 2, "there are 3 thresholds for 2 scores"),
+        ((*TWO, "--measures", "auc", "--margin", "0.1"), 2, "give, for example, --alternative better"),
+        ((*TWO, "--margin", "0.1"), 2, "Name the measure, for example --measures auc"),
+        ((*TWO, "--fp", "1"), 2, "costs have no fn. Give both"),
+        ((*TWO, "--measures", "auc,net_benefit"), 2, "with your costs; or --net-benefit-at 0.1."),
+        ((*TWO, "--measures", "auc", "--fp", "1", "--fn", "5"), 2, "costs have no use: no decision enters auc"),
+        ((*TWO, "--net-benefit-at", "0.1"), 2, "--net-benefit-at is for measures that are named"),
+        ((*TWO, "--measures", "auc", "--beta", "2"), 2, "none of the measures depends on --beta"),
+        ((*TWO, "--prevalence", "2"), 2, "expected a prevalence"),
+        ((*TWO, "--measures", "f1", "--method", "delong"), 2, "use --method resample"),
+        ((*TWO, "--measures", "accuracy", "--weight", "w", "--method", "mcnemar"), 2, "these have weights"),
+        ((*TWO, "--measures", "acurracyy"), 2, "Did you mean 'accuracy'"),
+        ((*TWO, "--measures", "f1", "--threshold", "0.1,0.2,0.3"), 2, "there are 3 thresholds for 2 scores"),
         ((*TWO, "--id", "site"), 2, "--id joins several files, and this is one"),
         (
             (*TWO, "--level", "95"),
             2,
             "'95' is not a confidence level; expected a confidence level",
         ),
-        ((*TWO, "--measure", "flag_rate", "--alternative", "better"), 2, "--alternative greater or --alternative less"),
+        (
+            (*TWO, "--measures", "flag_rate", "--alternative", "better"),
+            2,
+            "--alternative greater or --alternative less",
+        ),
     ],
 )
 def test_invalid_options_are_refused(typed: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:
@@ -161,10 +183,10 @@ def test_invalid_options_are_refused(typed: tuple[str, ...], code: int, message:
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        (TWO, "--threshold is for measures of decisions, not for auc; leave it out, or name one with --measure"),
-        ((*TWO, "--measure", "auc,brier"), "--threshold is for measures of decisions, not for auc, brier;"),
+        ((*TWO, "--measures", "auc"), "--threshold is for measures of decisions, not for auc; leave it out, or name"),
+        ((*TWO, "--measures", "auc,brier"), "--threshold is for measures of decisions, not for auc, brier;"),
         (
-            (*TWO, "--predicted", "says", "--id", "who", "--measure", "accuracy"),
+            (*TWO, "--predicted", "says", "--id", "who", "--measures", "accuracy"),
             "--threshold would cut the labels of --predicted too",
         ),
     ],
@@ -176,7 +198,7 @@ def test_unused_thresholds_are_refused(typed: tuple[str, ...], message: str, tmp
 
 
 def test_predicted_labels_need_no_threshold(tmp_path: Path) -> None:
-    query = ("compare", write_people(tmp_path), *TWO, "--predicted", "says", "--measure", "accuracy")
+    query = ("compare", write_people(tmp_path), *TWO, "--predicted", "says", "--measures", "accuracy")
     result = rows_of(run(*query, "--threshold", "0.3,0.4", "--json"))
     assert [(row["threshold"], row["other_threshold"]) for row in result] == [(0.3, 0.4), (0.3, None), (0.4, None)]
 
@@ -186,3 +208,21 @@ def test_comparing_a_file_with_itself_is_refused(tmp_path: Path) -> None:
     result = run("compare", new, new, "--id", "who", "--truth", "sick", "--score", "p")
     assert result.exit_code == 2
     assert "a file is named twice" in result.stderr
+
+
+def test_the_command_prints_the_numbers_of_the_function(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
+    typed = ("--positive", "1", "--prevalence", "5%", "--fp", "1", "--fn", "5", "--seed", "3", "--json")
+    printed = read_results(run("compare", path, *TWO, *typed).stdout)
+    options: dict[str, Any] = {"truth": "sick", "score": ["risk", "old"], "positive": 1, "seed": 3}
+    results = baserate.compare(str(path), **options, prevalence="5%", fp=1, fn=5)
+    assert printed == json.loads(results.to_json())
+    stated = baserate.compare(str(path), **options, threshold={"risk": 0.6, "old": 0.5}, measures=["npv", "auc"])
+    chosen = ("--threshold", "0.6,0.5", "--measures", "npv,auc", "--positive", "1", "--seed", "3", "--json")
+    assert read_results(run("compare", path, *TWO, *chosen).stdout) == json.loads(stated.to_json())
+
+
+def test_net_benefit_may_be_at_a_threshold_probability(tmp_path: Path) -> None:
+    typed = ("--measures", "net_benefit,f_beta", "--net-benefit-at", "20%", "--beta", "2", "--json")
+    results = rows_of(run("compare", write_people(tmp_path), *TWO, *typed))
+    assert [row["measure"] for row in results] == ["net_benefit", "f_beta"]

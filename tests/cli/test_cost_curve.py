@@ -18,8 +18,22 @@ TWO = (*ONE, "--score", "old")
 
 VIEWS: dict[str, tuple[str, ...]] = {
     "cost-curve": ONE,
-    "cost-curve-marked": (*TWO, "--fn", "3", "--prevalence", "20%", "--points", "5"),
-    "cost-curve-groups": (*ONE, "--group", "site", "--fp", "2", "--tp", "-1", "--tn", "0.5", "--prevalence", "0.1"),
+    "cost-curve-marked": (*TWO, "--fp", "1", "--fn", "3", "--prevalence", "20%", "--points", "5"),
+    "cost-curve-groups": (
+        *ONE,
+        "--group",
+        "site",
+        "--fp",
+        "2",
+        "--fn",
+        "1",
+        "--tp",
+        "-1",
+        "--tn",
+        "0.5",
+        "--prevalence",
+        "0.1",
+    ),
     "cost-curve-md": (*ONE, "--fp", "1", "--fn", "9", "--prevalence", "0.1", "--format", "md"),
     "cost-curve-labels": ("--truth", "sick", "--predicted", "says"),
     "cost-curve-brier": (*ONE, "--kind", "brier"),
@@ -66,8 +80,8 @@ def test_corners_equal_those_computed_by_hand() -> None:
 @pytest.mark.parametrize(
     "typed",
     [
-        ("--fn", "3"),
-        ("--fp", "0.2"),
+        ("--fp", "1", "--fn", "3"),
+        ("--fp", "0.2", "--fn", "1"),
         ("--fp", "2", "--fn", "7", "--tp", "-1", "--tn", "0.5"),
         ("--fn", "0", "--fp", "1"),
     ],
@@ -120,7 +134,7 @@ def test_tables_show_few_points_and_csv_all(tmp_path: Path) -> None:
 def test_cost_curves_accept_arbitrary_scores(tmp_path: Path) -> None:
     path = tmp_path / "points.csv"
     path.write_text("sick,risk\n1,7\n0,-3\n0,2\n", encoding="utf-8")
-    output = run_json(path, *ONE, "--fn", "2", "--prevalence", "0.5")
+    output = run_json(path, *ONE, "--fp", "1", "--fn", "2", "--prevalence", "0.5")
     assert [best["threshold"] for best in output["data"]["marked"]["least"]] == [7]
     result = run("cost-curve", path, *ONE, "--kind", "brier")
     assert result.exit_code == 3
@@ -130,7 +144,7 @@ def test_cost_curves_accept_arbitrary_scores(tmp_path: Path) -> None:
 def test_group_of_one_class_has_a_reason(tmp_path: Path) -> None:
     path = tmp_path / "g.csv"
     path.write_text("sick,risk,g\n1,0.9,a\n0,0.1,a\n0,0.3,b\n", encoding="utf-8")
-    typed = (*ONE, "--group", "g", "--fn", "2", "--prevalence", "0.1")
+    typed = (*ONE, "--group", "g", "--fp", "1", "--fn", "2", "--prevalence", "0.1")
     output = run_json(path, *typed)
     (alone,) = (row for row in output["rows"] if row["group"] == {"g": "b"})
     assert (alone["cost"], alone["why"]) == (None, "there are no positives")
@@ -142,12 +156,15 @@ def test_group_of_one_class_has_a_reason(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        (("--fp", "1"), "the place of costs on the curve depends on the prevalence; add it"),
+        (("--fp", "1", "--fn", "1"), "the place of costs on the curve depends on the prevalence; add it"),
         (("--prevalence", "0.1"), "a cost curve holds at every prevalence; leave out --prevalence, or add costs"),
         (("--kind", "brier", "--fn", "2"), "--fn is for cost curves; leave out either --fn or --kind brier."),
-        (("--fp", "1", "--prevalence", "1.2"), "'1.2' is not a prevalence"),
-        (("--fn", "-3", "--prevalence", "0.1"), "--tp 0.0 --fp 1.0 --fn -3.0 --tn 0.0; expected errors to cost more"),
-        (("--fn", "inf", "--prevalence", "0.1"), "'inf' holds an infinite number; give finite ones"),
+        (("--fp", "1", "--fn", "1", "--prevalence", "1.2"), "'1.2' is not a prevalence"),
+        (
+            ("--fp", "1", "--fn", "-3", "--prevalence", "0.1"),
+            "--tp 0.0 --fp 1.0 --fn -3.0 --tn 0.0; expected errors to cost more",
+        ),
+        (("--fp", "1", "--fn", "inf", "--prevalence", "0.1"), "'inf' holds an infinite number; give finite ones"),
         (("--points", "1"), "1 is not in the range 2<=x<="),
         (("--kind", "roc"), "'roc' is not one of 'cost', 'brier'"),
         (("--score", "nothing"), "there is no column 'nothing'"),

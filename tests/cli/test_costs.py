@@ -28,13 +28,26 @@ TYPED: dict[str, tuple[str, ...]] = {
     "costs-one": (*M1, *FOUND_PAYS, "--no-interval"),
     "costs-md": (*M1, *M2, *FOUND_PAYS, "--prevalence", "0.38", "--format", "md"),
     "costs-per": (*INFECTED, *INFECTION, "--prevalence", "32%", "--per", "1000", "--level", "0.9"),
-    "costs-empty": ("--table", "none=0,0,0,0", "--table", "some=1,2,3,4", "--fn", "5"),
+    "costs-empty": ("--table", "none=0,0,0,0", "--table", "some=1,2,3,4", "--fp", "1", "--fn", "5"),
     "costs-iso": ("--iso-cost", "0.1,0.6", "--iso-cost", "0.2,0.8", "--fp", "10", "--fn", "1", "--prevalence", "0.5"),
     "costs-both": (*M1, *FOUND_PAYS, "--prevalence", "0.1", "--iso-cost", "0,1"),
 }
 READ: dict[str, tuple[str, ...]] = {
-    "costs-models": (*ONE, "--score", "old", "--threshold", "0.7,0.5", "--fn", "3"),
-    "costs-labels": ("--truth", "sick", "--predicted", "says", "--weight", "w", "--fn", "3", "--prevalence", "0.1"),
+    "costs-models": (*ONE, "--score", "old", "--threshold", "0.7,0.5", "--fp", "1", "--fn", "3"),
+    "costs-labels": (
+        "--truth",
+        "sick",
+        "--predicted",
+        "says",
+        "--weight",
+        "w",
+        "--fp",
+        "1",
+        "--fn",
+        "3",
+        "--prevalence",
+        "0.1",
+    ),
 }
 
 PETS = {"a.csv": ",cat,dog\ncat,8,2\ndog,3,7\n", "b.csv": ",dog,cat\ndog,17,3\ncat,0,10\n"}
@@ -151,7 +164,9 @@ def test_costs_of_files_equal_those_of_their_tables(
 ) -> None:
     """Hypothetical tables at the stated prevalence, made by hand from rates."""
     path = write_people(tmp_path)
-    output = run_json(path, *ONE, "--score", "old", *threshold, "--fn", "7", "--tn", "0.5", "--prevalence", prevalence)
+    output = run_json(
+        path, *ONE, "--score", "old", *threshold, "--fp", "1", "--fn", "7", "--tn", "0.5", "--prevalence", prevalence
+    )
     for row in output["rows"]:
         counts = Counts(**{name: row[name] for name in ("tp", "fn", "fp", "tn")})
         sensitivity, fpr = measure.sensitivity(counts), measure.fpr(counts)
@@ -169,7 +184,7 @@ def test_classifiers_are_named_by_their_files(tmp_path: Path) -> None:
     first, last = tmp_path / "old.csv", tmp_path / "new.csv"
     first.write_text("sick,p,q\n1,0.9,0.1\n0,0.1,0.9\n", encoding="utf-8")
     last.write_text("sick,p,q\n1,0.2,0.7\n0,0.6,0.2\n", encoding="utf-8")
-    typed = (first, last, "--truth", "sick", "--score", "p", "--fn", "3")
+    typed = (first, last, "--truth", "sick", "--score", "p", "--fp", "1", "--fn", "3")
     assert costs_of(run_json(*typed)["rows"], "total") == [("old", 0), ("new", 4)]
     both = run_json(*typed, "--score", "q", "--table", "M=1,1,1,1")["rows"]
     assert costs_of(both, "total") == [("M", 4), ("old p", 0), ("old q", 4), ("new p", 4), ("new q", 0)]
@@ -184,7 +199,7 @@ def test_classifiers_are_named_by_their_files(tmp_path: Path) -> None:
 def test_json_describes_the_files(tmp_path: Path) -> None:
     path = tmp_path / "holes.csv"
     path.write_text("y,p\n1,0.7\n0,\n,0.3\n0,0.2\n", encoding="utf-8")
-    typed = ("costs", path, "--truth", "y", "--score", "p", "--fn", "2", "--missing", "drop")
+    typed = ("costs", path, "--truth", "y", "--score", "p", "--fp", "1", "--fn", "2", "--missing", "drop")
     shown = run(*typed, "--json")
     assert shown.stderr.splitlines() == [
         "1 classifier · positive: y = 1 · costs: TP 0, FN 2, FP 1, TN 0",
@@ -199,12 +214,14 @@ def test_json_describes_the_files(tmp_path: Path) -> None:
 def test_notes_of_a_file_are_given_once(tmp_path: Path) -> None:
     path = tmp_path / "holes.csv"
     path.write_text("y,p,q\n1,0.7,0.1\n0,0.2,0.9\n,0.3,0.4\n", encoding="utf-8")
-    output = run_json(path, "--truth", "y", "--score", "p", "--score", "q", "--fn", "2", "--missing", "drop")
+    output = run_json(
+        path, "--truth", "y", "--score", "p", "--score", "q", "--fp", "1", "--fn", "2", "--missing", "drop"
+    )
     assert output["data"]["notes"] == ["p, q: 1 of 3 rows dropped (y: 1 missing)."]
 
 
 def test_large_costs_are_short() -> None:
-    typed = ("--table", "M=1,1,1,2", "--fn", "1e15")
+    typed = ("--table", "M=1,1,1,2", "--fp", "1", "--fn", "1e15")
     assert "1.000e+15" in run("costs", *typed).stdout
     assert max(map(display_width, run("costs", *typed).stdout.splitlines())) <= 100
 
@@ -228,7 +245,9 @@ def test_iso_cost_lines() -> None:
         pytest.approx(70),
     ]
     # A classifier that lies on the line costs as much.
-    beside = run_json("--table", "M=60,40,10,90", "--iso-cost", "0.1,0.6", "--fp", "10", "--prevalence", "0.5")["rows"]
+    beside = run_json(
+        "--table", "M=60,40,10,90", "--iso-cost", "0.1,0.6", "--fp", "10", "--fn", "1", "--prevalence", "0.5"
+    )["rows"]
     assert [row["value"] for row in beside] == [pytest.approx(0.7)] * 2
 
 
@@ -273,15 +292,15 @@ def test_output_files_and_csv(tmp_path: Path) -> None:
 
 
 def test_intervals_can_be_left_out() -> None:
-    (row,) = run_json(*M1, "--fn", "2", "--no-interval")["rows"]
+    (row,) = run_json(*M1, "--fp", "1", "--fn", "2", "--no-interval")["rows"]
     assert {row[name] for name in ("low", "high", "level", "how", "why")} == {None}
     bounds = [
         (row["low"], row["high"])
         for level in ("0.8", "0.99")
-        for row in run_json(*M1, "--fn", "2", "--level", level)["rows"]
+        for row in run_json(*M1, "--fp", "1", "--fn", "2", "--level", level)["rows"]
     ]
     assert bounds[1][0] < bounds[0][0] < bounds[0][1] < bounds[1][1]
-    (empty,) = run_json("--table", "none=0,0,0,0", "--fn", "2", "--no-interval")["rows"]
+    (empty,) = run_json("--table", "none=0,0,0,0", "--fp", "1", "--fn", "2", "--no-interval")["rows"]
     assert (empty["value"], empty["why"]) == (None, "there are no rows")
 
 
@@ -291,33 +310,42 @@ CELLS = "give TP,FN,FP,TN in this order, such as M1=150,40,60,250, or by name, M
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        (("--table", "M=1,2,3", "--fp", "1"), f"'M=1,2,3' has 3 of the 4 cells; {CELLS}"),
-        (("--table", "1,2,3,4", "--fp", "1"), f"'1,2,3,4' names no classifier; {CELLS}"),
+        (("--table", "M=1,2,3", "--fp", "1", "--fn", "1"), f"'M=1,2,3' has 3 of the 4 cells; {CELLS}"),
+        (("--table", "1,2,3,4", "--fp", "1", "--fn", "1"), f"'1,2,3,4' names no classifier; {CELLS}"),
         (
-            ("--table", "M=1,2,-3,4", "--fp", "1"),
+            ("--table", "M=1,2,-3,4", "--fp", "1", "--fn", "1"),
             "'-3' in 'M=1,2,-3,4' is not a count; counts are numbers from 0 to 1e+15.",
         ),
-        (("--table", "M=1,2,inf,4", "--fp", "1"), "'inf' in 'M=1,2,inf,4' is not a count"),
-        (("--table", "M=1,,3,4", "--fp", "1"), "'' in 'M=1,,3,4' is not a count"),
-        (("--table", "M=tp:1,fn:2,fp:3,fp:4", "--fp", "1"), "does not name each of the 4 cells once"),
-        (("--table", "M=tp:1,2,3,4", "--fp", "1"), "does not name each of the 4 cells once"),
+        (("--table", "M=1,2,inf,4", "--fp", "1", "--fn", "1"), "'inf' in 'M=1,2,inf,4' is not a count"),
+        (("--table", "M=1,,3,4", "--fp", "1", "--fn", "1"), "'' in 'M=1,,3,4' is not a count"),
+        (("--table", "M=tp:1,fn:2,fp:3,fp:4", "--fp", "1", "--fn", "1"), "does not name each of the 4 cells once"),
+        (("--table", "M=tp:1,2,3,4", "--fp", "1", "--fn", "1"), "does not name each of the 4 cells once"),
         (M1, "costs are missing; add them, such as --fp 1 --fn 20"),
-        (("--fp", "1"), "there is no classifier; name files of predictions, or type confusion matrices TP,FN,FP,TN"),
-        ((*M1, *M1, "--fp", "1"), "2 classifiers have the name 'M1'; give each a name of its own."),
         (
-            (*M1, "--fp", "1", "--truth", "y"),
+            ("--fp", "1", "--fn", "1"),
+            "there is no classifier; name files of predictions, or type confusion matrices TP,FN,FP,TN",
+        ),
+        ((*M1, *M1, "--fp", "1", "--fn", "1"), "2 classifiers have the name 'M1'; give each a name of its own."),
+        (
+            (*M1, "--fp", "1", "--fn", "1", "--truth", "y"),
             "--truth is for files; name one for each classifier, or leave out",
         ),
-        ((*M1, "--fp", "1", "--threshold", "1"), "--threshold is for files;"),
-        ((*M1, "--fp", "nan"), "'nan' is not a number"),
-        ((*M1, "--fp", "1", "--prevalence", "1"), "'1' is not a prevalence"),
-        ((*M1, "--fp", "1", "--prevalence", "a=0.1,b=0.9"), "two classes have one prevalence;"),
-        ((*M1, "--fp", "1", "--per", "0"), "'0' is not a number of cases; give one above 0, such as 1000."),
-        ((*M1, "--fp", "1", "--iso-cost", "0.1,0.6"), "iso-cost lines depend on the prevalence; add it"),
-        (("--fp", "1", "--prevalence", "0.1", "--iso-cost", "0.1,1.6"), "'0.1,1.6' is not a point; give FPR,TPR"),
-        (("--fp", "1", "--prevalence", "0.1", "--iso-cost", "0.1"), "'0.1' is not a point; give FPR,TPR"),
+        ((*M1, "--fp", "1", "--fn", "1", "--threshold", "1"), "--threshold is for files;"),
+        ((*M1, "--fp", "nan", "--fn", "1"), "'nan' is not a number"),
+        ((*M1, "--fp", "1", "--fn", "1", "--prevalence", "1"), "'1' is not a prevalence"),
+        ((*M1, "--fp", "1", "--fn", "1", "--prevalence", "a=0.1,b=0.9"), "two classes have one prevalence;"),
         (
-            ("--tp", "1", "--prevalence", "0.1", "--iso-cost", "0,1"),
+            (*M1, "--fp", "1", "--fn", "1", "--per", "0"),
+            "'0' is not a number of cases; give one above 0, such as 1000.",
+        ),
+        ((*M1, "--fp", "1", "--fn", "1", "--iso-cost", "0.1,0.6"), "iso-cost lines depend on the prevalence; add it"),
+        (
+            ("--fp", "1", "--fn", "1", "--prevalence", "0.1", "--iso-cost", "0.1,1.6"),
+            "'0.1,1.6' is not a point; give FPR,TPR",
+        ),
+        (("--fp", "1", "--fn", "1", "--prevalence", "0.1", "--iso-cost", "0.1"), "'0.1' is not a point; give FPR,TPR"),
+        (
+            ("--fp", "1", "--fn", "1", "--tp", "1", "--prevalence", "0.1", "--iso-cost", "0,1"),
             "--tp 1.0 --fp 1.0 --fn 1.0 --tn 0.0; expected an error on a positive",
         ),
         ((*M1, "--costs", "c.csv"), "--table is for two classes; leave out either --table or --costs."),
@@ -325,7 +353,10 @@ CELLS = "give TP,FN,FP,TN in this order, such as M1=150,40,60,250, or by name, M
             ("--iso-cost", "0,1", "--costs", "c.csv"),
             "--iso-cost is for two classes; leave out either",
         ),
-        (("--costs", "c.csv", "--fp", "1"), "--costs is for several classes and --fp for two; leave out one of them."),
+        (
+            ("--costs", "c.csv", "--fp", "1", "--fn", "1"),
+            "--costs is for several classes and --fp for two; leave out one of them.",
+        ),
     ],
 )
 def test_invalid_options_are_refused(typed: tuple[str, ...], message: str) -> None:
@@ -340,7 +371,6 @@ def test_invalid_options_are_refused(typed: tuple[str, ...], message: str) -> No
     [
         (("--predicted", "says", "--threshold", "1"), "--threshold is for scores; name their column with --score"),
         (("--score", "risk", "--threshold", "1,2"), "there are 2 thresholds for 1 score;"),
-        ((), "no column to evaluate is named; name scores, --score risk, or labels, --predicted decision."),
         (
             ("--score", "times"),
             "times runs from 1 to 4, so its scores are not probabilities; give one with --threshold.",
@@ -350,7 +380,7 @@ def test_invalid_options_are_refused(typed: tuple[str, ...], message: str) -> No
             ("--score", "risk", "--cross-table", "rows"),
             "--cross-table needs the costs of all classes; add --costs FILE.",
         ),
-        (("--score", "risk", "--group", "site"), "no such option '--group'"),
+        (("--score", "risk", "--group", "site"), "--group has no use in `baserate costs`: each FILE is a classifier"),
         (
             ("--score", "risk", "--table", "people=1,2,3,4", "--prevalence", "0.1"),
             "2 classifiers have the name 'people'",
@@ -358,7 +388,7 @@ def test_invalid_options_are_refused(typed: tuple[str, ...], message: str) -> No
     ],
 )
 def test_invalid_files_are_refused(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
-    result = run("costs", write_people(tmp_path), "--truth", "sick", "--fp", "1", *typed)
+    result = run("costs", write_people(tmp_path), "--truth", "sick", "--fp", "1", "--fn", "1", *typed)
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
@@ -383,7 +413,7 @@ def test_invalid_multiclass_options_are_refused(typed: tuple[str, ...], message:
 
 
 def test_shares_require_rows_of_each_class(tmp_path: Path) -> None:
-    result = run("costs", "--table", "well=0,0,5,5", *M1, "--fn", "2", "--prevalence", "0.1")
+    result = run("costs", "--table", "well=0,0,5,5", *M1, "--fp", "1", "--fn", "2", "--prevalence", "0.1")
     output = (
         "well has no positives that could be given a share; give a sample of all classes, or leave out --prevalence."
     )
@@ -401,16 +431,16 @@ def test_shares_require_rows_of_each_class(tmp_path: Path) -> None:
 def test_errors_name_the_file(tmp_path: Path) -> None:
     path, bad = write_people(tmp_path), tmp_path / "bad.csv"
     bad.write_text("sick,says\n1,1\n0,0\n", encoding="utf-8")
-    result = run("costs", path, bad, *ONE, "--fn", "2")
+    result = run("costs", path, bad, *ONE, "--fp", "1", "--fn", "2")
     assert (result.exit_code, result.stdout) == (2, "")
     assert f"{bad}: there is no column 'risk'" in result.stderr
-    twice = run("costs", "-", "-", *ONE, "--fn", "2", given="sick,risk\n1,0.4\n")
+    twice = run("costs", "-", "-", *ONE, "--fp", "1", "--fn", "2", given="sick,risk\n1,0.4\n")
     assert "stdin can be read once; name a file for every other classifier." in twice.stderr
 
 
 def test_weights_become_masses(tmp_path: Path) -> None:
     path = write_people(tmp_path)
-    (row,) = run_json(path, *ONE, "--weight", "w", "--fn", "3", "--prevalence", "0.1")["rows"]
+    (row,) = run_json(path, *ONE, "--weight", "w", "--fp", "1", "--fn", "3", "--prevalence", "0.1")["rows"]
     counts = shift.reweigh(Counts(**{name: row[name] for name in ("tp", "fn", "fp", "tn")}), prevalence=0.1)
     assert row["value"] == pytest.approx(measure.expected_cost(counts, costs=Costs(fn=3)))
     assert row["tp"] == 3.5  # 0.5 + 1.0 + 2.0 of those at 0.5 or above

@@ -34,7 +34,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "decide-cost": (*ONE, "--rule", "cost", "--fp", "1", "--fn", "20", "--prevalence", "2%", "--n-bootstrap", "200"),
     "decide-require": (*ONE, "--require", "specificity >= 0.6, f1 >= 30%", "--maximize", "sensitivity", *FEW),
     "decide-abstain": (*ONE, "--fp", "1", "--fn", "3", "--abstain-cost", "0.2", *FEW),
-    "decide-coverage": (*ONE, "--coverage", "60%", *FEW),
+    "decide-coverage": (*ONE, "--coverage", "60%", "--fp", "1", "--fn", "1", *FEW),
     "decide-bands": (*ONE, "--bands", "0.2,0.5", "--band-names", "home,ward,theatre"),
     "decide-band-risks": (*ONE, "--band-risks", "10%,0.5", "--group", "sex", "--n-bootstrap", "200"),
     "decide-capacity": (*ONE, "--capacity", "3", *FEW),
@@ -43,8 +43,20 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "decide-fixed": (*ONE, "--threshold", "0.5", "--measures", "sensitivity,f1"),
     "decide-plain": (*ONE, "--rule", "closest", "--no-interval", "--measures", "sensitivity,f1"),
     "decide-folds": (*ONE, *FEW, "--folds", "5"),
-    "decide-folds-abstain": (*ONE, "--fn", "3", "--abstain-cost", "0.2", "--folds", "5", "--n-bootstrap", "0"),
-    "decide-md": (*ONE, "--minimize", "cost", "--fn", "5", *FEW, "--format", "md"),
+    "decide-folds-abstain": (
+        *ONE,
+        "--fp",
+        "1",
+        "--fn",
+        "3",
+        "--abstain-cost",
+        "0.2",
+        "--folds",
+        "5",
+        "--n-bootstrap",
+        "0",
+    ),
+    "decide-md": (*ONE, "--minimize", "cost", "--fp", "1", "--fn", "5", *FEW, "--format", "md"),
 }
 
 
@@ -107,9 +119,9 @@ def test_pages_fit_the_terminal(name: str, tmp_path: Path) -> None:
         (("--threshold", "0.5"), "fixed", 0.5),
         (("--fp", "1", "--fn", "1"), "cost", 0.90),
         (("--fn", "3", "--fp", "1"), "cost", 0.65),
-        (("--minimize", "cost", "--fn", "3"), "best", 0.65),
-        (("--minimize", "expected_cost", "--fn", "3"), "best", 0.65),
-        (("--require", "f1 >= 0.1", "--minimize", "cost", "--fn", "3"), "require", 0.65),
+        (("--minimize", "cost", "--fp", "1", "--fn", "3"), "best", 0.65),
+        (("--minimize", "expected_cost", "--fp", "1", "--fn", "3"), "best", 0.65),
+        (("--require", "f1 >= 0.1", "--minimize", "cost", "--fp", "1", "--fn", "3"), "require", 0.65),
     ],
 )
 def test_published_example_of_twenty_cases(typed: tuple[str, ...], rule: str, at: float) -> None:
@@ -119,7 +131,9 @@ def test_published_example_of_twenty_cases(typed: tuple[str, ...], rule: str, at
 
 
 def test_messages_on_stderr(tmp_path: Path) -> None:
-    output = run("decide", write_people(tmp_path), *ONE, "--fn", "20", "--prevalence", "2%").stderr.splitlines()
+    output = run(
+        "decide", write_people(tmp_path), *ONE, "--fp", "1", "--fn", "20", "--prevalence", "2%"
+    ).stderr.splitlines()
     assert output == [
         "rule = cost, inferred; name it with --rule.",
         "positive = 1, inferred; name it with --positive.",
@@ -270,9 +284,9 @@ def test_bands_are_tidy_json(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_flagging_may_never_be_worth_its_cost(tmp_path: Path) -> None:
     path = write_people(tmp_path)
-    shown = run("decide", path, *ONE, "--abstain-cost", "-1").stdout
+    shown = run("decide", path, *ONE, "--fp", "1", "--fn", "1", "--abstain-cost", "-1").stdout
     assert "Refer everybody (rule: least cost with FP\xa01, FN\xa01, and -1 for a referred case)." in shown
-    shown = run("decide", path, *ONE, "--tp", "5", "--fn", "9", "--abstain-cost", "1", "-q").stdout
+    shown = run("decide", path, *ONE, "--tp", "5", "--fp", "1", "--fn", "9", "--abstain-cost", "1", "-q").stdout
     assert "Pass risk < 0.22 and refer risk ≥ 0.22" in shown
     assert "Flag nobody (rule: least fpr)." in run("decide", path, *ONE, "--minimize", "fpr", "-q").stdout
 
@@ -332,13 +346,16 @@ def test_test_data_have_the_same_positive_class(tmp_path: Path) -> None:
         (("--rule", "fixed"), "the rule fixed needs a threshold: --threshold 0.5."),
         (("--rule", "youden", "--capacity", "3"), "--capacity is for the rule capacity, and the rule is youden"),
         (("--require", "f1 >= 0.1", "--capacity", "3"), "--capacity is for the rule capacity, and the rule is require"),
-        (("--rule", "cost", "--fn", "2", "--maximize", "f1"), "--maximize is for the rule best or require"),
+        (
+            ("--rule", "cost", "--fp", "1", "--fn", "2", "--maximize", "f1"),
+            "--maximize is for the rule best or require",
+        ),
         (("--bands", "0.1", "--fp", "2"), "--fp is for flags, which the rule bands does not set"),
         (("--maximize", "f1", "--minimize", "fpr"), "--maximize and --minimize contradict each other"),
         (("--abstain-cost", "0.1", "--coverage", "80%"), "--abstain-cost and --coverage contradict each other"),
         (("--bands", "0.1", "--band-risks", "0.1"), "contradict each other; give one of them."),
         (("--bands", "0.1", "--band-shares", "0.1"), "--bands and --band-shares contradict each other"),
-        (("--maximize", "cost", "--fn", "2"), "a cost can only be minimized, at stated costs"),
+        (("--maximize", "cost", "--fp", "1", "--fn", "2"), "a cost can only be minimized, at stated costs"),
         (("--minimize", "cost"), "a cost can only be minimized, at stated costs"),
         (("--minimize", "auc"), "auc does not depend on the threshold"),
         (("--maximize", "sensitivvity"), "there is no measure 'sensitivvity'. Did you mean 'sensitivity'"),
@@ -355,6 +372,10 @@ def test_test_data_have_the_same_positive_class(tmp_path: Path) -> None:
             "a number of rows has no meaning at another prevalence; give a share",
         ),
         (("--prevalence", "2"), "'2' is not a prevalence"),
+        (("--coverage", "80%"), "the rule abstain needs costs of errors, too: --fp 1 --fn 20."),
+        (("--abstain-cost", "0.1"), "the rule abstain needs costs of errors, too: --fp 1 --fn 20."),
+        (("--fn", "20"), "--fn is given without --fp; state what both errors cost, such as --fp 1 --fn 20."),
+        (("--tp", "-1"), "--tp is given without --fp and --fn; state what both errors cost"),
         (("--coverage", "1.2"), "'1.2' is not a share of cases to be decided"),
         (("--bands", "0.3,0.1"), "--bands must ascend, each edge once."),
         (("--band-risks", "0.3,0.3"), "--band-risks must ascend, each edge once."),
@@ -364,8 +385,8 @@ def test_test_data_have_the_same_positive_class(tmp_path: Path) -> None:
         (("--bands", "0.1", "--band-names", "a,a"), "--band-names must be 2 different ones"),
         (("--bands", "0.1", "--band-names", "a,"), "'a,' has a band without a name; give each one."),
         (("--threshold", "0.1,0.2"), "'0.1,0.2' are 2 thresholds; several make bands: --bands 0.1,0.2"),
-        (("--fp", "1,2"), "'1,2' are 2 numbers; a cost is one."),
-        (("--fp", "inf"), "'inf' holds an infinite number; give finite ones."),
+        (("--fp", "1,2", "--fn", "1"), "'1,2' are 2 numbers; a cost is one."),
+        (("--fp", "inf", "--fn", "1"), "'inf' holds an infinite number; give finite ones."),
         (("--n-bootstrap", "-1"), "-1 is not in the range"),
         (("--folds", "1"), "1 is not in the range"),
         (
@@ -382,8 +403,8 @@ def test_test_data_have_the_same_positive_class(tmp_path: Path) -> None:
             "--n-bootstrap is for intervals; leave out either --n-bootstrap or --no-interval.",
         ),
         (("--interval", "delong"), "--interval delong makes no interval of sensitivity"),
-        (("--predicted", "says"), "no such option '--predicted'"),
-        (("--cluster", "site"), "no such option '--cluster'"),
+        (("--predicted", "says"), "--predicted has no use in `baserate decide`: labels have no thresholds"),
+        (("--cluster", "site"), "--cluster has no use in `baserate decide`"),
         (("--judge-on", "nothing.csv"), "--judge-on: there is no file nothing.csv"),
     ],
 )
@@ -439,7 +460,7 @@ def test_unusable_rows_exit_with_3(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_installed_program_prints_the_same() -> None:
-    result = run_program("decide", "-", *ONE, "--fn", "20", "--json", given=PEOPLE)
+    result = run_program("decide", "-", *ONE, "--fp", "1", "--fn", "20", "--json", given=PEOPLE)
     assert result.returncode == 0
     assert json.loads(result.stdout)["data"]["policies"]["risk"]["rule"] == "cost"
     assert "stdin · 10 rows" in result.stderr
@@ -450,7 +471,8 @@ def test_written_policy_states_its_origin(tmp_path: Path) -> None:
     typed = (*ONE, "--fp", "1", "--fn", "20", "--prevalence", "2%", "-o", target)
     result = run("decide", path, *typed)
     assert result.exit_code == 0
-    assert f"wrote {target}: Policy(cost); apply it with: baserate apply" in result.stderr
+    cut = Policy.load(target).threshold
+    assert f"wrote {target}: Policy(cost; flag ≥ {cut:.6g}); apply it with: baserate apply" in result.stderr
     policy = Policy.load(target)
     there = shift.reweigh(read.tallies(path, truth="sick", score="risk"), prevalence=0.02)
     assert policy.threshold == decide.cost(Curve(there.tally), Costs(fp=1, fn=20)).threshold
@@ -465,12 +487,16 @@ def test_written_policy_states_its_origin(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("typed", "rule", "settings"),
     [
-        (("--require", "f1 >= 30%", "--minimize", "cost", "--fn", "5"), "require", {"require": ("f1 >= 0.3",)}),
+        (
+            ("--require", "f1 >= 30%", "--minimize", "cost", "--fp", "1", "--fn", "5"),
+            "require",
+            {"require": ("f1 >= 0.3",)},
+        ),
         (("--capacity", "10%"), "capacity", {"share": 0.1}),
         (("--threshold", "inf"), "fixed", {"threshold": float("inf")}),
         (("--maximize", "f1"), "best", {"measure": "f1", "toward": "high"}),
         (("--bands", "0.2,0.5", "--band-names", "home,ward,theatre"), "bands", {"thresholds": (0.2, 0.5)}),
-        (("--fn", "3", "--abstain-cost", "0.2"), "abstain", {"costs": Costs(fn=3), "refer": 0.2}),
+        (("--fp", "1", "--fn", "3", "--abstain-cost", "0.2"), "abstain", {"costs": Costs(fn=3), "refer": 0.2}),
     ],
 )
 def test_every_rule_makes_a_policy(typed: tuple[str, ...], rule: str, settings: dict[str, Any], tmp_path: Path) -> None:
@@ -485,7 +511,9 @@ def test_every_rule_makes_a_policy(typed: tuple[str, ...], rule: str, settings: 
 def test_thresholds_after_a_calibrator_apply_to_raw_scores(tmp_path: Path) -> None:
     path, kept, target = write_people(tmp_path), tmp_path / "map.json", tmp_path / "policy.json"
     assert run("calibrate", path, *ONE, "--with", "logistic", "--n-simulations", "0", "-o", kept).exit_code == 0
-    result = run("decide", path, *ONE, "--calibrator", kept, "--fn", "3", "--n-bootstrap", "0", "-o", target)
+    result = run(
+        "decide", path, *ONE, "--calibrator", kept, "--fp", "1", "--fn", "3", "--n-bootstrap", "0", "-o", target
+    )
     assert result.exit_code == 0
     assert "calibrated by map.json (logistic)" in result.stdout
     assert "the calibrator was fitted to the same rows" in result.stderr
@@ -502,6 +530,8 @@ def test_thresholds_after_a_calibrator_apply_to_raw_scores(tmp_path: Path) -> No
         *ONE,
         "--calibrator",
         kept,
+        "--fp",
+        "1",
         "--fn",
         "3",
         "--n-bootstrap",

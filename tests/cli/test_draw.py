@@ -66,7 +66,7 @@ def test_roc_curve_has_costs_bands_and_labels(tmp_path: Path) -> None:
 
 def test_stated_prevalence_is_in_the_headline(tmp_path: Path) -> None:
     shown = run("draw", "pr", write_people(tmp_path), *ASKED, "--prevalence", "2%", "-o", tmp_path / "pr.svg")
-    assert "prevalence 40.00 % · adjusted to 2% prevalence" in shown.stderr
+    assert "at 2% prevalence (sample: 40%)" in shown.stderr
     rows = simulate(tmp_path, "pr", *ASKED, "--prevalence", "2%", "--no-iso-f1")
     assert parts(rows, "prevalence")[0]["precision"] == pytest.approx(0.02)
     assert not parts(rows, "iso_f1")

@@ -80,7 +80,7 @@ def test_options_reach_the_figure(tmp_path: Path) -> None:
         ]
     )
     assert adjusted != kept
-    marks = numbers(tmp_path, "cost-curve", *rows, "--fn", "9", "--prevalence", "0.1")
+    marks = numbers(tmp_path, "cost-curve", *rows, "--fp", "1", "--fn", "9", "--prevalence", "0.1")
     assert [row["probability_cost"] for row in marks if row["part"] == "mark"] == [0.5]
     there = [row for row in numbers(tmp_path, "prevalence", *rows, "--prevalence", "2%") if row["mark"] == "deployment"]
     assert [row["prevalence"] for row in there] == [0.02, 0.02]
@@ -89,7 +89,7 @@ def test_options_reach_the_figure(tmp_path: Path) -> None:
 def test_a_policy_decides_for_groups(tmp_path: Path) -> None:
     rows = (str(write_people(tmp_path)), "--truth", "sick", "--score", "risk")
     policy = tmp_path / "policy.json"
-    assert run("decide", *rows, "--fn", "3", "--n-bootstrap", "0", "-o", policy).exit_code == 0
+    assert run("decide", *rows, "--fp", "1", "--fn", "3", "--n-bootstrap", "0", "-o", policy).exit_code == 0
     decided = numbers(tmp_path, "groups", *rows, "--group", "site", "--policy", str(policy), "--measures", "flag_rate")
     assert [row["group"] and row["group"]["site"] for row in decided] == [None, "coast", "hill", "north"]  # type: ignore[index]
 

@@ -55,14 +55,14 @@ def test_closed_or_missing_streams_are_no_error(monkeypatch: pytest.MonkeyPatch)
 def test_messages_may_end_with_a_question_mark(tmp_path: Path) -> None:
     output = run("measure", write_people(tmp_path), *ONE, "--treshold", "1").stderr
     assert output == (
-        "baserate: no such option '--treshold'. Did you mean '--threshold'? Try: baserate measure --help\n"
+        "baserate: there is no option --treshold. Did you mean --threshold? Try: baserate measure --help\n"
     )
 
 
 def test_options_after_two_dashes_are_no_commands() -> None:
     result = run("--", "--nope")
     assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
-    assert "no such option" in result.stderr
+    assert "there is no option --nope" in result.stderr
 
 
 def test_unwritable_file_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,10 +23,20 @@ COSTS = ("--fp", "2", "--fn", "1")
 VIEWS: dict[str, tuple[str, ...]] = {
     "equalize": (*BY_SEX, *ODDS, *COSTS, "--within", "0.1"),
     "equalize-within": (*BY_SEX, *ODDS, "--within", "sensitivity=0.1,fpr=20%", "--no-interval"),
-    "equalize-prevalence": (*BY_SEX, "--parity", "equal-opportunity", "--fn", "5", "--prevalence", "f=20%,m=0.3"),
-    "equalize-two": (*ONE, "--group", "sex,site", "--parity", "demographic-parity", "--fn", "2"),
+    "equalize-prevalence": (
+        *BY_SEX,
+        "--parity",
+        "equal-opportunity",
+        "--fp",
+        "1",
+        "--fn",
+        "5",
+        "--prevalence",
+        "f=20%,m=0.3",
+    ),
+    "equalize-two": (*ONE, "--group", "sex,site", "--parity", "demographic-parity", "--fp", "1", "--fn", "2"),
     "equalize-left": (*ONE, "--group", "sex,site", *ODDS, "--otherwise", "refer"),
-    "equalize-labels": ("--truth", "sick", "--predicted", "says", "--group", "sex", *ODDS, "--fn", "3"),
+    "equalize-labels": ("--truth", "sick", "--predicted", "says", "--group", "sex", *ODDS, "--fp", "1", "--fn", "3"),
     "equalize-nobody": (*BY_SEX, *ODDS, *COSTS),
     "equalize-free": (*BY_SEX, "--parity", "tnr_parity", "--within", "inf", "--level", "80%"),
     "equalize-md": (*BY_SEX, *ODDS, "--within", "0.2", "--format", "md"),
@@ -130,10 +140,11 @@ def test_prevalence_is_common_or_by_group(tmp_path: Path) -> None:
 
 def test_policy_is_written_and_reported(tmp_path: Path) -> None:
     path, policy = write_people(tmp_path), tmp_path / "policy.json"
-    typed = (*BY_SEX, *ODDS, "--within", "0.1")
+    typed = (*BY_SEX, *ODDS, "--within", "0.1", "--fp", "1", "--fn", "1")
     result = run("equalize", path, *typed, "-o", policy)
     assert result.exit_code == 0
-    assert f"wrote {policy}: Policy(equalized; 2 groups by sex; needs group and id)" in result.stderr
+    assert "Policy(equalized; 2 groups by sex: f flag " in result.stderr
+    assert f"wrote {policy}: {Policy.load(policy)!r}; apply it with" in result.stderr
     assert f"baserate apply {policy} FILE --id COLUMN -o OUT" in result.stderr
     t = read.tallies(path, truth="sick", score="risk", group="sex")
     assert Policy.load(policy) == fairness.optimal_policy(t, Goal("equalized-odds", within=0.1))
@@ -143,8 +154,18 @@ def test_policy_is_written_and_reported(tmp_path: Path) -> None:
     assert "rule: least cost with FP 1, FN 1 that keeps equalized-odds within 0.1" in shown
 
 
+def test_costs_that_were_not_stated_are_noted(tmp_path: Path) -> None:
+    path, policy = write_people(tmp_path), tmp_path / "policy.json"
+    result = run("equalize", path, *BY_SEX, *ODDS, "-o", policy)
+    assert "note: no costs were stated, so a false positive and a false negative cost 1 each" in result.stderr
+    assert fairness.NO_COSTS_NOTE in Policy.load(policy).notes
+    stated = run("equalize", path, *BY_SEX, *ODDS, "--fp", "1", "--fn", "1")
+    assert "no costs were stated" not in stated.stderr
+    assert stated.stdout == result.stdout
+
+
 def test_messages_on_stderr(tmp_path: Path) -> None:
-    result = run("equalize", write_people(tmp_path), *BY_SEX, *ODDS, "--fp", "9")
+    result = run("equalize", write_people(tmp_path), *BY_SEX, *ODDS, "--fp", "9", "--fn", "1")
     assert (
         "note: the parity was fitted to these rows and does not hold exactly on others; cross-validate" in result.stderr
     )
@@ -152,7 +173,7 @@ def test_messages_on_stderr(tmp_path: Path) -> None:
     assert "This is not legal advice." in " ".join(result.stdout.split())
     assert "fair" not in (result.stdout + result.stderr).lower()
     line = run("equalize", write_people(tmp_path), *BY_SEX, *ODDS, "--prevalence", "f=2%,m=3%", "--json").stderr
-    assert "prevalence 40.00 % · adjusted to f 2%, m 3% prevalence" in line
+    assert "at f 2%, m 3% prevalence (sample: 40%)" in line
 
 
 @pytest.mark.slow
@@ -188,7 +209,7 @@ def test_exit_codes(tmp_path: Path) -> None:
         ((*BY_SEX, *ODDS, "--within", "=0.2"), 2, "'0.2' has no name"),
         ((*BY_SEX, *ODDS, "--prevalence", "f=2"), 2, "'2' is not a prevalence"),
         ((*BY_SEX, *ODDS, "--prevalence", "x=2%"), 3, "the group 'x', which is not in the data. Groups are: f, m."),
-        ((*BY_SEX, *ODDS, "--fp", "-1"), 2, "an error costs less than a correct decision"),
+        ((*BY_SEX, *ODDS, "--fp", "-1", "--fn", "1"), 2, "an error costs less than a correct decision"),
         ((*BY_SEX, *ODDS, "--deterministic", "--blind"), 2, "--deterministic and --blind are two ways to choose"),
         ((*BY_SEX, *ODDS, "--crossing", "--reversal"), 2, "--crossing and --reversal are two ways to choose"),
         ((*BY_SEX, *ODDS, "--favor", "f"), 2, "--favor needs the favorable action"),

@@ -72,7 +72,7 @@ def test_each_option_chooses_its_policy(name: str, crossing_groups: Path) -> Non
 
 @pytest.mark.parametrize("name", take_in_tiers(["deterministic", "blind", "crossing", "reject"], 2))
 def test_cost_above_the_optimum_is_stated(name: str, crossing_groups: Path) -> None:
-    typed = (crossing_groups, *TYPED, *WAYS[name], "--fp", "3")
+    typed = (crossing_groups, *TYPED, *WAYS[name], "--fp", "3", "--fn", "1")
     output = run_json(*typed)["data"]
     page = " ".join(run("equalize", *typed, "-q").stdout.split())
     above = output["cost"] - output["least"]

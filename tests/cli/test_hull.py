@@ -26,7 +26,7 @@ DUE = ("--fp", "1", "--fn", "5", "--prevalence", "10%")
 VIEWS: dict[str, tuple[str, ...]] = {
     "hull": TWO,
     "hull-labels": (*TWO, "--predicted", "says", "--prevalence", "0.1"),
-    "hull-priced": (*TWO, "--fn", "5"),
+    "hull-priced": (*TWO, "--fp", "1", "--fn", "5"),
     "hull-due": (*TWO, *DUE, "--fpr", "0.1"),
     "hull-md": (*TWO, *DUE, "--tpr", "60%", "--format", "md"),
     "hull-ratios": (*TWO, "--ratios", "--level", "0.9"),
@@ -124,11 +124,11 @@ def test_reversal_is_offered_and_applied(tmp_path: Path) -> None:
     assert "with a true positive rate of 0.7600: flag C < 1." in " ".join(scored.split())
 
 
-@pytest.mark.parametrize("typed", [("--fn", "5"), ("--fp", "3"), ("--fp", "0"), ("--tp", "-4", "--tn", "0.5")])
+@pytest.mark.parametrize("typed", ["--fp 1 --fn 5", "--fp 3 --fn 1", "--fp 0 --fn 1", "--fp 1 --fn 1 --tp -4 --tn 0.5"])
 @pytest.mark.parametrize("prevalence", take_in_tiers([0.02, 0.4, 0.9]))
-def test_best_vertex_has_the_least_cost(typed: tuple[str, ...], prevalence: float, tmp_path: Path) -> None:
+def test_best_vertex_has_the_least_cost(typed: str, prevalence: float, tmp_path: Path) -> None:
     path = write_people(tmp_path)
-    at = run_json(path, *TWO, *typed, "--prevalence", prevalence)["data"]["at"]
+    at = run_json(path, *TWO, *typed.split(), "--prevalence", prevalence)["data"]["at"]
     costs = Costs(**{name: at[name] for name in ("fp", "fn", "tp", "tn")})
     tallies = read.tallies(path, truth="sick", score=["risk", "old"])
     every = []
@@ -266,7 +266,7 @@ def test_too_few_rows_for_held_out_folds() -> None:
         (("--fpr", "0.1", "--tpr", "0.5"), "--fpr and --tpr both determine the mixture; give one of them."),
         (("--ratios", "--combine"), "--ratios and --combine give different tables; leave out one of them."),
         (("--level", "0.9"), "--level is for likelihood ratios; add --ratios, or leave it out."),
-        (("--ratios", "--fn", "2"), "--fn has no use beside --ratios; leave out one of them."),
+        (("--ratios", "--fp", "1", "--fn", "2"), "--fp has no use beside --ratios; leave out one of them."),
         (("--ratios", "--fpr", "0"), "--fpr has no use beside --ratios; leave out one of them."),
         (("--ratios", "--reverse"), "--reverse has no use beside --ratios; leave out one of them."),
         (("--combine", "--prevalence", "0.1"), "--prevalence has no use beside --combine; leave out one of them."),
@@ -276,8 +276,11 @@ def test_too_few_rows_for_held_out_folds() -> None:
         (("--combine", "--score", "old", "--score", "w"), "--combine takes two scores, not 3; name two"),
         (("--combine", "--score", "ri*"), "--combine takes two scores, not 1; name two"),
         (("--combine", "--predicted", "says"), "--predicted has no use beside --combine, which takes two scores"),
-        (("--fp", "0"), "one kind of error costs nothing, so that the prevalence changes nothing; add --prevalence"),
-        (("--fn", "-3"), "--tp 0.0 --fp 1.0 --fn -3.0 --tn 0.0; expected errors to cost more"),
+        (
+            ("--fp", "0", "--fn", "1"),
+            "one kind of error costs nothing, so that the prevalence changes nothing; add --prevalence",
+        ),
+        (("--fp", "1", "--fn", "-3"), "--tp 0.0 --fp 1.0 --fn -3.0 --tn 0.0; expected errors to cost more"),
         (("--fp", "0", "--fn", "0", "--prevalence", "0.1"), "expected errors to cost more"),
         (("--fpr", "1.2"), "'1.2' is not a rate; give a number from 0 to 1, such as 0.1 or 10%"),
         (("--prevalence", "1"), "'1' is not a prevalence"),

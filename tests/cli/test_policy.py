@@ -167,7 +167,7 @@ def test_unsupported_options_are_refused(name: str, typed: tuple[str, ...], word
 def test_former_policy_command_is_explained(tmp_path: Path) -> None:
     result = run("policy", "show", save_policy(tmp_path, "cost"))
     assert result.exit_code == 2
-    assert "there is no command 'policy'. Did you mean show or export?" in result.stderr
+    assert "there is no command 'policy'. Did you mean `baserate decide` or `baserate show` or" in result.stderr
 
 
 BROKEN: dict[str, Callable[[str], str]] = {
@@ -218,7 +218,7 @@ def test_policy_is_refused_as_a_calibrator(tmp_path: Path) -> None:
     binary_calibrator(FORMS["rarer"]).save(tmp_path / "map.json")
     result = run("check", write_people(tmp_path), "--policy", tmp_path / "map.json", "--require", "auc >= 0.5")
     assert result.exit_code == 3
-    assert f"{tmp_path / 'map.json'} contains a calibrator, not a policy; `baserate export` writes" in result.stderr
+    assert f"{tmp_path / 'map.json'} is a calibrator, not a policy; name a file that contains a policy" in result.stderr
 
 
 def test_plans_reports_and_tallies_are_shown(tmp_path: Path) -> None:

@@ -41,8 +41,8 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "reliability-groups": (*ONE, "--group", "site", *QUICK),
     "reliability-md": (*ONE, "--format", "md", *QUICK),
     "reliability-plain": (*ONE, "--n-simulations", "0", "--level", "0.9", "-q"),
-    "reliability-derived": (*ONE, "--prevalence", "derived", *QUICK),
-    "reliability-given-80": (*ONE, "--prevalence", "0.5", *QUICK),
+    "reliability-derived": (*ONE, "--sample-prevalence", "derived", *QUICK),
+    "reliability-given-80": (*ONE, "--sample-prevalence", "0.5", *QUICK),
     **{f"reliability-{what}": (*ONE, "--curve", what, "-q") for what in CURVES},
     "reliability-confidence": (*ONE, "--curve", "lowess", "--band", "confidence", "--points", "6", "-q"),
     "reliability-curve-groups": (*ONE, "--curve", "binned", "--by", "mass", "--bins", "4", "--group", "site", "-q"),
@@ -131,7 +131,14 @@ def test_verdict_states_the_prevalence(tmp_path: Path) -> None:
 def test_observed_equals_expected_after_adjustment(prevalence: str, tmp_path: Path) -> None:
     rows = read(
         run(
-            "reliability", write_screening(tmp_path), *ONE, "--prevalence", prevalence, "--n-simulations", "0", "--json"
+            "reliability",
+            write_screening(tmp_path),
+            *ONE,
+            "--sample-prevalence",
+            prevalence,
+            "--n-simulations",
+            "0",
+            "--json",
         )
     )["rows"]
     before, after = (row for row in rows if row["measure"] == "observed_expected")
@@ -217,7 +224,7 @@ def write_rows(folder: Path, rows: str) -> Path:
 )
 def test_degenerate_data_are_assessed_as_far_as_possible(rows: str, message: str, tmp_path: Path) -> None:
     path = write_rows(tmp_path, rows)
-    for more in ((), ("--prevalence", "derived"), ("--n-simulations", "0")):
+    for more in ((), ("--sample-prevalence", "derived"), ("--n-simulations", "0")):
         result = run("reliability", path, *ONE, "--n-simulations", "20", *more)
         assert result.exit_code == 0, result.stderr
         assert message in result.stdout
@@ -238,8 +245,8 @@ def test_scores_outside_0_to_1_are_counted(more: tuple[str, ...], tmp_path: Path
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        ((*ONE, "--prevalence", "1.5"), "'1.5' is not a prevalence; expected"),
-        ((*ONE, "--prevalence", "often"), "'often' is not a prevalence"),
+        ((*ONE, "--sample-prevalence", "1.5"), "'1.5' is not a prevalence; expected"),
+        ((*ONE, "--sample-prevalence", "often"), "'often' is not a prevalence"),
         (("--truth", "sick", "--predicted", "says"), "labels are not probabilities; instead of --predicted give"),
         ((*ONE, "--predicted", "says"), "labels are not probabilities"),
         (("--truth", "sick"), "name the columns of probabilities with one of them."),
@@ -253,7 +260,7 @@ def test_scores_outside_0_to_1_are_counted(more: tuple[str, ...], tmp_path: Path
             "--n-simulations is for numbers and tests; leave it out, or leave out --curve.",
         ),
         ((*ONE, "--curve", "binned", "--fitted"), "--fitted is for numbers and tests"),
-        ((*ONE, "--curve", "lowess", "--prevalence", "0.1"), "--prevalence is for numbers and tests"),
+        ((*ONE, "--curve", "lowess", "--sample-prevalence", "0.1"), "--sample-prevalence is for numbers and tests"),
         ((*ONE, "--curve", "lowess", "--bins", "5"), "are for bins, and lowess curves have none; leave them out."),
         ((*ONE, "--curve", "isotonic", "--by", "mass"), "are for bins, and isotonic curves have none"),
         ((*ONE, "--curve", "binned", "--seed", "0"), "--seed is for simulated bands, of --curve isotonic or"),

@@ -138,7 +138,7 @@ def test_flags_change_a_plan(tmp_path: Path) -> None:
     )
     plan.save(saved)
     assert plan_of("--plan", str(saved)) == plan
-    assert plan_of("--plan", str(saved), "--fn", "5") == replace(plan, costs=Costs(fp=1, fn=5))
+    assert plan_of("--plan", str(saved), "--fp", "1", "--fn", "5") == replace(plan, costs=Costs(fp=1, fn=5))
     assert plan_of("--plan", str(saved), "--rule", "cost") == replace(plan, threshold=None, rule="cost")
     assert plan_of("--plan", str(saved), "--score", "old", "--seed", "0") == replace(plan, score=("old",))
     assert plan_of("new.csv", "--plan", str(saved)) == replace(plan, files=("new.csv",))
@@ -241,7 +241,8 @@ def test_stdin_and_separate_samples(tmp_path: Path) -> None:
     output = run("report", path, other, "--apart", *ONE, "--threshold", "0.5").stdout
     assert "at the prevalence of each sample" in output
     assert "of 1000 people" in output
-    assert "\npeople − later\n  auc " in output
+    assert "\npeople − later, in each sample:\n" in output
+    assert "\n  auc " in text_after(output, "people − later")
     assert "baserate report" in text_after(output, "\nNext\n")
     assert "baserate decide" not in text_after(output, "\nNext\n")
 
@@ -362,7 +363,8 @@ def test_damaged_files_do_not_fit(tmp_path: Path) -> None:
 def test_schemas_cover_every_field() -> None:
     assert {*SCHEMAS["plan"]["properties"]} == {"kind", "schema_version", *(each.name for each in fields(Plan))}
     row = SCHEMAS["report"]["$defs"]["row"]
-    later = {"p_adjusted", "p_is_bound"}  # which files of early releases lack
+    # Which files of early releases lack.
+    later = {"p_adjusted", "p_is_bound", "model_value", "other_value", "other_threshold"}
     assert {*row["properties"]} == {*row["required"], *later} == {*COLUMNS}
 
 

@@ -32,7 +32,7 @@ TWO = (*ONE, "--score", "old")
 VERBS: dict[str, tuple[tuple[str, ...], str]] = {
     "measure": (("measure", "FILE", *ONE), "--measures"),
     "measure without intervals": (("measure", "FILE", *ONE, "--no-interval"), "--measures"),
-    "compare": (("compare", "FILE", *TWO), "--measure"),
+    "compare": (("compare", "FILE", *TWO), "--measures"),
     "groups": (("groups", "FILE", *ONE, "--group", "sex", "--n-permutations", "20"), "--measures"),
     "shift": (("shift", "FILE", *ONE, "--prevalence", "0.1"), "--measures"),
     "decide": (("decide", "FILE", *ONE, "--n-bootstrap", "0"), "--measures"),
@@ -81,7 +81,8 @@ def test_settings_are_applied_and_stated(verb: str, name: str, tmp_path: Path) -
 
 def test_compare_uses_the_stated_costs(tmp_path: Path) -> None:
     file = write_people(tmp_path)
-    (row,) = run_json(*command_line("compare", "expected_cost", file), "--fp", "1", "--fn", "20")["rows"]
+    options = ("--fp", "1", "--fn", "20", "--threshold", "0.5")
+    (row,) = run_json(*command_line("compare", "expected_cost", file), *options)["rows"]
     table = read.rows(file, truth="sick", score=["risk", "old"])
     for model, value in (("risk", row["value"]), ("old", row["other_value"])):
         flagged = table.score[model] >= 0.5
@@ -91,7 +92,7 @@ def test_compare_uses_the_stated_costs(tmp_path: Path) -> None:
 
 def test_unused_settings_are_refused(tmp_path: Path) -> None:
     file = write_people(tmp_path)
-    one = run_json(*command_line("measure", "expected_cost", file), "--fn", "3", "--tp", "-2")["rows"][-1]
+    one = run_json(*command_line("measure", "expected_cost", file), "--fp", "1", "--fn", "3", "--tp", "-2")["rows"][-1]
     cells = {row["measure"]: row["value"] for row in run_json(*command_line("measure", "accuracy", file))["rows"]}
     paid = 3 * cells["fn"] + cells["fp"] - 2 * cells["tp"]
     assert one["value"] == pytest.approx(paid / sum(cells[name] for name in ("tp", "fp", "fn", "tn")))
@@ -101,8 +102,8 @@ def test_unused_settings_are_refused(tmp_path: Path) -> None:
         assert "none of the measures depends on --net-benefit-at; leave it out." in result.stderr
     result = run(*command_line("decide", "accuracy", file), "--beta", "2")
     assert "no named measure depends on --beta" in result.stderr
-    result = run(*command_line("measure", "all", file), "--fn", "2")
-    assert "--fn is for measures that are named" in result.stderr
+    result = run(*command_line("measure", "all", file), "--fp", "1", "--fn", "2")
+    assert "--fp is for measures that are named" in result.stderr
 
 
 def test_beta_defaults_to_1(tmp_path: Path) -> None:
@@ -224,7 +225,7 @@ def test_several_classes_take_costs_from_a_file(tmp_path: Path) -> None:
     result = run(*query)
     assert result.exit_code == 2
     assert "expected_cost needs a cost matrix; give it, with truth in rows: --costs costs.csv" in result.stderr
-    result = run(*query, "--fn", "3")
+    result = run(*query, "--fp", "1", "--fn", "3")
     assert "are for two classes; of several, name a file" in result.stderr
 
 

@@ -279,7 +279,11 @@ def test_cross_table_is_accepted(tmp_path: Path) -> None:
             2,
             "--interval delong makes no interval of f1",
         ),
-        (("--prevalence", "0.1", "--cluster", "site"), 2, "no such option '--cluster'"),
+        (
+            ("--prevalence", "0.1", "--cluster", "site"),
+            2,
+            "--cluster has no use in `baserate shift`: intervals take rows as independent",
+        ),
         (("--prevalence", "0.1", "--score", "nothing"), 2, "there is no column 'nothing'"),
     ],
 )

@@ -9,7 +9,20 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from baserate import Counts, Curve, Cut, OptionError, Policy, RandomizedCut, decide, infer, measure, read, shift
+from baserate import (
+    Counts,
+    Curve,
+    Cut,
+    OptionError,
+    Policy,
+    RandomizedCut,
+    UnknownNameError,
+    decide,
+    infer,
+    measure,
+    read,
+    shift,
+)
 from baserate._tally import Tallies
 from baserate.infer import IntervalOptions
 from baserate.measure import MEASURES, describe
@@ -44,7 +57,7 @@ def table(tp: int, fp: int, fn: int, tn: int, times: int = 1) -> Tallies:
 
 
 def check_one(tallies: Tallies, require: Any, policy: Policy = AT_HALF, **more: Any) -> dict[str, Any]:  # noqa: ANN401
-    [row] = decide.check(tallies, policy, require, **more).rows()
+    [row] = decide.check(tallies, require, policy, **more).rows()
     return row
 
 
@@ -148,7 +161,7 @@ def test_no_number_of_rows_decides_a_value_at_the_bound() -> None:
 
 
 def test_undefined_measures_do_not_hold() -> None:
-    result = decide.check(table(0, 0, 3, 5), AT_HALF, "precision >= 0, precision <= 1, npv >= 0")
+    result = decide.check(table(0, 0, 3, 5), "precision >= 0, precision <= 1, npv >= 0", AT_HALF)
     rows = result.rows()
     assert [row["holds"] for row in rows] == [False, False, True]
     assert rows[0]["why"] == "nothing is flagged"
@@ -160,7 +173,7 @@ def test_undefined_measures_do_not_hold() -> None:
 def test_any_measure_may_be_required() -> None:
     tallies = read_tallies(columns(400))
     wanted = [f"{name} >= 0" for name, each in MEASURES.items() if describe(each).best]
-    result = decide.check(tallies, AT_HALF, wanted, on="estimate")
+    result = decide.check(tallies, wanted, AT_HALF, on="estimate")
     read_results(result.to_json())
     for row in result.rows():
         noun = (
@@ -173,12 +186,12 @@ def test_any_measure_may_be_required() -> None:
 
 def test_each_group_is_checked() -> None:
     tallies = read_tallies(columns(400), group=["sex", "site"])
-    everybody = decide.check(tallies, BY_SEX, "sensitivity >= 0.5")
+    everybody = decide.check(tallies, "sensitivity >= 0.5", BY_SEX)
     assert [row["group"] for row in everybody.rows()] == [None]
-    finest = decide.check(tallies, BY_SEX, "sensitivity >= 0.5, auc >= 0.5", each_group=True)
+    finest = decide.check(tallies, "sensitivity >= 0.5, auc >= 0.5", BY_SEX, each_group=True)
     assert len(finest.rows()) == 2 * (1 + 4)
     read_results(finest.to_json())
-    by_site = decide.check(tallies, BY_SEX, "sensitivity >= 0.5, auc >= 0.5", each_group=["site"]).rows()
+    by_site = decide.check(tallies, "sensitivity >= 0.5, auc >= 0.5", BY_SEX, each_group=["site"]).rows()
     assert [row["group"] for row in by_site] == [None, {"site": "north"}, {"site": "south"}] * 2
     north = read_tallies(
         {name: column[np.array(columns(400)["site"]) == "north"] for name, column in columns(400).items()}, group="sex"
@@ -188,15 +201,15 @@ def test_each_group_is_checked() -> None:
         assert by_site[at] == alone | {"group": {"site": "north"}}
     assert finest.data["holds"] == all(row["holds"] for row in finest.rows())
     with pytest.raises(OptionError, match="read without groups"):
-        decide.check(read_tallies(columns(40)), AT_HALF, "auc >= 0.5", each_group=True)
+        decide.check(read_tallies(columns(40)), "auc >= 0.5", AT_HALF, each_group=True)
     with pytest.raises(OptionError, match="groups by age are needed"):
-        decide.check(tallies, BY_SEX, "auc >= 0.5", each_group=["age"])
+        decide.check(tallies, "auc >= 0.5", BY_SEX, each_group=["age"])
 
 
 def test_one_failing_group_fails_the_check() -> None:
     given = columns(400)
     given["risk"] = np.where(given["sex"] == "f", 1 - given["risk"], given["risk"])
-    result = decide.check(read_tallies(given, group="sex"), AT_HALF, "auc >= 0.3", each_group=True)
+    result = decide.check(read_tallies(given, group="sex"), "auc >= 0.3", AT_HALF, each_group=True)
     assert {(row["group"] or {}).get("sex"): row["verdict"] for row in result.rows()} == {
         None: "holds",
         "f": "fails",
@@ -219,7 +232,7 @@ def test_each_model_has_its_own_policy() -> None:
     given = columns(400) | {"old": columns(400)["risk"] ** 2}
     tallies = read_tallies(given, score=["risk", "old"])
     lower = Policy(by_group={(): Cut((0.25,))}, otherwise="refuse")
-    rows = decide.check(tallies, {"old": lower, "risk": AT_HALF}, "sensitivity >= 0.5").rows()
+    rows = decide.check(tallies, "sensitivity >= 0.5", {"old": lower, "risk": AT_HALF}).rows()
     assert [row["model"] for row in rows] == ["risk", "old"]
     assert rows[0]["value"] == rows[1]["value"]
 
@@ -240,7 +253,7 @@ def test_scale_of_weights_does_not_matter() -> None:
 def test_results_store_the_request_and_the_same_data_note() -> None:
     tallies = read_tallies(columns(400))
     result = decide.check(
-        tallies, decide.youden(Curve(tallies.tally)), "auc >= 0.5", interval=IntervalOptions(level=0.9)
+        tallies, "auc >= 0.5", decide.youden(Curve(tallies.tally)), interval=IntervalOptions(level=0.9)
     )
     assert result.data["same"] == ["risk"]
     assert any("chosen on these rows" in note for note in result.data["notes"])
@@ -256,11 +269,11 @@ def test_check_errors() -> None:
     with pytest.raises(
         OptionError, match="a policy of low, middle, high has no confusion matrix, so sensitivity is undefined"
     ):
-        decide.check(tallies, bands, "auc >= 0.5, sensitivity >= 0.9")
+        decide.check(tallies, "auc >= 0.5, sensitivity >= 0.9", bands)
     with pytest.raises(OptionError, match="there is no requirement"):
-        decide.check(tallies, AT_HALF, [])
+        decide.check(tallies, [], AT_HALF)
     with pytest.raises(OptionError, match="on is 'hunch'; expected 'bound' or 'estimate'"):
-        decide.check(tallies, AT_HALF, "auc >= 0.5", on="hunch")  # type: ignore[call-overload]
+        decide.check(tallies, "auc >= 0.5", AT_HALF, on="hunch")  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize(
@@ -292,20 +305,20 @@ def test_a_measure_with_options_may_be_required() -> None:
 
 @pytest.mark.parametrize("require", ["sensitivity >= 0.95", "sensitivity >= 0.99, specificity >= 0.5", "fpr <= 0.001"])
 def test_an_assertion_fails_where_a_requirement_fails_or_is_undecided(require: str) -> None:
-    result = decide.check(table(80, 10, 20, 90), AT_HALF, require)
+    result = decide.check(table(80, 10, 20, 90), require, AT_HALF)
     assert result.data["holds"] is False
     with pytest.raises(AssertionError):
         assert result
 
 
 def test_an_assertion_passes_where_every_requirement_holds() -> None:
-    result = decide.check(table(80, 10, 20, 90), AT_HALF, "sensitivity >= 0.5, specificity >= 0.5")
+    result = decide.check(table(80, 10, 20, 90), "sensitivity >= 0.5, specificity >= 0.5", AT_HALF)
     assert result
     assert bool(result) is result.data["holds"] is True
 
 
 def test_an_assertion_fails_for_undefined_measures() -> None:
-    result = decide.check(read_tallies({"sick": [0, 0, 1], "risk": [0.1, 0.2, 0.3]}), AT_HALF, "precision >= 0.1")
+    result = decide.check(read_tallies({"sick": [0, 0, 1], "risk": [0.1, 0.2, 0.3]}), "precision >= 0.1", AT_HALF)
     assert result.rows()[0]["value"] is None
     assert not result
 
@@ -313,5 +326,27 @@ def test_an_assertion_fails_for_undefined_measures() -> None:
 def test_an_assertion_fails_where_one_group_fails() -> None:
     rows = {"sick": [1, 1, 0, 0] * 100, "risk": [0.9, 0.1, 0.2, 0.1] * 100, "sex": ["f", "m", "f", "m"] * 100}
     of_all = read_tallies(rows, group="sex")
-    assert decide.check(of_all, AT_HALF, "sensitivity >= 0.4")
-    assert not decide.check(of_all, AT_HALF, "sensitivity >= 0.4", each_group=True)
+    assert decide.check(of_all, "sensitivity >= 0.4", AT_HALF)
+    assert not decide.check(of_all, "sensitivity >= 0.4", AT_HALF, each_group=True)
+
+
+def test_a_threshold_and_a_prevalence_do_as_well() -> None:
+    people = columns(400)
+    tallies = read_tallies(people)
+    requirements = "precision >= 0.2, sensitivity >= 0.5"
+    options: dict[str, Any] = {"threshold": 0.5, "prevalence": "10%"}
+    results = decide.check(people["sick"], people["risk"], requirements, **options)
+    expected = decide.check(shift.reweigh(tallies, prevalence=0.1), requirements, AT_HALF)
+    assert results.rows() == expected.rows()
+    decisions: list[dict[str, Any]] = [{}, {"threshold": 0.5, "policy": AT_HALF}]
+    for decision in decisions:
+        with pytest.raises(OptionError, match=r"policy .* a threshold; expected one of them"):
+            decide.check(tallies, requirements, **decision)
+
+
+def test_a_summary_takes_the_name_of_a_rule() -> None:
+    people = columns(400)
+    results = decide.summary(people["sick"], people["risk"], "top-left", validation=0)
+    assert results.rows() == decide.summary(people["sick"], people["risk"], decide.closest, validation=0).rows()
+    with pytest.raises(UnknownNameError, match=r"no rule 'yuden'\. Did you mean 'youden'"):
+        decide.summary(people["sick"], people["risk"], "yuden")

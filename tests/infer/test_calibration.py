@@ -128,7 +128,7 @@ def test_bins_of_equal_mass_do_not_depend_on_the_unit_of_weights(unit: float) ->
 def test_invalid_prevalences_raise(prevalence: Any, message: str) -> None:  # noqa: ANN401
     table = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}
     with pytest.raises(OptionError, match=f"prevalence is {message}; expected a prevalence"):
-        infer.calibration_summary(read.tallies(table, truth="sick", score="risk"), prevalence=prevalence)
+        infer.calibration_summary(read.tallies(table, truth="sick", score="risk"), sample_prevalence=prevalence)
 
 
 REASONS = [
@@ -560,7 +560,7 @@ def test_calibration_summary_before_and_after_calibration() -> None:
     t = tally(TABLE["sick"], TABLE["risk"])
     for prevalence in (0.3, "derived"):
         result = infer.calibration_summary(
-            tallies, options=infer.CalibrationOptions(n_simulations=0), prevalence=prevalence
+            tallies, options=infer.CalibrationOptions(n_simulations=0), sample_prevalence=prevalence
         )
         at = infer.derived_prevalence(t).value if prevalence == "derived" else 0.3
         after = {row["measure"]: row for row in result.rows() if row["adjusted"] is not None and not row["top"]}
@@ -587,8 +587,8 @@ def test_calibration_summary_of_many_classes() -> None:
     assert value == pytest.approx(measure.ece(tally(y == 1, p[:, 1])))
     (value,) = (row["value"] for row in result if row["top"] and row["measure"] == "ece")
     assert value == pytest.approx(measure.ece(tally(p.argmax(axis=1) == y, p.max(axis=1))))
-    with pytest.raises(OptionError, match="a prevalence requires two classes"):
-        infer.calibration_summary(classes, prevalence=0.5)
+    with pytest.raises(OptionError, match="sample_prevalence requires two classes"):
+        infer.calibration_summary(classes, sample_prevalence=0.5)
     curves = infer.calibration_curves(classes)
     assert sum(curves.columns["mass"]) == 4 * 90
 
@@ -689,7 +689,7 @@ def test_calibration_of_a_single_class() -> None:
     result = infer.calibration_summary(
         read.tallies({"y": [0] * 5, "p": t.score}, truth="y", score="p", positive=1),
         options=QUICK,
-        prevalence="derived",
+        sample_prevalence="derived",
     )
     assert {row["adjusted"] for row in result.rows()} == {None}
 
@@ -748,6 +748,27 @@ def test_null_reference_of_an_infinite_distance_with_pooled_scores(monkeypatch: 
     )
     assert result.value == inf
     assert result.high < inf
+
+
+@pytest.mark.parametrize("options", [{}, {"by": "mass"}, {"bins": 7}, {"bins": [0, 0.001, 0.01, 0.5, 1]}])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_pooling_keeps_the_sums_of_bins(options: dict[str, Any], *, weighted: bool) -> None:
+    rng = np.random.default_rng(3)
+    p = rng.beta(0.2, 9, 20_000)  # most rows in the first bin
+    t = tally(rng.random(20_000) < p, p, weight=rng.uniform(0.5, 2, 20_000) if weighted else None)
+    measures = [partial(each, **options) for each in (measure.ece, measure.mce, measure.rmsce_debiased)]
+    result = pool_neighbors(t, measures)
+    assert 256 < len(result.score) < 600
+    assert [each(result) for each in measures] == pytest.approx([each(t) for each in measures], rel=1e-9)
+
+
+def test_null_references_of_bins_equal_those_of_single_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    t = make_calibrated_tally(1, 10_000)
+    pooled = infer.null_reference("ece", t, n_simulations=2000)
+    monkeypatch.setattr("baserate.infer._bootstrap.N_BUCKETS", 10**6)
+    single = infer.null_reference("ece", t, n_simulations=2000, seed=1)
+    assert pooled.typical == pytest.approx(single.typical, rel=0.03)  # 4 standard errors
+    assert pooled.high == pytest.approx(single.high, rel=0.05)
 
 
 def test_adjacent_scores_are_pooled() -> None:

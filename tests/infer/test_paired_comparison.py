@@ -586,8 +586,11 @@ def test_labels_are_compared_only_by_tables() -> None:
 
 
 def test_comparisons_of_other_types_raise() -> None:
-    with pytest.raises(OptionError, match="dict is not Rows"):
-        compare({})  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="needs the name of the column of labels"):
+        compare({})
+    rows = sample()
+    with pytest.raises(OptionError, match="takes Rows, not Tally"):
+        compare(Tally.of_rows(rows.truth, rows.score["new"]))  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize(

@@ -248,7 +248,7 @@ def test_losses_of_a_single_row_have_no_interval() -> None:
 def test_invalid_and_undefined_comparisons() -> None:
     assert isnan(compare_unpaired(Tally.from_counts([], [[], []]), sample(1), measure="sensitivity").p)
     a = sample(1)
-    with pytest.raises(OptionError, match="is not a tally"):
+    with pytest.raises(OptionError, match="needs labels and scores"):
         compare_unpaired(a, [1, 2])  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="on the same rows"):
         compare_unpaired(a, a, measure="accuracy", question=Question(method="mcnemar"))

@@ -347,7 +347,7 @@ def convention_32_a_requirement_holds_if_the_bound_meets_it() -> None:
         result = read.tallies(table, truth="y", score="p", count="n")
         policy = decide.fixed(curve(result.tally), 3)
         required = "sensitivity >= 0.7, specificity >= 0.9, lift >= 1.2"
-        return list(decide.check(result, policy, required).columns["verdict"])
+        return list(decide.check(result, required, policy).columns["verdict"])
 
     assert verdicts(1) == ["undecided"] * 3
     assert verdicts(1000) == ["holds", "fails", "holds"]

@@ -162,6 +162,43 @@ def test_models_are_compared_on_the_same_rows(two_model_report: Report) -> None:
     assert two_model_report.of("old").here.auc == infer.estimate("auc", rows.tallies().pooled("old"))
 
 
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        ({"prevalence": 0.05, "costs": Costs(fp=1, fn=5)}, {}),
+        ({"prevalence": 0.05}, {}),
+        ({"costs": Costs(fp=1, fn=5), "seed": 2, "level": 0.9}, {}),
+        ({"prevalence": 0.3, "costs": Costs(fp=1, fn=5)}, {"rule": "youden"}),
+    ],
+)
+def test_differences_are_those_of_compare(options: dict[str, Any], rule: dict[str, Any]) -> None:
+    columns: dict[str, Any] = {"truth": "sick", "score": ["risk", "old"]}
+    report = baserate.run(Plan(**columns, **options, **rule), PEOPLE)
+    cuts: Any = {model: policy.flags_from for model, policy in report.policies.items()}
+    wanted = baserate.compare(PEOPLE, **columns, **options, threshold=cuts if rule else None).rows()
+    rows = report.differences.rows()
+    assert [row["measure"] for row in rows] == [row["measure"] for row in wanted]
+    assert ("expected_cost" in {row["measure"] for row in rows}) == ("costs" in options)
+    for row, each in zip(rows, wanted, strict=True):
+        both = ("model", "other", "low", "high", "level", "how", "why", "p", "p_adjusted", "p_is_bound", "threshold")
+        assert [row[name] for name in both] == [each[name] for name in both]
+        assert (row["value"], row["model_value"]) == (each["difference"], each["value"])
+        assert (row["other_value"], row["other_threshold"]) == (each["other_value"], each["other_threshold"])
+        assert (row["where"], row["prevalence"]) == (
+            ("there", options["prevalence"]) if "prevalence" in options else ("here", None)
+        )
+    views = report.of("risk").there if "prevalence" in options else report.of("risk").here
+    for row in rows:
+        if row["measure"] != "net_benefit":
+            assert row["model_value"] == pytest.approx(getattr(views, row["measure"]).value)
+
+
+def test_prevalences_of_groups_leave_the_differences_in_the_sample() -> None:
+    plan = Plan(truth="sick", score=["risk", "old"], group="site", prevalence={"north": 0.1, "south": 0.2})
+    rows = baserate.run(plan, PEOPLE).differences.rows()
+    assert {(row["where"], row["prevalence"]) for row in rows} == {("here", None)}
+
+
 def test_predicted_labels_have_no_rank_measures(two_model_report: Report) -> None:
     says = two_model_report.of("says")
     truth, said = PEOPLE["sick"] == 1, PEOPLE["says"] == 1
@@ -268,9 +305,8 @@ def test_policies_of_every_kind_are_evaluated(policy: Policy) -> None:
     plan = Plan(truth="sick", score=["risk", "old"], predicted="says", group="site", policy=policy, prevalence=0.1)
     result = baserate.run(plan, PEOPLE)
     assert result.text()
-    assert [row["measure"] for row in result.differences.rows()] == [
-        "auc"
-    ]  # decisions have no thresholds to compare at
+    # Decisions have no thresholds to compare at.
+    assert [row["measure"] for row in result.differences.rows()] == ["auc", "average_precision", "brier"]
     assert not result.select(part="labels")
     expected = decide.evaluate_policy(read.tallies(PEOPLE, truth="sick", score="risk", group="site"), policy)
     (tp,) = [row["value"] for row in expected.rows() if row["measure"] == "tp" and row["group"] is None]

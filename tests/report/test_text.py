@@ -173,8 +173,9 @@ def test_models_are_columns_with_their_differences_below() -> None:
     report = make_report(models=("risk", "old"))
     output = report.text(100)
     assert re.search(r"of 1000 people +risk +old\n", output)
+    assert "risk − old, each at its own threshold, in the sample:" in output
     difference = report.select(part="differences", measure="auc")[0]
-    assert re.search(rf"risk − old\n  auc +{difference['value']:.4f} .* < 0\.0001\n", output)
+    assert re.search(rf"\n +auc +{difference['value']:.4f} .* < 0\.0001 +< 0\.0001\n", output)
     assert "DeLong, paired for differences of auc" in join_lines(output)
 
 

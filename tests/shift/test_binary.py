@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -488,7 +489,7 @@ def test_covariate_shift_does_not_need_informative_scores(target: Target) -> Non
 
 
 def test_invalid_requests_of_performance_raise(target: Target, validation: Tally) -> None:
-    with pytest.raises(OptionError, match="'label shift' or 'covariate shift'"):
+    with pytest.raises(OptionError, match="'label-shift' or 'covariate-shift'"):
         shift.estimate_performance(target, validation, assume="anything")  # type: ignore[call-overload]
     with pytest.raises(OptionError, match="give validation data"):
         shift.estimate_performance(target, assume="label shift")
@@ -701,3 +702,13 @@ def test_the_registry_of_estimators_is_complete() -> None:
     assert set(shift.METHODS) == {each.name for each in ESTIMATORS}
     assert shift.DEFAULT_METHOD in BINARY_METHODS
     assert shift.DEFAULT_MULTICLASS_METHOD in MULTICLASS_METHODS
+
+
+@pytest.mark.parametrize("assume", ["label shift", "covariate shift"])
+def test_assumptions_may_be_spelled_with_a_hyphen(assume: Any) -> None:  # noqa: ANN401  (a literal)
+    rng = np.random.default_rng(0)
+    risk = rng.random(400)
+    arguments: tuple[Any, ...] = (risk[:200], rng.random(400) < risk, risk)
+    results = [shift.estimate_performance(*arguments, assume=each) for each in (assume, assume.replace(" ", "-"))]
+    assert results[0].rows() == results[1].rows()
+    assert results[0].data["assume"] == results[1].data["assume"] == assume

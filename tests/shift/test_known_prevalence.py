@@ -82,7 +82,10 @@ def simulate_tally(n: int = 400, seed: int = 0) -> Tally:
         (lambda: shift.prevalence_curve(TABLE, "precision", threshold=0.5), "has no use"),
         (lambda: shift.prevalence_curve(tally([1, 0], [3, -1]), "precision"), "give threshold="),
         (lambda: shift.prevalence_curve(TABLE, "precision", prevalences=[0.1, 1.0]), "1 of 2 values of prevalence"),
-        (lambda: shift.prevalence_curve("table.csv", "precision"), "needs the name of the column of labels"),
+        (
+            lambda: shift.prevalence_curve({"y": [1, 0], "p": [0.1, 0.2]}, "precision"),
+            "needs the name of the column of labels",
+        ),
     ],
 )
 def test_invalid_options_raise(work: Callable[[], object], message: str) -> None:

@@ -224,30 +224,45 @@ def fit_intercept(
     offset: Floats, hits: Floats, misses: Floats, *, squares: Floats | None = None
 ) -> tuple[Floats, Floats]:
     r"""Maximize the likelihood of log-odds :math:`offset+a` over a; return a (±∞ for one class) and its variance."""
-    from scipy.special import expit, logit
+    from scipy.special import logit
 
-    total = hits + misses
+    total, observed = hits + misses, hits.sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean = logit(hits.sum(axis=-1) / total.sum(axis=-1))
+        mean = logit(observed / total.sum(axis=-1))
         # Expected hits grow with a; at these ends they are too few and too many. One further, since a root exactly at
         # an end could be approached from one side only.
         low, high = mean - offset.max(initial=-np.inf) - 1, mean - offset.min(initial=np.inf) + 1
         a = np.where(np.isfinite(mean), (low + high) / 2, mean)
+        if hits.ndim == 1 and len(offset) > 4 * _N_GROUPS:
+            near, hit, miss = _group_neighbors([offset], hits, misses)
+            pooled, _ = fit_intercept(near, hit, miss)
+            a = pooled if low <= pooled <= high else a
         for _ in range(_MAX_STEPS):
-            share = expit(offset + a[..., None])
-            gap = hits.sum(axis=-1) - (total * share).sum(axis=-1)
+            expected, information = _intercept_moments(offset, total, a)
+            gap = observed - expected
             low, high = np.where(gap >= 0, a, low), np.where(gap <= 0, a, high)
-            new = a + gap / (total * share * (1 - share)).sum(axis=-1)
+            new = a + gap / information
             new = np.where((new >= low) & (new <= high), new, (low + high) / 2)
             unsettled = np.abs(new - a) > _TOLERANCE * np.maximum(np.abs(a), 1.0)
             a = np.where(np.isfinite(mean), new, a)
             if not unsettled.any():
                 break
-        weight = expit(offset + a[..., None])
-        weight = weight * (1 - weight)
-        information = (total * weight).sum(axis=-1)
-        noise = information if squares is None else (squares * weight).sum(axis=-1)
+        if len(offset) <= _BLOCK:  # for many offsets the last step changes it by less than matters
+            _, information = _intercept_moments(offset, total, a)
+        noise = information if squares is None else _intercept_moments(offset, squares, a)[1]
         return a, noise / information**2
+
+
+def _intercept_moments(offset: Floats, mass: Floats, a: Floats) -> tuple[Floats, Floats]:
+    """Return the sums of mass times probability p, and of mass times p·(1 − p), at log-odds offset + a."""
+    expected, information = np.zeros(mass.shape[:-1]), np.zeros(mass.shape[:-1])
+    for place in block_slices(len(offset), _BLOCK):
+        share = _expit_of_negative(-offset[place] - np.asarray(a)[..., None])
+        hits = mass[..., place] * share
+        expected = expected + hits.sum(axis=-1)
+        hits *= np.subtract(1, share, out=share)
+        information = information + hits.sum(axis=-1)
+    return expected, information
 
 
 def log_odds(share: Floats) -> Floats:

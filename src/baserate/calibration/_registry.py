@@ -230,8 +230,8 @@ def fit(
     >>> from baserate import calibration, read
     >>> table = {"sick": [0, 1, 0, 1, 1, 0], "risk": [0.2, 0.3, 0.4, 0.6, 0.9, 0.7]}
     >>> calibrator = calibration.fit(read.tallies(table, truth="sick", score="risk"), "logistic")
-    >>> calibrator, dict(calibrator.columns)
-    (Calibrator(logistic, log-odds; fitted on 6 rows), {'truth': 'sick', 'score': 'risk'})
+    >>> calibrator
+    Calibrator(logistic, log-odds: intercept -0.07701, slope 0.7207; fitted on 6 rows)
     """
     check_method("fit", method)
     if method == "choose":

@@ -1,7 +1,8 @@
 """`baserate reliability` and `baserate calibrate`: assess calibration; fit a calibrator and assess it."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -20,6 +21,8 @@ from baserate.cli._declarations import (
 )
 from baserate.cli._io import (
     FEW,
+    adjust_prevalence,
+    describe_adjustment,
     describe_omission,
     print_notes,
     print_results,
@@ -35,6 +38,7 @@ from baserate.cli._options import (
     FileOrStdout,
     OptionalLevel,
     Points,
+    Prevalence,
     Reading,
     Seed,
     check_score_options,
@@ -50,6 +54,8 @@ if TYPE_CHECKING:
     from baserate._tally import Tallies
     from baserate.calibration import Choice
 
+_WITHOUT_INTERCEPT = ("identity", "temperature")
+"""Methods without a parameter that follows the prevalence."""
 IN_BINS = ("binned", "likelihood-ratio")
 CURVES = ("isotonic", "lowess", *IN_BINS)
 _FILE = "people.csv --truth sick --score risk"
@@ -101,7 +107,7 @@ class CurveBins(ClassScores):
         return infer.CurveOptions(**given_values(self, ("bins", "by", "level", "band")), **more)
 
 
-def _read_prevalence(text: str) -> float | Literal["derived"]:
+def _read_sample_prevalence(text: str) -> float | Literal["derived"]:
     """Read a prevalence, or the word derived."""
     if text.strip().lower() == "derived":
         return "derived"
@@ -115,13 +121,15 @@ class ReliabilityOptions(CurveBins):
     fitted: Annotated[
         bool, "Model fitted to these rows: the Hosmer–Lemeshow test has up to two degrees of freedom fewer."
     ] = False
-    prevalence: Annotated[
+    prevalence: Prevalence = None
+    sample_prevalence: Annotated[
         float | Literal["derived"] | None,
         option(
-            type=_read_prevalence,
-            metavar="derived|NUMBER",
+            type=_read_sample_prevalence,
+            metavar="derived|SHARE",
+            default="with --prevalence, that of the sample",
             help="Prevalence at which the scores are calibrated, or derived (the best fit): calibration before and "
-            "after an adjustment to that of the sample.",
+            "after an adjustment to that of the sample, or to --prevalence.",
         ),
     ] = None
     seed: Annotated[int | None, option(type=click.IntRange(0), metavar="NUMBER", default="0"), "Random seed."] = None
@@ -145,7 +153,7 @@ class ReliabilityOptions(CurveBins):
         if self.curve is None:
             refuse_given(self, ("points", "band"), "{} is for curves; add one, such as --curve isotonic.")
         else:
-            of_numbers = ("fitted", "prevalence", "n_simulations", "smoother", "calibrator")
+            of_numbers = ("fitted", "sample_prevalence", "n_simulations", "smoother", "calibrator")
             refuse_given(self, of_numbers, "{} is for numbers and tests; leave it out, or leave out --curve.")
             if self.curve in IN_BINS:
                 message = "{} is for simulated bands, of --curve isotonic or --curve lowess; leave it out."
@@ -153,10 +161,13 @@ class ReliabilityOptions(CurveBins):
             self.check_curve(self.curve)
         if self.labels and not self.scores:
             raise click.UsageError("--labels is for several classes; give a probability for each with --scores.")
-        if self.scores and self.prevalence is not None:
-            raise click.UsageError("--prevalence is for two classes; leave it out: each of several has its own.")
-        if self.calibrator and self.prevalence is not None:
-            raise click.UsageError("--calibrator and --prevalence both adjust the scores; leave out one of them.")
+        if self.scores:
+            message = "{} is for two classes; leave it out: each of several has its own prevalence."
+            refuse_given(self, ("prevalence", "sample_prevalence"), message)
+        if self.calibrator and self.sample_prevalence is not None:
+            raise click.UsageError(
+                "--calibrator and --sample-prevalence both adjust the scores; leave out one of them."
+            )
 
 
 @command(
@@ -168,8 +179,10 @@ class ReliabilityOptions(CurveBins):
     baserate reliability {_FILE} --group site
     # calibration before and after a calibrator
     baserate reliability new.csv --truth sick --score risk --calibrator calibrator.json
-    # calibration after an adjustment of the prevalence
-    baserate reliability {_FILE} --prevalence derived
+    # at a prevalence of 2 %, before and after an adjustment of the scores to it
+    baserate reliability {_FILE} --prevalence 2%
+    # calibration after an adjustment to the prevalence of the sample
+    baserate reliability {_FILE} --sample-prevalence derived
     # several classes, a probability for each
     baserate reliability pets.csv --truth is --scores p_
     # a calibration curve, to plot
@@ -188,49 +201,77 @@ def reliability(reading: Reading, reliability_options: ReliabilityOptions, outpu
             "for each class with --scores."
         )
     check_score_options(reading.score, reliability_options.scores, "probabilities")
-    several = bool(reliability_options.scores)
-    data = (
-        _read_classes(reading, reliability_options, quiet=output.quiet)
-        if several
-        else read_tallies(reading, quiet=output.quiet)
-    )
+    from baserate import Tallies
+    from baserate.cli._calibration_page import calibration_page, curve_page
+
+    before: Tallies | MulticlassRows
+    data: Tallies | MulticlassRows
+    if reliability_options.scores:
+        before = data = _read_classes(reading, reliability_options, quiet=output.quiet)
+    else:
+        before = sample = read_tallies(reading, quiet=output.quiet)
+        data = adjust_prevalence(sample, reliability_options.prevalence)
     if reliability_options.curve:
-        _print_curve(data, reading, reliability_options, output)
-        return
-    from baserate.cli._calibration_page import calibration_page
+        results, omissions = _tabulate_curve(data, reliability_options, output)
+        page = curve_page
+    else:
+        adjusted = _adjust_scores(before, data, reliability_options)
+        results, omissions = _assess_scores(data, adjusted, reliability_options, quiet=output.quiet), []
+        page = calibration_page
+    if isinstance(before, Tallies):
+        results = describe_adjustment(results, before, reliability_options.prevalence)
+    report_results(results, page, reading, output, omissions)
 
-    results = _assess_scores(data, reliability_options, quiet=output.quiet)
-    report_results(results, calibration_page, reading, output)
 
-
-def _assess_scores(
-    data: "Tallies | MulticlassRows", reliability_options: ReliabilityOptions, *, quiet: bool
-) -> "Results":
-    from baserate import infer
+def _adjust_scores(
+    before: "Tallies | MulticlassRows", data: "Tallies | MulticlassRows", reliability_options: ReliabilityOptions
+) -> "infer.CalibratedData | None":
+    """Apply the calibrator, or adjust scores to the prevalence in deployment; None where there is nothing to do."""
+    from baserate import Tallies, infer
     from baserate.cli._io import load_calibrator
+    from baserate.shift import reprior_calibrator
 
-    names = ("bins", "by", "fitted", "level", "seed", "n_simulations", "smoother")
-    options = infer.CalibrationOptions(**given_values(reliability_options, names))
-    after, path = None, reliability_options.calibrator
+    path, to, origin = (
+        getattr(reliability_options, name) for name in ("calibrator", "prevalence", "sample_prevalence")
+    )
     if path is not None:
         calibrator = load_calibrator(path)
         how = f"calibrated by {PurePath(path).name} ({calibrator.method})"
-        after = infer.apply_calibrator(data, calibrator, how=how)
-    with progress_counter(quiet=quiet) as watch:
-        return infer.calibration_summary(
-            data,
-            options=options,
-            prevalence=reliability_options.prevalence,
-            after=after,
-            watch=watch,
-        )
+        return infer.apply_calibrator(data, calibrator, how=how)
+    if to is None or origin == "derived" or not isinstance(before, Tallies) or not isinstance(data, Tallies):
+        return None
+    model = next(iter(before.models))
+    share = before.pooled(model).prevalence if origin is None else origin
+    calibrator = reprior_calibrator(sample_prevalence=share, prevalence=to)
+    models = {
+        name: {group: tally.with_scores(calibrator(tally.score)) for group, tally in groups.items()}
+        for name, groups in data.models.items()
+    }
+    how = f"adjusted from {100 * share:.4g}% to {100 * to:.4g}% prevalence"
+    return infer.CalibratedData(replace(data, models=models), how)
 
 
-def _print_curve(
-    data: "Tallies | MulticlassRows", reading: Reading, reliability_options: ReliabilityOptions, output: Output
-) -> None:
+def _assess_scores(
+    data: "Tallies | MulticlassRows",
+    after: "infer.CalibratedData | None",
+    reliability_options: ReliabilityOptions,
+    *,
+    quiet: bool,
+) -> "Results":
     from baserate import infer
-    from baserate.cli._calibration_page import curve_page
+
+    names = ("bins", "by", "fitted", "level", "seed", "n_simulations", "smoother")
+    options = infer.CalibrationOptions(**given_values(reliability_options, names))
+    origin = reliability_options.sample_prevalence if after is None else None
+    with progress_counter(quiet=quiet) as watch:
+        return infer.calibration_summary(data, options=options, sample_prevalence=origin, after=after, watch=watch)
+
+
+def _tabulate_curve(
+    data: "Tallies | MulticlassRows", reliability_options: ReliabilityOptions, output: Output
+) -> "tuple[Results, list[str]]":
+    """Tabulate a calibration curve; also return a note on points that are left out."""
+    from baserate import infer
 
     few = reliability_options.points is None and output.is_page
     settings = reliability_options.to_curve_settings(seed=reliability_options.seed)
@@ -238,8 +279,7 @@ def _print_curve(
     points = FEW if few else reliability_options.points
     results = infer.calibration_curves(data, what, options=settings, points=points)
     longest = results.data["longest"]
-    omissions = [describe_omission(longest)] * (few and longest > FEW)
-    report_results(results, curve_page, reading, output, omissions)
+    return results, [describe_omission(longest)] * (few and longest > FEW)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -302,6 +342,7 @@ class FitOptions(MethodOptions):
             "one-vs-rest-….",
         ),
     ] = "choose"
+    prevalence: Prevalence = None
     cluster: Annotated[Column, "Column with clusters, which stay in one fold."] = None
     folds: Annotated[int, option(type=whole_number(FOLDS)), "Number of cross-validation folds."] = 5
     seed: Seed = 0
@@ -313,8 +354,17 @@ class FitOptions(MethodOptions):
         self.check_method(self.with_)
         if self.labels and not self.scores:
             raise click.UsageError("--labels is for several classes; give a score for each with --scores.")
-        if self.scores and self.cluster:
-            raise click.UsageError("--cluster is for two classes; leave it out.")
+        if self.scores:
+            refuse_given(self, ("cluster", "prevalence"), "{} is for two classes; leave it out.")
+        if self.cluster and self.prevalence is not None:
+            raise click.UsageError(
+                "folds at another prevalence take rows as independent, --cluster does not; leave out --cluster or "
+                "--prevalence."
+            )
+        if self.prevalence is not None and self.with_ in _WITHOUT_INTERCEPT:
+            raise click.UsageError(
+                f"--prevalence has no use for {self.with_}, which has no intercept; use logistic, beta or offset."
+            )
         if self.path not in (None, "-"):
             check_place(Path(str(self.path)))
 
@@ -326,7 +376,9 @@ class FitOptions(MethodOptions):
     baserate calibrate {_FILE} --with beta -o calibrator.json
     # let the data choose the method
     baserate calibrate {_FILE} -o calibrator.json
-    # adjust the prevalence alone
+    # probabilities at a prevalence of 2 %
+    baserate calibrate {_FILE} --with logistic --prevalence 2% -o calibrator.json
+    # correct the mean of the probabilities alone
     baserate calibrate {_FILE} --with offset -o calibrator.json
     # apply the calibrator
     baserate apply calibrator.json new.parquet -o calibrated.parquet
@@ -348,9 +400,9 @@ def calibrate(reading: Reading, fit_options: FitOptions, output: Annotated[Outpu
         raise click.UsageError(
             "-o - writes the calibrator to stdout, where the numbers would go; name a file for the calibrator."
         )
-    data = _read_data(reading, fit_options, quiet=output.quiet)
+    data, adjust = _read_data(reading, fit_options, quiet=output.quiet)
     calibrator, choice = _fit_calibrator(data, fit_options, quiet=output.quiet)
-    results = _assess_calibrator(data, calibrator, choice, fit_options, quiet=output.quiet)
+    results = adjust(_assess_calibrator(data, calibrator, choice, fit_options, quiet=output.quiet))
     print_notes(reading, results.data, output)
     if fit_options.path is not None:
         write_calibrator(calibrator, fit_options.path, quiet=output.quiet)
@@ -362,12 +414,16 @@ def calibrate(reading: Reading, fit_options: FitOptions, output: Annotated[Outpu
         print_results(results, lambda: calibrator_page(results, reading, output.digits), output)
 
 
-def _read_data(reading: Reading, fit_options: FitOptions, *, quiet: bool) -> "Tallies | Rows | MulticlassRows":
+def _read_data(
+    reading: Reading, fit_options: FitOptions, *, quiet: bool
+) -> "tuple[Tallies | Rows | MulticlassRows, Callable[[Results], Results]]":
+    """Read the data at the prevalence in deployment; also return the function that describes it in results."""
     if fit_options.cluster:
-        return read_rows(reading, quiet=quiet, cluster=fit_options.cluster)
-    return (
-        _read_classes(reading, fit_options, quiet=quiet) if fit_options.scores else read_tallies(reading, quiet=quiet)
-    )
+        return read_rows(reading, quiet=quiet, cluster=fit_options.cluster), lambda results: results
+    if fit_options.scores:
+        return _read_classes(reading, fit_options, quiet=quiet), lambda results: results
+    sample, prevalence = read_tallies(reading, quiet=quiet), fit_options.prevalence
+    return adjust_prevalence(sample, prevalence), partial(describe_adjustment, before=sample, to=prevalence)
 
 
 def _fit_calibrator(

@@ -10,7 +10,14 @@ import click
 from baserate._formatting import format_count, format_exact, format_level, format_number, join_words
 from baserate.cli._declarations import Output, command, omit, option
 from baserate.cli._errors import UNMET
-from baserate.cli._io import adjusted_headline, describe_adjustment, print_messages, print_results, read_tallies
+from baserate.cli._io import (
+    adjust_prevalence,
+    describe_adjustment,
+    headline,
+    print_messages,
+    print_results,
+    read_tallies,
+)
 from baserate.cli._options import (
     FileName,
     Intervals,
@@ -191,7 +198,7 @@ def check(
     results = _check_requirements(
         full_reading, reading.group, check_options, requirements, intervals, quiet=output.quiet
     )
-    line = adjusted_headline(full_reading, results.data)
+    line = headline(full_reading, results.data)
     print_messages(line, results.data, output, inferred=full_reading.positive is None)
     print_results(results, lambda: check_page(results, policy, line, output.digits), output)
     if not output.quiet and output.needs_headline:
@@ -209,13 +216,13 @@ def _check_requirements(
     *,
     quiet: bool,
 ) -> "Results":
-    from baserate import decide, shift
+    from baserate import decide
 
     sample, prevalence = read_tallies(reading, quiet=quiet), check_options.prevalence
     results = decide.check(
-        sample if prevalence is None else shift.reweigh(sample, prevalence=prevalence),
-        check_options.decision_policy,
+        adjust_prevalence(sample, prevalence),
         requirements,
+        check_options.decision_policy,
         on=check_options.on,
         interval=intervals.to_interval(),  # type: ignore[arg-type]  # --no-interval is not an option here
         each_group=tuple(dict.fromkeys(groups)),

@@ -17,75 +17,94 @@ from baserate._formatting import (
     there_are,
     unadjusted_note,
 )
-from baserate.cli._declarations import NameChoice, Output, command, option
+from baserate.cli._declarations import NameChoice, OptionSpec, Output, command, given_flags, option
 from baserate.cli._io import headline, read_rows, report_results
 from baserate.cli._options import (
     Column,
+    Cost,
     Level,
     MeasureSettings,
+    Prevalence,
     Reading,
     Seed,
-    bind_settings,
-    threshold_per_score,
+    thresholds_option,
     two_class_measures,
 )
-from baserate.cli._values import Number
-from baserate.text import CellFormatter, Page, TidyRow, describe_group, list_table, measure_label, shorten_label
+from baserate.cli._values import Number, join_lists
+from baserate.text import (
+    Cell,
+    CellFormatter,
+    CellWriter,
+    Page,
+    TidyRow,
+    describe_group,
+    list_table,
+    measure_label,
+    shorten_label,
+)
 
 if TYPE_CHECKING:
     from baserate._results import Results
     from baserate._rows import Rows
     from baserate.measure import Measure
 
-_NUMBERS = {
-    "value": "first",
-    "other_value": "second",
-    "difference": "difference",
-    "low": "low",
-    "high": "high",
-    "p": "p",
-    "p_adjusted": "Holm-adjusted p",
-}
-
 
 def compare_page(results: "Results", reading: Reading, digits: int) -> Page:
-    """Return the page of comparisons: a section for each measure and group."""
+    """Return the page of comparisons: a line for each measure, a section for each pair of models and group."""
     rows, format_ = results.rows(), CellFormatter(digits)
+    pairs = list(dict.fromkeys((row["model"], row["other"]) for row in rows))
     grouped = any(row["group"] for row in rows)
 
-    def cell(name: str, row: TidyRow) -> str:
-        if row[name] is None:
-            return format_.mark_undefined(row["why"])
-        if name in {"p", "p_adjusted"}:
-            return format_p(row[name], digits, is_bound=row["p_is_bound"])
-        return format_.number(row[name])
-
     def section(row: TidyRow) -> str:
-        return measure_label(row["measure"]) + (f", {describe_group(row['group'])}" if grouped else "")
+        pair = [" − ".join(map(shorten_label, (row["model"], row["other"])))] if len(pairs) > 1 else []
+        return ", ".join(pair + [describe_group(row["group"])] * grouped)
 
-    columns = {head: partial(cell, name) for name, head in _NUMBERS.items() if name != "p_adjusted" or len(rows) > 1}
-    table = list_table(rows, columns, label=_pair_label, section=section)
-    return Page(headline(reading, results.data), (table,), (*format_.reasons.footnotes(), *_footnotes(rows)))
+    def number(name: str, row: TidyRow) -> Cell:
+        return format_.mark_undefined(row["why"]) if row[name] is None else format_.number(row[name])
+
+    def difference(row: TidyRow) -> Cell:
+        return format_.estimate({**row, "value": row["difference"]})
+
+    heads = pairs[0] if len(pairs) == 1 else ("first", "second")
+    names = list(map(shorten_label, heads)) if heads[0] != heads[1] else ["first", "second"]
+    columns: dict[str, CellWriter] = {
+        names[0]: partial(number, "value"),
+        names[1]: partial(number, "other_value"),
+        "difference": difference,
+        "p": lambda row: format_p(row["p"], digits, is_bound=row["p_is_bound"]),
+    }
+    if len(rows) > 1:
+        columns["Holm-adjusted p"] = lambda row: format_p(row["p_adjusted"], digits, is_bound=row["p_is_bound"])
+    ordered = sorted(rows, key=lambda row: (pairs.index((row["model"], row["other"])), _place_of_group(rows, row)))
+    table = list_table(ordered, columns, label=lambda row: measure_label(row["measure"]), section=section)
+    return Page(_describe_setting(reading, results), (table,), (*format_.reasons.footnotes(), *_footnotes(rows)))
 
 
-def _pair_label(row: TidyRow) -> str:
-    """Return the names of both models, with their thresholds if they have some."""
-    models = ((row["model"], row["threshold"]), (row["other"], row["other_threshold"]))
-    return " − ".join(
-        shorten_label(name) + ("" if threshold is None else f" ≥ {format_exact(threshold)}")
-        for name, threshold in models
-    )
+def _place_of_group(rows: Sequence[TidyRow], row: TidyRow) -> int:
+    """Return the place of the first row with the same group."""
+    return next(at for at, each in enumerate(rows) if each["group"] == row["group"])
+
+
+def _describe_setting(reading: Reading, results: "Results") -> str:
+    """Describe the rows, the prevalence, the costs, and the thresholds of all models."""
+    from baserate.decide import describe_costs
+
+    data = results.data
+    costs = [] if data["costs"] is None else [f"costs: {describe_costs(data)}"]
+    cuts = [f"{shorten_label(name)} ≥ {format_exact(at)}" for name, at in data["thresholds"].items() if at is not None]
+    return " · ".join([headline(reading, data), *costs, *([f"thresholds: {', '.join(cuts)}"] if cuts else [])])
 
 
 def _footnotes(rows: Sequence[TidyRow]) -> Iterator[str]:
     """Yield the alternative hypothesis, and the methods of tests and intervals: by measure where they differ."""
     yield from dict.fromkeys(filter(None, map(_describe_alternative, rows)))
-    methods: dict[str, dict[str, None]] = {}
+    by_method: dict[str, dict[str, None]] = {}
     for row in rows:
-        methods.setdefault(measure_label(row["measure"]), {})[_describe_test(row)] = None
-    same = len({tuple(each) for each in methods.values()}) == 1
-    texts = ((measure, text) for measure, each in methods.items() for text in each if text)
-    yield from dict.fromkeys(text if same else f"{measure}: {text}" for measure, text in texts)
+        by_method.setdefault(_describe_test(row), {})[measure_label(row["measure"])] = None
+    every = {measure_label(row["measure"]) for row in rows}
+    for text, measures in by_method.items():
+        if text:
+            yield text if measures.keys() == every else f"{', '.join(measures)}: {text}"
     tested = [row for row in rows if row["p"] is not None]
     if len(rows) > 1 and tested:
         note = unadjusted_note(tested[0]["level"])
@@ -113,14 +132,12 @@ def _describe_alternative(row: TidyRow) -> str:
 
 
 _EXAMPLES = """
-# the difference in AUC of two scores
-baserate compare people.csv --truth sick --score risk --score old
-# non-inferiority with a margin of 0.02
-baserate compare people.csv --truth sick --score new --score old --alternative better --margin 0.02
+# which score is cheaper at 5% prevalence, if a false negative costs 5 false positives
+baserate compare people.csv --truth sick --score risk --score old --prevalence 5% --fp 1 --fn 5
+# non-inferiority in AUC with a margin of 0.02
+baserate compare people.csv --truth sick --score new --score old --measures auc --alternative better --margin 0.02
 # decisions at a threshold, three measures
-baserate compare people.csv --truth sick --score risk --score old --measure accuracy,f1,mcc --threshold 0.3
-# expected cost, if a false negative costs 20 false positives
-baserate compare people.csv --truth sick --score risk --score old --measure expected_cost --fp 1 --fn 20
+baserate compare people.csv --truth sick --score risk --score old --measures accuracy,f1,mcc --threshold 0.3
 # two files, joined by a column
 baserate compare new.csv old.csv --id patient --truth sick --score risk
 # several rows of each patient
@@ -131,12 +148,20 @@ baserate compare people.csv --truth sick --score risk --score old --cluster pati
 _METHODS = ("delong", "resample", "mcnemar-exact", "mcnemar-mid-p", "mcnemar", "mcnemar-corrected")
 
 
+def _thresholds() -> OptionSpec:
+    """Declare the option of thresholds: for all scores, or one for each."""
+    text = "Threshold for all scores, or one for each --score with commas: scores at or above it are flagged."
+    default = "the cheapest with --fp and --fn, or 0.5 for probabilities"
+    return thresholds_option(text, callback=join_lists, default=default)  # two scores may have the same
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareOptions:
-    """Options of a comparison: measures, thresholds, hypothesis, test."""
+    """Options of a comparison: measures, prevalence, thresholds, hypothesis, test."""
 
-    measure: Annotated[tuple[str, ...], two_class_measures("auc")] = ()
-    threshold: Annotated[tuple[float, ...], threshold_per_score()] = ()
+    measures: Annotated[tuple[str, ...], two_class_measures("the usual ones")] = ()
+    prevalence: Prevalence = None
+    threshold: Annotated[tuple[float, ...], _thresholds()] = ()
     alternative: Annotated[
         Literal["two-sided", "greater", "less", "better"],
         "Alternative hypothesis: a difference; or that the first is greater, less, or better than the second.",
@@ -149,36 +174,59 @@ class CompareOptions:
     cluster: Annotated[Column, "Column with clusters of dependent rows."] = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonSettings(MeasureSettings):
+    """Options for numbers that measures depend on; the costs of errors have no default."""
+
+    fp: Annotated[Cost, "Cost of a false positive; a gain if negative."] = None
+    fn: Annotated[Cost, "Cost of a false negative; a gain if negative."] = None
+
+    def bind_others(self, names: Sequence[str]) -> "list[Measure] | None":
+        """Bind the other numbers to the measures that are named; None for the usual measures."""
+        others = given_flags(self, ("net_benefit_at", "beta"))
+        if others and not names:
+            raise click.UsageError(f"{others[0]} is for measures that are named; name them with --measures.")
+        from baserate.measure import Settings, as_measure
+
+        settings = Settings(at=self.net_benefit_at, beta=self.beta)
+        measures = [settings.apply(as_measure(name)) for name in names]
+        for idle in settings.idle(measures):
+            raise click.UsageError(f"none of the measures depends on {IDLE_FLAGS[idle]}; leave it out.")
+        return measures or None
+
+
+IDLE_FLAGS = {"at": "--net-benefit-at", "beta": "--beta"}
+
+
 @command("compare", examples=_EXAMPLES)
-def compare(reading: Reading, compare_options: CompareOptions, settings: MeasureSettings, output: Output) -> None:
+def compare(reading: Reading, compare_options: CompareOptions, settings: ComparisonSettings, output: Output) -> None:
     """Compare models: differences, intervals, p-values.
 
-    Every pair is compared, the first minus the second. Several comparisons also have Holm-adjusted p-values. Two files
-    with --id hold one model each; without it, several files are one table. Expected costs need --fp and --fn; net
-    benefit needs --net-benefit-at.
+    Every pair is compared, the first minus the second, at the stated prevalence. The usual measures are expected cost
+    and net benefit (with --fp and --fn), precision (PPV), NPV, sensitivity, specificity, AUC, average precision, and
+    Brier score (of probabilities). Several comparisons also have Holm-adjusted p-values. Two files with --id hold one
+    model each; without it, several files are one table.
     """
-    from baserate import infer
-    from baserate.measure import collect_settings, note_settings, results_data
+    from baserate import decide
+    from baserate._costs import as_costs
 
-    measures = bind_settings(settings.to_settings(), compare_options.measure or ["auc"])
-    question = infer.Question(
-        compare_options.alternative,
-        compare_options.margin,
-        compare_options.level,
-        compare_options.method,
-    )
+    measures = settings.bind_others(compare_options.measures)
     if compare_options.threshold:
         _check_thresholds(reading, compare_options, measures)
     rows = _read_models(reading, compare_options, quiet=output.quiet)
-    by_model = _thresholds_by_model(
-        compare_options.threshold, [name for name in rows.score if name != reading.predicted]
+    scores = [name for name in rows.score if name != reading.predicted]
+    results = decide.compare(
+        rows,
+        measures=measures,
+        prevalence=compare_options.prevalence,
+        costs=as_costs(settings.costs_by_outcome or None),
+        threshold=_thresholds_by_model(compare_options.threshold, scores),
+        alternative=compare_options.alternative,
+        margin=compare_options.margin,
+        level=compare_options.level,
+        method=compare_options.method,
+        seed=compare_options.seed,
     )
-    comparisons = infer.compare(
-        rows, measure=measures, threshold=by_model, question=question, seed=compare_options.seed
-    )
-    stated = collect_settings(measures)
-    data = results_data(rows.tallies(), list(note_settings(stated))) | {"seed": compare_options.seed}
-    results = infer.tabulate_comparisons(comparisons, data | ({"settings": stated} if stated else {}))
     report_results(results, compare_page, reading, output)
 
 
@@ -210,15 +258,15 @@ def _name_files(files: Sequence[str]) -> dict[str, str]:
     return by_name
 
 
-def _check_thresholds(reading: Reading, compare_options: CompareOptions, measures: Sequence["Measure"]) -> None:
+def _check_thresholds(reading: Reading, compare_options: CompareOptions, measures: "Sequence[Measure] | None") -> None:
     """Refuse thresholds that no measure would use."""
     from baserate import Counts
     from baserate.measure import describe
 
-    if not any(describe(measure).of is Counts for measure in measures):
+    if measures and not any(describe(measure).of is Counts for measure in measures):
         names = ", ".join(describe(measure).name for measure in measures)
         raise click.UsageError(
-            f"--threshold is for measures of decisions, not for {names}; leave it out, or name one with --measure, "
+            f"--threshold is for measures of decisions, not for {names}; leave it out, or name one with --measures, "
             "such as accuracy."
         )
     if compare_options.id_ and reading.predicted:

@@ -9,8 +9,16 @@ import click
 
 from baserate._formatting import format_exact, format_level
 from baserate.cli._declarations import NameChoice, Output, argument, command, option
-from baserate.cli._io import FEW, describe_omission, headline, read_tallies, report_results
-from baserate.cli._options import ConfidenceLevel, Points, Reading
+from baserate.cli._io import (
+    FEW,
+    adjust_prevalence,
+    describe_adjustment,
+    describe_omission,
+    headline,
+    read_tallies,
+    report_results,
+)
+from baserate.cli._options import ConfidenceLevel, Points, Prevalence, Reading
 from baserate.text import (
     CellFormatter,
     Page,
@@ -27,6 +35,8 @@ if TYPE_CHECKING:
     from baserate._tally import Tallies
 
 CURVES = ("roc", "pr", "det", "gain", "lift", "lorenz")
+SAME_EVERYWHERE = ("roc", "det")
+"""Curves that the prevalence does not change."""
 LEVEL = 0.95
 _FILE = "people.csv --truth sick --score risk"
 
@@ -43,6 +53,7 @@ class BandOptions:
 class CurveOptions(BandOptions):
     """Options of a table of a curve."""
 
+    prevalence: Prevalence = None
     level: Annotated[ConfidenceLevel, option(default=f"{LEVEL}"), "Confidence level of the band."] = None
     points: Annotated[Points, option(default=f"all; in tables {FEW}"), "Greatest number of points of each curve."] = (
         None
@@ -67,6 +78,8 @@ class CurveOptions(BandOptions):
     baserate curve pr {_FILE} -o pr.csv
     # a hundred points for each group
     baserate curve gain {_FILE} --group site --points 100 --json
+    # at a prevalence of 2 %
+    baserate curve pr {_FILE} --prevalence 2%
     # with a pointwise 95 % band
     baserate curve roc {_FILE} --band
     # with a simultaneous band
@@ -85,9 +98,13 @@ def curve(
     """
     if curve_options.simultaneous and what not in {"roc", "det"}:
         raise click.UsageError(f"--simultaneous is for roc and det; take --band for {what}.")
-    tallies = read_tallies(reading, quiet=output.quiet)
+    if curve_options.prevalence is not None and what in SAME_EVERYWHERE:
+        raise click.UsageError(f"{what} curves are the same at every prevalence; leave out --prevalence.")
+    sample = read_tallies(reading, quiet=output.quiet)
+    tallies = adjust_prevalence(sample, curve_options.prevalence)
     few = curve_options.points is None and output.is_page
     results = _compute_curve(tallies, what, FEW if few else curve_options.points, curve_options)
+    results = describe_adjustment(results, sample, curve_options.prevalence)
     # One point more than distinct scores: curves begin where nothing is flagged.
     longest = max(len(tally.score) + 1 for _, _, tally in tallies.walk())
     omissions = [describe_omission(longest)] * (few and longest > FEW)

@@ -12,7 +12,7 @@ from baserate.cli._decision_options import DecisionOptions
 from baserate.cli._declarations import Output, command, missing_option, omit, option, refuse_given
 from baserate.cli._io import (
     PolicyFile,
-    adjusted_headline,
+    adjust_prevalence,
     check_stdout,
     describe_adjustment,
     headline,
@@ -151,14 +151,16 @@ def decide(
     results = _choose(request, sample)
     if decision_options.rule is None and not output.quiet:
         print_message(f"rule = {decision_options.rule_name}, inferred; name it with --rule.")
-    line = " · ".join([adjusted_headline(reading, results.data), *_describe_steps(policy_file, results.data)])
+    line = " · ".join([headline(reading, results.data), *_describe_steps(policy_file, results.data)])
     print_messages(line, results.data, output, inferred=reading.positive is None)
     if policy_file.path is not None:
         from baserate.decide import choose_policy
 
         # Chosen anew, since the policy has its thresholds on raw scores, and the page on calibrated ones.
         policy = choose_policy(
-            _adjust_prevalence(sample, decision_options), decision_options.choose, calibrator=request.calibrator
+            adjust_prevalence(sample, decision_options.prevalence),
+            decision_options.choose,
+            calibrator=request.calibrator,
         )
         save_policy(policy, policy_file, output)
     if policy_file.path != "-":
@@ -175,6 +177,8 @@ def _check_options(
         raise click.UsageError("stdin can be read once; name a file to choose on, or one for --judge-on.")
     if intervals.no_interval and decision_options.n_bootstrap:
         raise click.UsageError("--n-bootstrap is for intervals; leave out either --n-bootstrap or --no-interval.")
+    if decision_options.rule_name == "abstain" and not decision_options.has_costs:
+        raise click.UsageError("the rule abstain needs costs of errors, too: --fp 1 --fn 20.")
     if policy_file.flags and len(reading.score) > 1:
         raise click.UsageError(f"{policy_file.flags[0]} is for one model; give one --score.")
 
@@ -213,7 +217,7 @@ def _choose(request: _Request, sample: "Tallies") -> "Results":
     from baserate import Curve, decide as library
 
     options, (calibrated, calibration_notes) = request.decision_options, _calibrate_scores(sample, request.calibrator)
-    adjusted, costs = _adjust_prevalence(calibrated, options), options.outcome_costs
+    adjusted, costs = adjust_prevalence(calibrated, options.prevalence), options.outcome_costs
     settings: dict[str, Any] = {
         "measures": options.measure_list,
         "costs": costs,
@@ -230,7 +234,7 @@ def _choose(request: _Request, sample: "Tallies") -> "Results":
     policies = {model: options.choose(Curve(adjusted.pooled(model))) for model in adjusted.models}
     # The notes of the calibrator are those of the first sample, so they are dropped.
     test_data, _ = _calibrate_scores(_read_test_data(request, data), request.calibrator)
-    test_results = library.evaluate_policy(_adjust_prevalence(test_data, options), policies, **settings)
+    test_results = library.evaluate_policy(adjust_prevalence(test_data, options.prevalence), policies, **settings)
     return _append_test_results(results, test_results, options.judge_on)
 
 
@@ -243,15 +247,6 @@ def _calibrate_scores(tallies: "Tallies", calibrator: "Calibrator | None") -> "t
     after = infer.apply_calibrator(tallies, calibrator)
     assert isinstance(after.data, Tallies)  # noqa: S101  (for the type checker)
     return after.data, after.notes
-
-
-def _adjust_prevalence(tallies: "Tallies", decision_options: DecisionOptions) -> "Tallies":
-    """Reweight rows to the prevalence in deployment, if one is stated."""
-    if decision_options.prevalence is None:
-        return tallies
-    from baserate import shift
-
-    return shift.reweigh(tallies, prevalence=decision_options.prevalence)
 
 
 def _read_test_data(request: _Request, data: Mapping[str, Any]) -> "Tallies":

@@ -14,8 +14,8 @@ from baserate._domains import SHARE
 from baserate._formatting import format_exact, format_level, format_number, join_words
 from baserate.cli._declarations import Output, command, given_flags, option, refuse_given
 from baserate.cli._io import (
-    adjusted_headline,
     describe_adjustment,
+    headline,
     print_messages,
     print_results,
     read_rows,
@@ -83,7 +83,7 @@ def decision_curve_page(results: "Results", reading: Reading, digits: int, few: 
     table = _curve_table([row for row in rows if row["strategy"] == "model"], columns, corner="threshold")
     legend = (_describe_useful(ranges), *describe_scores(results.data), _NET_BENEFIT, _REDUCTION)
     intervals = describe_intervals(results, "net benefit and the net reduction")
-    return Page(adjusted_headline(reading, results.data), (table,), (*format_.reasons.footnotes(), *legend, *intervals))
+    return Page(headline(reading, results.data), (table,), (*format_.reasons.footnotes(), *legend, *intervals))
 
 
 def _curve_table(
@@ -137,7 +137,7 @@ def differences_page(results: "Results", reading: Reading, digits: int, few: Col
     signs = [f"{MARK} the interval excludes 0 (pointwise)"] * any(map(_excludes_zero, rows))
     notes = (*format_.reasons.footnotes(), *signs, _DIFFERENCE, _PER_100, *describe_intervals(results, "difference"))
     table = _curve_table(rows, columns, corner="threshold")
-    return Page(adjusted_headline(reading, results.data), (table,), notes)
+    return Page(headline(reading, results.data), (table,), notes)
 
 
 def model_name(row: TidyRow, results: "Results") -> str:
@@ -398,7 +398,7 @@ def benefit(
             f"{len(few)} of {total} thresholds are shown; --thresholds or --points shows others, --format csv all."
         )
     data = {**results.data, "notes": notes}
-    print_messages(adjusted_headline(reading, data), data, output, inferred=reading.positive is None)
+    print_messages(headline(reading, data), data, output, inferred=reading.positive is None)
     page = differences_page if curve_options.compare else decision_curve_page
     print_results(results, lambda: page(results, reading, output.digits, few), output)
 
@@ -476,7 +476,7 @@ def cost_curve_page(results: "Results", reading: Reading, digits: int) -> Page:
     panels.append(_curve_table(rows, columns(kind), corner=_CORNERS[kind], x=x))
     legend += [*_LEGENDS[kind], *describe_intervals(results, "cost" if kind == "cost" else "loss")]
     notes = (*format_.reasons.footnotes(), *legend)
-    return Page(adjusted_headline(reading, results.data), tuple(panels), notes)
+    return Page(headline(reading, results.data), tuple(panels), notes)
 
 
 def _round_to(x: float | None, digits: int) -> float | None:
@@ -570,7 +570,7 @@ def cost_curve(
     to = prevalence if cost_options.kind == "brier" else None
     results = describe_adjustment(replace(curves, data=data), read, to)
     data = {**results.data, "notes": [*data["notes"], *left_out]}
-    print_messages(adjusted_headline(reading, data), data, output, inferred=reading.positive is None)
+    print_messages(headline(reading, data), data, output, inferred=reading.positive is None)
     print_results(results, lambda: cost_curve_page(results, reading, output.digits), output)
 
 

@@ -303,9 +303,15 @@ class Command(_WithExamples):
 class CommandGroup(_WithExamples, click.Group):
     """Commands in the order in which they were declared, with the nearest names for slips."""
 
-    def __init__(self, *args: Any, noun: str = "command", **settings: Any) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        *args: Any,  # noqa: ANN401
+        noun: str = "command",
+        aliases: Mapping[str, str] | None = None,
+        **settings: Any,  # noqa: ANN401
+    ) -> None:
         super().__init__(*args, **settings)
-        self.noun = noun
+        self.noun, self.aliases = noun, aliases or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's name)
         """List the names."""
@@ -315,9 +321,10 @@ class CommandGroup(_WithExamples, click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, or name the nearest."""
-        typed = args[0].replace("_", "-")
+        typed = args[0].lower().replace("_", "-")
+        typed = self.aliases.get(typed, typed)
         if typed not in self.commands and not typed.startswith("-") and not ctx.resilient_parsing:
-            refuse_unknown_name(ctx, self.noun, typed, self.commands)
+            refuse_unknown_name(ctx, self.noun, typed, self.commands, aliases=self.aliases)
         return super().resolve_command(ctx, [typed, *args[1:]])
 
 
@@ -352,8 +359,10 @@ def command(name: str, *, examples: str) -> Callable[[Callable[..., None]], Comm
     return decorate
 
 
-def group(name: str, *, examples: str = "", noun: str = "command") -> Callable[[Callable[..., None]], CommandGroup]:
-    """Make a function a group of commands; its parameters are options of the group."""
+def group(
+    name: str, *, examples: str = "", noun: str = "command", aliases: Mapping[str, str] | None = None
+) -> Callable[[Callable[..., None]], CommandGroup]:
+    """Make a function a group of commands; its parameters are options of the group, aliases other names of commands."""
 
     def decorate(function: Callable[..., None]) -> CommandGroup:
         parameters = list(inspect.signature(function).parameters.values())
@@ -366,6 +375,7 @@ def group(name: str, *, examples: str = "", noun: str = "command") -> Callable[[
             short_help=help_.partition("\n")[0],
             examples=examples,
             noun=noun,
+            aliases=aliases,
         )
 
     return decorate

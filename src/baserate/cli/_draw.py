@@ -17,9 +17,9 @@ from baserate.cli._calibration import CurveBins
 from baserate.cli._curve import BandOptions
 from baserate.cli._decision_curves import CostCurveOptions, DecisionCurveOptions
 from baserate.cli._declarations import Quiet, check_place, command, group, omit, option
-from baserate.cli._fairness import GroupOptions, complete_reading
+from baserate.cli._fairness import GroupOptions, complete_reading, match_groups
 from baserate.cli._io import (
-    adjusted_headline,
+    adjust_prevalence,
     describe_adjustment,
     fill_from_policy,
     headline,
@@ -130,8 +130,10 @@ class Call(NamedTuple):
 
     keywords: dict[str, Any]
     positional: tuple[Any, ...] = ()
-    adjusted_to: float | None = None
-    """Prevalence that the classes are reweighted to, for the headline."""
+    adjusted_to: float | dict[str, float] | None = None
+    """Prevalence that the classes are reweighted to, or that of each group, for the headline."""
+    reweighed: bool = False
+    """Whether the function needs reweighted rows, since it takes no prevalence."""
 
 
 class _OwnOptions(NamedTuple):
@@ -219,10 +221,11 @@ def _draw(figure: "FigureType", reading: Reading, figure_options: FigureOptions,
 
     import_matplotlib()  # before reading, so that a missing package is reported at once
     tallies = read_tallies(reading, quiet=figure_options.quiet)
-    drawing = figure.function(tallies, *call.positional, **call.keywords)
+    prevalence = match_groups(call.adjusted_to, tallies) if call.reweighed else None
+    drawing = figure.function(adjust_prevalence(tallies, prevalence), *call.positional, **call.keywords)
     if not figure_options.quiet:
         data = describe_adjustment(next(iter(drawing.parts.values())), tallies, call.adjusted_to).data
-        print_message(adjusted_headline(reading, data))
+        print_message(headline(reading, data))
         if reading.positive is None:
             print_message(f"positive = {data['positive']}, inferred; name it with --positive.")
         for note in data["notes"]:
@@ -307,6 +310,21 @@ def _call_thresholds(choice: ThresholdMeasures) -> Call:
     return Call({"prevalence": choice.prevalence}, tuple(measures), choice.prevalence)
 
 
+def _call_reweighed(*, prevalence: Prevalence = None) -> Call:
+    return Call({}, adjusted_to=prevalence, reweighed=True)
+
+
+for _name, _purpose in {"gain": "cumulative gains", "lift": "lift"}.items():
+    own_options(
+        _name,
+        f"""
+        # {_purpose}
+        baserate draw {_name} {_FILE} -o {_name}.svg
+        # at a prevalence of 2 %
+        baserate draw {_name} {_FILE} --prevalence 2% -o {_name}.svg
+        """,
+    )(_call_reweighed)
+
 _CalibrationBins = Annotated[CurveBins, omit("scores", "labels")]
 
 
@@ -327,10 +345,12 @@ def _call_reliability(
         option(default="isotonic; binned with --bins or --by"),
         "Calibration curve.",
     ] = None,
+    prevalence: Prevalence = None,
 ) -> Call:
     what = curve or ("binned" if bins.bins or bins.by else "isotonic")
     bins.check_curve(what)
-    return Call({"what": what, "options": bins.to_curve_settings()})
+    keywords = {"what": what, "options": bins.to_curve_settings()}
+    return Call(keywords, adjusted_to=prevalence, reweighed=True)
 
 
 @own_options("likelihood-ratio")
@@ -411,7 +431,8 @@ def _call_groups(
     settings: MeasureSettings,
 ) -> Call:
     decisions = {"threshold": group_options.threshold, "policy": group_options.decision_policy}
-    return Call({**decisions, "measures": group_options.bind_measures(settings), "level": group_options.level})
+    keywords = {**decisions, "measures": group_options.bind_measures(settings), "level": group_options.level}
+    return Call(keywords, adjusted_to=group_options.prevalence, reweighed=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -544,6 +565,7 @@ for _name, _family in FAMILIES.items():
 @group(
     "draw",
     noun="figure",
+    aliases={alias: name for name, each in FIGURES.items() for alias in each.aliases},
     examples=f"""
     # a ROC curve with its band
     baserate draw roc {_FILE} --band -o roc.svg

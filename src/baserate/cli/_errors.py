@@ -2,7 +2,7 @@
 
 import shlex
 from ast import literal_eval
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NoReturn
 
 import click
@@ -27,6 +27,7 @@ _FLAGS = {"scores": ("scores", "score"), "labels": ("labels", "scores")}
 _WORDINGS = {
     "all labels": "evaluate all of them: `baserate measure` with --scores or --predicted, and without --cluster.",
     "calibrate first": "for this, make them probabilities with `baserate calibrate`.",
+    "commands": "{0}",
     "class of each score": "name the class of each: --scores {0}={1},….",
     "costs": "--fp 1 --fn 20",
     "costs beside prevalence": "give --fp and --fn as well, or leave --prevalence out.",
@@ -36,7 +37,9 @@ _WORDINGS = {
     "list measures": "`baserate list measures` lists them.",
     "one model": "give one --score.",
     "one prevalence": "for it, name one prevalence with --prevalence instead of --curve.",
+    "other file": "name a file that contains a {0}.",
     "otherwise": "--otherwise pass, flag or refer",
+    "threshold probability": "--net-benefit-at 0.1",
     "two labels": "name both classes with --positive and --negative.",
     "validation": "give labelled data to recalibrate them on, with --validation.",
 }
@@ -91,10 +94,10 @@ def report_error(error: Exception, *, traced: bool) -> int:
         print_message("".join(traceback.format_exception(error)))
     if isinstance(error, click.ClickException):
         print_message(f"baserate: {_describe_click_error(error)}")
-        return error.exit_code
+        return _print_notes(error, error.exit_code)
     if isinstance(error, ShellError):
         print_message(f"baserate: {error}")
-        return error.exit_code
+        return _print_notes(error, error.exit_code)
     if isinstance(error, BaserateError):
         return report_error(ShellError(error, ()), traced=False)
     if isinstance(error, OSError):
@@ -108,14 +111,36 @@ def report_error(error: Exception, *, traced: bool) -> int:
     return exit_code(type(error))
 
 
+def _print_notes(error: Exception, code: int) -> int:
+    """Print the lines below the message of an error, and return its exit code."""
+    for line in getattr(error, "__notes__", ()):
+        print_message(line)
+    return code
+
+
 def refuse_unknown_name(
-    context: click.Context, what: str, typed: str, names: Iterable[str], synonyms: Sequence[str] = ()
+    context: click.Context,
+    what: str,
+    typed: str,
+    names: Iterable[str],
+    *,
+    meant: Sequence[str] = (),
+    aliases: Mapping[str, str] | None = None,
 ) -> NoReturn:
-    """Refuse an unknown name, and name the nearest."""
-    names = list(names)
-    question = ask_whether_meant(synonyms or nearest(typed, names, most=2))
-    listing = f"There are: {', '.join(names)}."
+    """Refuse an unknown name; name what is meant, what another tool calls so, or the nearest, and list all."""
+    names, others = list(names), aliases or {}
+    near = [others.get(each, each) for each in nearest(typed, [*names, *others], most=2)]
+    question = ask_whether_meant(meant or suggest_known_or_commands(typed, names) or near)
+    listing = "" if meant else f"There are: {', '.join(names)}."
     context.fail(" ".join(filter(None, [f"there is no {what} {typed!r}.", question, listing])))
+
+
+def suggest_known_or_commands(typed: str, known: Collection[str]) -> list[str]:
+    """List what a word of another tool is called among known names, or the commands that it means."""
+    from baserate._other_names import find_other_name, suggest_known  # only now, for quick help
+
+    other = find_other_name(typed)
+    return suggest_known(typed, known) or [f"`baserate {each}`" for each in (other.commands if other else ())]
 
 
 def refuse_choice(typed: str, choices: Sequence[str]) -> str:
@@ -123,8 +148,12 @@ def refuse_choice(typed: str, choices: Sequence[str]) -> str:
 
     >>> refuse_choice("yuden", ["youden", "cost"])
     "'yuden' is not one of 'youden', 'cost'. Did you mean 'youden'?"
+    >>> refuse_choice("cutpointr", ["youden", "cost"])
+    "'cutpointr' is not one of 'youden', 'cost'. Did you mean 'youden'?"
     """
-    return f"{typed!r} is not one of {', '.join(map(repr, choices))}. {suggest(typed, choices)}".rstrip()
+    elsewhere = [each if " " in each else repr(each) for each in suggest_known_or_commands(typed, choices)]
+    question = ask_whether_meant(elsewhere) or suggest(typed, choices)
+    return f"{typed!r} is not one of {', '.join(map(repr, choices))}. {question}".rstrip()
 
 
 def exit_code(kind: type[Exception]) -> int:

@@ -1,7 +1,7 @@
 """`baserate groups` and `baserate equalize`: disparities of groups, and thresholds under a parity constraint."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -24,9 +24,10 @@ from baserate.cli._declarations import (
 )
 from baserate.cli._io import (
     PolicyFile,
-    adjusted_headline,
+    adjust_prevalence,
     check_stdout,
     describe_adjustment,
+    headline,
     print_messages,
     print_notes,
     print_results,
@@ -34,14 +35,14 @@ from baserate.cli._io import (
     save_policy,
 )
 from baserate.cli._options import (
-    FileName,
+    GroupPrevalences,
     GroupReading,
-    GroupShares,
     IndependentIntervals,
     Intervals,
     Level,
     MeasureSettings,
     OutcomeCosts,
+    PolicyOption,
     Reading,
     Seed,
     bind_settings,
@@ -71,6 +72,8 @@ _GROUPS_EXAMPLES = """
 baserate groups people.csv --truth sick --score risk --group race,sex
 # a saved policy by group
 baserate groups new.csv --policy policy.json
+# at a prevalence of 2 %
+baserate groups people.csv --truth sick --score risk --group sex --prevalence 2%
 # other measures, also of ranks and probabilities, for a program
 baserate groups people.csv --truth sick --score risk --group site --measures fnr,auc,observed_expected --json
 # a reference group, and only groups with 100 rows or more
@@ -81,8 +84,8 @@ baserate groups people.csv --truth sick --predicted says --group race
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupOptions:
-    """Options of a comparison of groups: decisions, measures, tests."""
+class GroupOptions(PolicyOption):
+    """Options of a comparison of groups: decisions, prevalence, measures, tests."""
 
     threshold: Annotated[
         float | None,
@@ -93,7 +96,7 @@ class GroupOptions:
         ),
         "Threshold: scores at or above it are flagged.",
     ] = None
-    policy: Annotated[FileName, "Policy that decides; it also names the columns and groups."] = None
+    prevalence: GroupPrevalences = None
     measures: Annotated[tuple[str, ...], two_class_measures("flag rate, sensitivity, FPR, precision and accuracy")] = ()
     level: Level = 0.95
     n_permutations: Annotated[
@@ -112,17 +115,7 @@ class GroupOptions:
     ] = 30
 
     def __post_init__(self) -> None:
-        if self.policy is not None and self.threshold is not None:
-            raise click.UsageError("--policy and --threshold both state the decisions; leave out one of them.")
-
-    @property
-    def decision_policy(self) -> "Policy | None":
-        """The policy of the file, if there is one."""
-        if self.policy is None:
-            return None
-        from baserate.cli._io import load_policy
-
-        return load_policy(self.policy)
+        self.refuse_both(self.threshold)
 
     def bind_measures(self, settings: MeasureSettings) -> "list[Measure] | None":
         """Measures with the numbers that they depend on; None for the usual ones."""
@@ -146,8 +139,9 @@ def groups(reading: GroupReading, group_options: GroupOptions, settings: Measure
     policy, measures = group_options.decision_policy, group_options.bind_measures(settings)
     full_reading = complete_reading(reading, policy)
     columns = reading.group or full_reading.group
+    sample, prevalence = read_tallies(full_reading, quiet=output.quiet), group_options.prevalence
     results = fairness.compare_attributes(
-        read_tallies(full_reading, quiet=output.quiet),
+        adjust_prevalence(sample, match_groups(prevalence, sample)),
         columns,
         reference=_read_reference(group_options.reference, columns),
         policy=group_options.threshold if policy is None else policy,
@@ -156,6 +150,7 @@ def groups(reading: GroupReading, group_options: GroupOptions, settings: Measure
         n_permutations=group_options.n_permutations,
         min_size=group_options.min_group_size,
     )
+    results = describe_adjustment(results, sample, prevalence)
     print_notes(full_reading, results.data, output)
     print_results(results, lambda: groups_page(results, full_reading, policy, output.digits), output)
 
@@ -203,6 +198,15 @@ def match_group(text: str, tallies: "Tallies") -> "Group":
     return groups_by_text.get(text.strip(), tuple(text.strip().split("/")))
 
 
+def match_groups(
+    prevalence: float | Mapping[str, float] | None, tallies: "Tallies"
+) -> "float | dict[Group, float] | None":
+    """Return one prevalence, or one for each group."""
+    if not isinstance(prevalence, Mapping):
+        return prevalence
+    return {match_group(name, tallies): value for name, value in prevalence.items()}
+
+
 def _read_tolerance(text: str) -> float:
     if text.strip() in {"inf", "∞"}:
         return math.inf
@@ -240,14 +244,7 @@ class ParityOptions(OutcomeCosts):
             "sensitivity=0.02,fpr=0.05.",
         ),
     ] = 0
-    prevalence: Annotated[
-        GroupShares,
-        option(
-            default="that of the sample",
-            help="Prevalence in deployment, such as 2%, or of each group, such as 'f=2%,m=3%'; of several columns "
-            "'f/north=2%'.",
-        ),
-    ] = None
+    prevalence: GroupPrevalences = None
     deterministic: Annotated[bool, "One threshold for each group, without randomization."] = False
     blind: Annotated[bool, "One threshold for all, so that the policy needs no group."] = False
     crossing: Annotated[bool, "The point where the ROC curves of two groups cross."] = False
@@ -300,12 +297,6 @@ class ParityOptions(OutcomeCosts):
 
         names = [name for each in self.parity for name in each.split(",")]
         return Goal(names, within=self.within, costs=self.outcome_costs or Costs())
-
-    def prevalence_by_group(self, tallies: "Tallies") -> "float | dict[Group, float] | None":
-        """Return one prevalence, or one for each group."""
-        if not isinstance(self.prevalence, dict):
-            return self.prevalence
-        return {match_group(name, tallies): value for name, value in self.prevalence.items()}
 
     def policy_chooser(self, tallies: "Tallies") -> "PolicyChooser":
         """Return the function that chooses the policy."""
@@ -362,16 +353,19 @@ def equalize(
     new rows. There is no verdict: the right parity is yours to choose.
     """
     from baserate.cli._fairness_page import equalize_page
+    from baserate.fairness import NO_COSTS_NOTE
 
     goal = parity_options.goal  # before reading, so that errors come at once
     _check_options(reading, policy_file, output)
     sample = read_tallies(reading, quiet=output.quiet)
     # Only now, since names of groups match their labels in the data.
-    goal = replace(goal, prevalence=parity_options.prevalence_by_group(sample))
+    goal = replace(goal, prevalence=match_groups(parity_options.prevalence, sample))
     policy = parity_options.policy_chooser(sample)(sample, goal)
+    if parity_options.outcome_costs is None:
+        policy = replace(policy, notes=(*policy.notes, NO_COSTS_NOTE))
     results = _tabulate(sample, goal, policy, parity_options, intervals, quiet=output.quiet)
     results = describe_adjustment(results, sample, parity_options.prevalence)
-    line = adjusted_headline(reading, results.data)
+    line = headline(reading, results.data)
     print_messages(line, results.data, output, inferred=reading.positive is None)
     if policy_file.path is not None:
         save_policy(policy, policy_file, output)

@@ -101,17 +101,35 @@ def report_results(
 
 
 def headline(reading: Reading, data: Any) -> str:  # noqa: ANN401  (what Results hold)
-    """One line on what was read."""
+    """One line on what was read, and on the prevalence that results are adjusted to, if any."""
     parts = [
         describe_files(reading.file),
         describe_rows(data),
-        *(
-            _describe_classes(data)
-            if "classes" in data
-            else [describe_positive(reading.truth, data), f"prevalence {format_number(100 * data['prevalence'], 4)} %"]
-        ),
+        *(_describe_classes(data) if "classes" in data else [describe_positive(reading.truth, data)]),
+        *_describe_prevalence(data),
     ]
     return " · ".join([*parts, *["weighted"] * bool(data["weighted"])])
+
+
+def _describe_prevalence(data: Any) -> list[str]:  # noqa: ANN401  (what Results hold)
+    several = "classes" in data
+    if "deployment" not in data:
+        return [] if several else [f"prevalence {format_number(100 * data['prevalence'], 4)} %"]
+    shares = data["deployment"].get("prevalences") or {"": data["deployment"]["prevalence"]}
+    parts = [f"{shorten_label(name)} {100 * share:.4g}%".strip() for name, share in shares.items()]
+    where = ", ".join(parts[:_MOST]) + f" and {len(parts) - _MOST} more" * (len(parts) > _MOST)
+    sample = "" if several else f" (sample: {100 * data['prevalence']:.4g}%)"
+    return [f"at {where} prevalence{sample}"]
+
+
+def adjust_prevalence(tallies: "Tallies", prevalence: float | Mapping[Any, float] | None) -> "Tallies":
+    """Reweight rows to the prevalence in deployment, if one is stated."""
+    if prevalence is None:
+        return tallies
+    from baserate import shift
+
+    adjusted: Tallies = shift.reweigh(tallies, prevalence=prevalence)
+    return adjusted
 
 
 def describe_adjustment(results: "Results", before: "Tallies", to: float | Mapping[str, float] | None) -> "Results":
@@ -122,15 +140,6 @@ def describe_adjustment(results: "Results", before: "Tallies", to: float | Mappi
     where = {"prevalences": dict(to)} if isinstance(to, Mapping) else {"prevalence": to}
     header = {"prevalence": pooled.prevalence, "weighted": pooled.weighted, "deployment": where}
     return replace(results, data={**results.data, **header})
-
-
-def adjusted_headline(reading: Reading, data: Any) -> str:  # noqa: ANN401  (what Results hold)
-    """One line on what was read, and on the prevalence it is adjusted to."""
-    if "deployment" not in data:
-        return headline(reading, data)
-    each = data["deployment"].get("prevalences") or {"": data["deployment"]["prevalence"]}
-    where = ", ".join(f"{shorten_label(name)} {100 * share:.4g}%".strip() for name, share in each.items())
-    return f"{headline(reading, data)} · adjusted to {where} prevalence"
 
 
 def _describe_classes(data: Any) -> list[str]:  # noqa: ANN401  (what Results hold)
@@ -169,6 +178,8 @@ MissingScore = Annotated[
     "Treatment of missing scores: refuse the file, or keep the row without a result.",
 ]
 
+_MOST = 6
+"""Groups or classes whose prevalence a headline states."""
 _LONG = 1.0
 """Seconds of work from which on the pace is printed."""
 FEW = 25
@@ -195,8 +206,10 @@ def open_file(path: str, what: str, load: Callable[[str], Content]) -> Content:
     try:
         return load(path)
     except FileFormatError as error:
-        message = str(error) if str(path) in str(error) else f"{path} is not a usable {what}: {error}"
-        raise FileFormatError(message) from error
+        reason = error.what.removeprefix("this ") if error.what.startswith("this is ") else ""
+        problem = f"{path} {reason}" if reason else f"{path} is not a usable {what}: {error.what}"
+        message = error.what if str(path) in error.what else problem
+        raise FileFormatError(message, remedy=error.remedy) from error
     except OSError as error:
         raise NoSuchFileError(
             f"the {what} {path} cannot be opened: {error.strerror}", remedy="check the path."
@@ -236,7 +249,9 @@ def write_rows(
 
 def load_policy(path: str) -> "Policy":
     """Read a policy; errors name the file."""
-    return open_file(path, "policy", _load_policy)
+    from baserate import load_policy
+
+    return open_file(path, "policy", load_policy)
 
 
 def load_calibrator_or_policy(path: str) -> "Calibrator | MulticlassCalibrator | Policy":
@@ -293,22 +308,6 @@ def fill_from_policy(reading: Reading, policy: "Policy") -> Reading:
         positive=positive,
         group=(*policy.attributes, *more),
     )
-
-
-def _load_policy(path: str) -> "Policy":
-    from baserate import FileFormatError, Policy
-    from baserate._files import CALIBRATOR, MULTICLASS_CALIBRATOR
-
-    try:
-        return Policy.load(path)
-    except FileFormatError:
-        # Only now, since a pipe such as <(…) can be read once.
-        if _find_kind(path, "policy") not in {CALIBRATOR, MULTICLASS_CALIBRATOR}:
-            raise
-        raise FileFormatError(
-            f"{path} contains a calibrator, not a policy",
-            remedy="`baserate export` writes calibrators as SQL or Python.",
-        ) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

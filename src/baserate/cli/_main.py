@@ -61,40 +61,6 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
 }
 """Job -> command -> its module, function and summary; written out, so that help loads no command."""
 VERBS = {name: entry for commands in GROUPS.values() for name, entry in commands.items()}
-SYNONYMS: dict[str, tuple[str, ...]] = {
-    "policy": ("show", "export"),
-    "plot": ("draw",),
-    "figure": ("draw",),
-    "roc": ("curve roc", "draw roc"),
-    "auc": ("measure", "curve roc"),
-    "pr": ("curve pr", "draw pr"),
-    "evaluate": ("report", "measure"),
-    "metrics": ("measure", "list measures"),
-    "score": ("measure", "apply"),
-    "test": ("compare", "check"),
-    "dca": ("benefit", "draw decision-curve"),
-    "decision-curve": ("benefit", "draw decision-curve"),
-    "net-benefit": ("benefit",),
-    "fairness": ("groups", "equalize"),
-    "bias": ("groups", "equalize"),
-    "mitigate": ("equalize",),
-    "calibration": ("reliability", "calibrate"),
-    "platt": ("calibrate",),
-    "isotonic": ("calibrate",),
-    "predict": ("apply",),
-    "threshold": ("decide",),
-    "optimize": ("decide",),
-    "quantify": ("prevalence",),
-    "drift": ("prevalence", "expect"),
-    "sql": ("export",),
-    "validate": ("report", "check"),
-    "power": ("size",),
-    "sample-size": ("size",),
-    "simulate": ("population",),
-    "inspect": ("show",),
-    "help": ("--help",),
-}
-"""Words of other tools -> commands of ours."""
 
 
 class Verbs(CommonFlags, click.Group):
@@ -118,7 +84,10 @@ class Verbs(CommonFlags, click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the verb, or name the nearest."""
         if args[0] not in VERBS and not args[0].startswith("-") and not ctx.resilient_parsing:
-            refuse_unknown_name(ctx, "command", args[0], VERBS, SYNONYMS.get(args[0].lower().replace("_", "-"), ()))
+            from baserate.cli._unknown_commands import suggest_commands  # only now, for quick help
+
+            meant = [f"`baserate {each}`" for each in suggest_commands(args, VERBS)]
+            refuse_unknown_name(ctx, "command", args[0], VERBS, meant=meant)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

@@ -1,22 +1,40 @@
 """`baserate measure`: measures with confidence intervals, of two classes or several."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import click
 
 from baserate._errors import unknown_name
 from baserate.cli._declarations import Output, command, option
-from baserate.cli._io import check_truth, read_rows, read_tallies, report_results
-from baserate.cli._options import ClassLabels, Intervals, Measures, MeasureSettings, Reading, ScoreColumns, Thresholds
+from baserate.cli._io import (
+    adjust_prevalence,
+    check_truth,
+    describe_adjustment,
+    read_rows,
+    read_tallies,
+    report_results,
+)
+from baserate.cli._options import (
+    ClassLabels,
+    ClassShares,
+    Intervals,
+    Measures,
+    MeasureSettings,
+    PolicyOption,
+    Reading,
+    ScoreColumns,
+    Thresholds,
+)
 from baserate.cli._terminal import progress_bar
-from baserate.cli._values import read_names
+from baserate.cli._values import match_classes, read_names
 
 if TYPE_CHECKING:
     from baserate._confusion import Confusions
     from baserate._costs import CostMatrix
+    from baserate._policy import Policy
     from baserate._results import Results
     from baserate._rows import MulticlassRows, Rows
     from baserate._tally import Tallies
@@ -161,11 +179,19 @@ def read_costs(path: str | None) -> "CostMatrix | None":
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MeasureOptions:
-    """Options of measures and thresholds."""
+class MeasureOptions(PolicyOption):
+    """Options of measures: thresholds or a policy, prevalence, measures."""
 
     threshold: Thresholds = ()
+    prevalence: Annotated[
+        ClassShares,
+        option(default="that of the sample"),
+        "Prevalence in deployment, such as 0.02 or 2%; of several classes a share for each: cat=0.2,dog=0.8.",
+    ] = None
     measures: Measures = ()
+
+    def __post_init__(self) -> None:
+        self.refuse_both(self.threshold)
 
 
 _EXAMPLES = """
@@ -173,6 +199,8 @@ _EXAMPLES = """
 baserate measure people.csv --truth sick --score risk
 # at two thresholds
 baserate measure people.csv --truth sick --score risk --threshold 0.2,0.5
+# at a prevalence of 2 %
+baserate measure people.csv --truth sick --score risk --prevalence 2%
 # by group, a few measures, for a program
 baserate measure people.csv --truth sick --score risk --group site --measures auc,f1 --json
 # several rows of each patient
@@ -218,39 +246,75 @@ def measure(
     The confusion matrix comes first, then measures at each threshold, of ranks and of probabilities; or those of
     several classes.
     """
-    from baserate import Rows, Tallies
-    from baserate.cli._measure_page import measure_page, multiclass_page, parse_measures
+    if not (classes.is_requested or may_have_many_classes(reading)) or measure_options.policy or intervals.cluster:
+        _check_binary(reading, classes, measure_options, intervals)
+        _measure_binary(reading, measure_options, settings, intervals, output)
+        return
+    from baserate import Tallies
 
-    if intervals.cluster and classes.is_requested:
+    parse_class_measures(measure_options.measures)
+    data = read_classes(reading, classes, quiet=output.quiet, alike=isinstance(measure_options.prevalence, dict))
+    if isinstance(data, Tallies):
+        _measure_binary(reading, measure_options, settings, intervals, output, data)
+        return
+    settings.refuse_for_classes()
+    if measure_options.threshold:
+        raise click.UsageError("--threshold is for two classes; of several, the highest score decides.")
+    _measure_classes(data, reading, measure_options, classes, intervals, output)
+
+
+def _check_binary(
+    reading: Reading, classes: ClassOptions, measure_options: MeasureOptions, intervals: Intervals
+) -> None:
+    """Refuse options of several classes, and those that intervals or a policy cannot have."""
+    if classes.is_requested and intervals.cluster:
         raise click.UsageError("--cluster is for two classes; intervals of many classes take rows as independent.")
-    read: Any
-    # Clusters are for two classes, so that predicted labels beside them are of two, too.
-    if not (classes.is_requested or may_have_many_classes(reading)) or intervals.cluster:
-        measures = settings.bind(
-            parse_measures(measure_options.measures)
-        )  # before reading, so that errors come at once
-        read = _read_binary(reading, intervals.cluster, quiet=output.quiet)
-    else:
-        parse_class_measures(measure_options.measures)
-        read = read_classes(reading, classes, quiet=output.quiet)
-        measures = settings.bind(parse_measures(measure_options.measures)) if isinstance(read, Tallies) else []
-    page = measure_page
-    if isinstance(read, (Tallies, Rows)):
-        results = _summarize(read, measures, measure_options.threshold, intervals.to_interval())
-    else:
-        settings.refuse_for_classes()
-        if measure_options.threshold:
-            raise click.UsageError("--threshold is for two classes; of several, the highest score decides.")
-        results, page = (
-            _summarize_classes(read, measure_options.measures, classes, intervals.to_interval()),
-            multiclass_page,
+    if classes.is_requested:  # and a policy, or this is not called
+        raise click.UsageError("--policy is for two classes; leave it out: of several the highest score decides.")
+    if intervals.cluster and measure_options.policy:
+        raise click.UsageError(
+            "intervals of a policy take rows as independent, --cluster does not; leave out --cluster or --policy."
         )
-    report_results(results, page, reading, output)
+    if intervals.cluster and measure_options.prevalence is not None:
+        raise click.UsageError(
+            "intervals at another prevalence take rows as independent, --cluster does not; leave out --cluster or "
+            "--prevalence."
+        )
+    if reading.predicted and measure_options.policy:
+        raise click.UsageError("--predicted holds decisions already; leave out --predicted or --policy.")
 
 
-def _read_binary(reading: Reading, cluster: str | None, *, quiet: bool) -> "Tallies | Rows":
-    """Read tallies; with clusters, rows."""
-    return read_rows(reading, quiet=quiet, cluster=cluster) if cluster else read_tallies(reading, quiet=quiet)
+def _measure_binary(
+    reading: Reading,
+    measure_options: MeasureOptions,
+    settings: MeasureSettings,
+    intervals: Intervals,
+    output: Output,
+    data: "Tallies | None" = None,
+) -> None:
+    """Measure two classes: in rows with clusters, or in tallies at the prevalence in deployment."""
+    from baserate.cli._io import fill_from_policy
+    from baserate.cli._measure_page import measure_page, parse_measures
+
+    prevalence, policy = measure_options.prevalence, measure_options.decision_policy
+    if isinstance(prevalence, dict):
+        raise click.UsageError("two classes have one prevalence; give that of the positives, such as 0.02 or 2%.")
+    measures = settings.bind(parse_measures(measure_options.measures))  # before reading, so that errors come at once
+    reading = reading if policy is None else fill_from_policy(reading, policy)
+    interval, thresholds = intervals.to_interval(), measure_options.threshold
+    if intervals.cluster:
+        rows = read_rows(reading, quiet=output.quiet, cluster=intervals.cluster)
+        results = _summarize(rows, measures, thresholds, interval)
+    else:
+        sample = data or read_tallies(reading, quiet=output.quiet)
+        adjusted = adjust_prevalence(sample, prevalence)
+        results = (
+            _summarize(adjusted, measures, thresholds, interval)
+            if policy is None
+            else summarize_policy(adjusted, policy, measures, interval)
+        )
+        results = describe_adjustment(results, sample, prevalence)
+    report_results(results, measure_page, reading, output)
 
 
 def _summarize(
@@ -267,6 +331,75 @@ def _summarize(
     from baserate import infer  # which point estimates do not need
 
     return infer.summary(read, measures=measures, threshold=at, interval=interval)
+
+
+def summarize_policy(
+    tallies: "Tallies",
+    policy: "Policy",
+    measures: "list[Measure] | Literal['usual', 'all']",
+    interval: "IntervalOptions | None",
+) -> "Results":
+    """Measure the decisions of a policy, then the scores over all thresholds and as probabilities."""
+    from baserate import Counts, Results, Tally, decide
+    from baserate.measure import COLUMNS, describe, select_measures
+
+    if not {*policy.actions} <= {"flag", "pass"}:
+        raise click.UsageError(
+            f"the policy has the actions {', '.join(policy.actions)}, and measures are of two, pass and flag; evaluate "
+            "it with `baserate report --policy`."
+        )
+    selected = select_measures(measures)
+    of_decisions = [each for each in selected if describe(each).of is Counts]
+    decided = decide.evaluate_policy(tallies, policy, measures=of_decisions, interval=interval)
+    at = None if policy.needs_group or policy.needs_id else policy.cut.thresholds[0]
+    rows = [{**row, "threshold": at} for row in decided.rows() if row["measure"] != "threshold"]
+    data = dict(decided.data)
+    probable = all(tallies.pooled(model).probable for model in tallies.models)
+    # Measures that are named are computed or refused; the usual ones are left out where scores are no probabilities.
+    unfit = Tally if isinstance(measures, str) and not probable else None
+    of_scores = [each for each in selected if describe(each).of not in (Counts, unfit)]
+    if of_scores:
+        scored = _summarize(tallies, of_scores, (), interval)
+        rows += scored.rows()
+        data["notes"] = list(dict.fromkeys([*data["notes"], *scored.data["notes"]]))
+    return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, data)
+
+
+def _measure_classes(
+    data: "Confusions | MulticlassRows",
+    reading: Reading,
+    measure_options: MeasureOptions,
+    classes: ClassOptions,
+    intervals: Intervals,
+    output: Output,
+) -> None:
+    """Measure several classes, at their shares in deployment if these are stated."""
+    from baserate import Confusions, shift
+    from baserate.cli._measure_page import multiclass_page
+
+    shares = measure_options.prevalence
+    if shares is not None:
+        if not isinstance(data, Confusions):
+            raise click.UsageError(
+                "--prevalence is for decisions, and --scores has measures of scores, too; `baserate shift` adjusts the "
+                "decisions: leave out --prevalence, or use `baserate shift`."
+            )
+        if not isinstance(shares, dict):
+            refuse_single_share(data.labels)
+        data = shift.reweigh(data, prevalence=match_classes(shares, data.labels))
+    results = _summarize_classes(data, measure_options.measures, classes, intervals.to_interval())
+    if isinstance(shares, dict):
+        header = {**results.data, "deployment": {"prevalences": shares}}
+        results = replace(results, data=header)
+    report_results(results, multiclass_page, reading, output)
+
+
+def refuse_single_share(labels: Sequence[object]) -> NoReturn:
+    """Refuse one prevalence of several classes."""
+    shares = ",".join(f"{label}=…" for label in labels[:10]) + (",…" if len(labels) > 10 else "")
+    raise click.UsageError(
+        f"the data have {len(labels)} classes; give each a share in deployment: --prevalence {shares}"
+    )
 
 
 def _summarize_classes(

@@ -61,6 +61,8 @@ class Subject(NamedTuple):
 
     def describe_decision(self, reading: Reading, data: Mapping[str, Any]) -> str:
         """Describe the rows that are flagged."""
+        if self.threshold is None and "policies" in data:
+            return "flagged by the policy"
         if self.threshold is None:
             return f"{self.describe_model(reading)} = {shorten_label(data['positive'])}"
         return f"{self.describe_model(reading)} ≥ {format_exact(self.threshold)}"

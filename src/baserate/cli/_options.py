@@ -15,6 +15,7 @@ from baserate.cli._declarations import (
     OptionSpec,
     Output,
     argument,
+    flag_of,
     given_flags,
     given_values,
     missing_option,
@@ -43,6 +44,7 @@ from baserate.cli._values import (
 
 if TYPE_CHECKING:
     from baserate._costs import Costs
+    from baserate._policy import Policy
     from baserate.decide import Requirement
     from baserate.infer import IntervalOptions
     from baserate.measure import Measure, Settings
@@ -88,7 +90,17 @@ MeasureNames = Annotated[tuple[str, ...], option(type=read_names, metavar="NAMES
 RequirementTexts = Annotated[tuple[str, ...], option(multiple=True, metavar="TEXT")]
 PrevalenceShare = Annotated[float | None, option(type=read_prevalence, metavar="SHARE")]
 ClassShares = Annotated[Prior | None, option(type=read_prior, metavar="SHARE")]
-GroupShares = Annotated[float | dict[str, float] | None, option(type=read_prevalences, metavar="SHARE")]
+GroupPrevalences = Annotated[
+    float | dict[str, float] | None,
+    option(
+        "--prevalence",
+        type=read_prevalences,
+        metavar="SHARE",
+        default="that of the sample",
+        help="Prevalence in deployment, such as 0.02 or 2%, or of each group, such as 'f=2%,m=3%'; of several columns "
+        "'f/north=2%'.",
+    ),
+]
 ConfidenceLevel = Annotated[float | None, option(type=read_level, metavar="SHARE")]
 Cost = Annotated[float | None, option(type=read_cost, metavar="COST")]
 Ratio = Annotated[float | None, option(type=float, metavar="NUMBER")]
@@ -194,6 +206,27 @@ Thresholds = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyOption:
+    """A policy that decides instead of a threshold."""
+
+    policy: Annotated[FileName, "Policy that decides; it also names the columns and groups."] = None
+
+    def refuse_both(self, threshold: object) -> None:
+        """Refuse a policy beside a threshold."""
+        if self.policy is not None and threshold not in (None, ()):
+            raise click.UsageError("--policy and --threshold both state the decisions; leave out one of them.")
+
+    @property
+    def decision_policy(self) -> "Policy | None":
+        """The policy of the file, if there is one."""
+        if self.policy is None:
+            return None
+        from baserate.cli._io import load_policy
+
+        return load_policy(self.policy)
+
+
 def threshold_per_score() -> OptionSpec:
     """Declare an option with a threshold for all scores, or one for each."""
     text = "Threshold for all scores, or one for each --score with commas: scores at or above it are flagged."
@@ -231,10 +264,10 @@ Measures = Annotated[tuple[str, ...], measures_option()]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutcomeCosts:
-    """Options for the cost of each outcome."""
+    """Options for the cost of each outcome. Both errors have one, or none has: a default would weigh them silently."""
 
-    fp: Annotated[Cost, option(default="1"), "Cost of a false positive; a gain if negative."] = None
-    fn: Annotated[Cost, option(default="1"), "Cost of a false negative; a gain if negative."] = None
+    fp: Annotated[Cost, "Cost of a false positive, stated with --fn; a gain if negative."] = None
+    fn: Annotated[Cost, "Cost of a false negative, stated with --fp; a gain if negative."] = None
     tp: Annotated[Cost, option(default="0"), "Cost of a true positive; a gain if negative."] = None
     tn: Annotated[Cost, option(default="0"), "Cost of a true negative; a gain if negative."] = None
 
@@ -246,9 +279,18 @@ class OutcomeCosts:
     @property
     def outcome_costs(self) -> "Costs | None":
         """Costs of all outcomes, if there are any on the command line."""
+        stated = self.costs_by_outcome
+        if not stated:
+            return None
+        lacking = [flag_of(name) for name in ("fp", "fn") if name not in stated]
+        if lacking:
+            raise click.UsageError(
+                f"{flag_of(next(iter(stated)))} is given without {' and '.join(lacking)}; state what both errors cost, "
+                "such as --fp 1 --fn 20."
+            )
         from baserate import Costs
 
-        return Costs(**self.costs_by_outcome) if self.costs_by_outcome else None
+        return Costs(**stated)
 
 
 Prevalence = Annotated[

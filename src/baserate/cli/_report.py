@@ -16,7 +16,7 @@ from baserate.cli._io import check_truth, open_file, print_messages
 from baserate.cli._options import (
     Column,
     FileName,
-    GroupShares,
+    GroupPrevalences,
     Intervals,
     OptionalReading,
     OutcomeCosts,
@@ -48,14 +48,7 @@ def _complete_rule(_context: click.Context, _option: click.Parameter, incomplete
 class PlanOptions(OutcomeCosts):
     """Options of a plan: prevalence, costs, threshold, and files to write."""
 
-    prevalence: Annotated[
-        GroupShares,
-        option(
-            default="that of the sample",
-            help="Prevalence in deployment, such as 0.02 or 2%; or of each group, such as 'north=2%,coast=5%' (of "
-            "several columns 'north/f=2%').",
-        ),
-    ] = None
+    prevalence: GroupPrevalences = None
     threshold: Annotated[
         float | None,
         option(type=single_threshold("a report has one."), metavar="NUMBER"),
@@ -119,10 +112,11 @@ def _plan_fields(reading: Reading, plan_options: PlanOptions, intervals: Interva
 
 def _plan_costs(plan_options: PlanOptions, plan_costs: "Costs | None") -> dict[str, Any]:
     """Costs on the command line, in place of those of the plan."""
+    stated = plan_options.costs_by_outcome
+    if plan_costs is not None and stated:
+        return {"costs": replace(plan_costs, **stated)}
     costs = plan_options.outcome_costs
-    if costs is None:
-        return {}
-    return {"costs": costs if plan_costs is None else replace(plan_costs, **plan_options.costs_by_outcome)}
+    return {} if costs is None else {"costs": costs}
 
 
 _FILE = "people.csv --truth sick --score risk"

@@ -18,7 +18,7 @@ from baserate.cli._io import (
     write_calibrator,
     write_rows,
 )
-from baserate.cli._measure import Classes, ClassOptions, may_have_many_classes
+from baserate.cli._measure import Classes, ClassOptions, may_have_many_classes, refuse_single_share
 from baserate.cli._options import (
     ClassShares,
     Column,
@@ -199,10 +199,7 @@ def _check_classes(shift_options: ShiftOptions, labels: Sequence[object]) -> Non
     message = f"{{}} is for two classes, and the data have {len(labels)}; leave it out."
     refuse_given(shift_options, ("curve", "threshold"), message)
     if not isinstance(shift_options.prevalence, dict):
-        shares = ",".join(f"{label}=…" for label in labels[:10]) + (",…" if len(labels) > 10 else "")
-        raise click.UsageError(
-            f"the data have {len(labels)} classes; give each a share in deployment: --prevalence {shares}"
-        )
+        refuse_single_share(labels)
 
 
 def _print_curve(

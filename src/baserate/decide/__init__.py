@@ -11,6 +11,7 @@ bands
 - `_summary`: everything about a choice, or about decisions of several classes, as tidy rows
 - `_decision_curve`: net benefit, and differences between models
 - `_cost_curves`: cost curves, Brier curves, cost tables and iso-cost lines
+- `_model_comparison`: models compared where they will be used; `_planned_policy`: the policy that a plan leads to
 - `_convex_hull`: the ROC convex hull of several classifiers
 - `_hull_tables`: hulls, likelihood ratios and combined scores of several models as tidy rows
 - `_combination`: the weighted sum of two scores with the highest AUC
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
         hull_table as hull_table,
         likelihood_ratio_table as likelihood_ratio_table,
     )
+    from baserate.decide._model_comparison import compare as compare
     from baserate.decide._requirements import (
         Requirement as Requirement,
         check as check,
@@ -117,6 +119,15 @@ if TYPE_CHECKING:  # for other packages of baserate
     from baserate.decide._hull_tables import (
         CHOSEN_NOTE as CHOSEN_NOTE,
         has_cost_of_both_errors as has_cost_of_both_errors,
+    )
+    from baserate.decide._model_comparison import (
+        DEFAULT_MEASURES as DEFAULT_MEASURES,
+        ComparisonSetting as ComparisonSetting,
+        compare_models as compare_models,
+    )
+    from baserate.decide._planned_policy import (
+        DEFAULT_THRESHOLD as DEFAULT_THRESHOLD,
+        choose_planned_policy as choose_planned_policy,
     )
     from baserate.decide._rule import (
         RELATIVE_TOLERANCE as RELATIVE_TOLERANCE,

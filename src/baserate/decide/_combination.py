@@ -14,6 +14,7 @@ from baserate._arrays import Bools, Cells, Floats, Reals, mean_defined, refuse_d
 from baserate._curve import Curve
 from baserate._errors import MissingValuesError, NotBinaryError, OptionError, unknown_name
 from baserate._numeric.distinct import float_bits, hash_rows
+from baserate._rendering import short_repr
 from baserate._rows import MulticlassRows, Rows
 from baserate._tally import Tally
 from baserate.measure import auc
@@ -193,6 +194,8 @@ class Combination:
     """Whether no weights have a higher AUC; otherwise they are the best of a search."""
     chosen_on: str
     """SHA-256 digest of labels and both scores, whatever the order of the rows."""
+
+    __repr__ = short_repr
 
     def score(self, first: npt.ArrayLike, second: npt.ArrayLike) -> Floats:
         """Compute the weighted sum of two scores, in the order of `names`, row by row."""

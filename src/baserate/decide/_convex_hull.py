@@ -19,6 +19,7 @@ from baserate._curve import Curve
 from baserate._domains import LEVEL, check_domain, check_prevalence
 from baserate._errors import MissingValuesError, NotBinaryError, OptionError, ShapeError, keyword, unknown_name
 from baserate._numeric.cumulative import pool_adjacent_violators
+from baserate._rendering import short_repr
 from baserate._results import Results
 from baserate._tally import Tally
 from baserate.infer import normal_quantile
@@ -48,6 +49,8 @@ class Vertex:
     others: tuple[str, ...] = ()
     """Other classifiers at the same point."""
 
+    __repr__ = short_repr
+
     def cost(self, costs: Costs, prevalence: float) -> float:
         r"""Compute the expected cost per case.
 
@@ -74,6 +77,8 @@ class ClassifierMixture:
     lax: Vertex
     chance: float
     """Probability of using `lax`."""
+
+    __repr__ = short_repr
 
     @property
     def fpr(self) -> float:
@@ -133,6 +138,8 @@ class ROCConvexHull:
     dominated: tuple[DominatedClassifier, ...]
     reversible: tuple[ReversibleClassifier, ...]
     """Classifiers below the diagonal; reversed, they take part only with `reverse=True`."""
+
+    __repr__ = short_repr
 
     @property
     def never_optimal(self) -> tuple[str, ...]:

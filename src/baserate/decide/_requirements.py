@@ -11,9 +11,10 @@ from typing import Any, Literal, NamedTuple, NoReturn, Unpack, get_args
 import numpy as np
 
 from baserate._counts import Counts, combine_counts
-from baserate._cut import has_table
+from baserate._cut import Cut, has_table
 from baserate._errors import OptionError, UnknownNameError, keyword
-from baserate._policy import Policy
+from baserate._policy import REFUSE, Policy
+from baserate._rendering import short_repr
 from baserate._results import Estimate, Results
 from baserate._tally import Tallies, Tally
 from baserate.decide._evaluation import (
@@ -29,6 +30,7 @@ from baserate.decide._evaluation import (
 from baserate.infer import IntervalOptions
 from baserate.measure import Measure, as_measure, check_tallies, describe, find_measure, tidy_columns
 from baserate.read import PredictionOptions, accepts_predictions
+from baserate.shift import reweigh
 
 Sense = Literal[">=", "<="]
 
@@ -55,6 +57,8 @@ class Requirement:
     sense: Sense
     bound: float
     """Number on the right-hand side."""
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         name = describe(as_measure(self.measure)).name
@@ -194,11 +198,13 @@ _COLUMNS = (
 
 
 @accepts_predictions("tallies")
-def check(
+def check(  # noqa: PLR0913  (a decision, requirements, and how they are judged)
     tallies: Tallies,
-    policy: Policy | Mapping[str, Policy],
     require: Any,  # noqa: ANN401  (text, a requirement, or several of either)
+    policy: Policy | Mapping[str, Policy] | None = None,
     *,
+    threshold: float | None = None,
+    prevalence: float | None = None,
     on: Basis = "bound",
     each_group: bool | Sequence[str] = False,
     interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
@@ -207,17 +213,20 @@ def check(
     """Check whether a policy satisfies requirements, with confidence intervals.
 
     A requirement "holds" where the less favorable end of the confidence interval satisfies it. It "fails" where the
-    whole interval violates it, and is "undecided" otherwise. Undefined values do not hold. For another prevalence,
-    reweight the tallies first with `shift.reweigh`.
+    whole interval violates it, and is "undecided" otherwise. Undefined values do not hold.
 
     Parameters
     ----------
     tallies
         Data to check the policy on.
-    policy
-        One policy for all models, or one for each by name.
     require
         Text such as "sensitivity >= 0.9, auc >= 0.8", a `Requirement`, or several of either; of any measures.
+    policy
+        One policy for all models, or one for each by name.
+    threshold
+        Threshold in place of a policy: scores at or above it are flagged.
+    prevalence
+        Deployment prevalence, such as 0.02 or "2%"; by default that of the sample.
     on
         "bound" compares the confidence interval with the bound, "estimate" the estimate alone.
     each_group
@@ -234,11 +243,9 @@ def check(
 
     Examples
     --------
-    >>> from baserate import Cut, Policy, decide, population, read
+    >>> from baserate import decide, population
     >>> sick, risk = population.binormal(means=(0, 2)).draw(200, 1)
-    >>> t = read.tallies({"sick": sick, "risk": risk}, truth="sick", score="risk")
-    >>> policy = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse")
-    >>> results = decide.check(t, policy, "sensitivity >= 0.9, fpr <= 0.5")
+    >>> results = decide.check(sick, risk, "sensitivity >= 0.9, fpr <= 0.5", threshold=0.5)
     >>> [(row["requirement"], row["verdict"], row["rows_needed"]) for row in results.rows()], bool(results)
     ([('sensitivity >= 0.9', 'undecided', 434), ('fpr <= 0.5', 'holds', None)], False)
     """
@@ -248,7 +255,10 @@ def check(
     requirements = parse_requirements(require)
     if not requirements:
         raise OptionError("there is no requirement", remedy='give one, such as "sensitivity >= 0.9".')
-    policies, by = policies_by_model(tallies, policy), _group_attributes(tallies, each_group)
+    decision = _find_policy(policy, threshold)
+    if prevalence is not None:
+        tallies = reweigh(tallies, prevalence=prevalence)
+    policies, by = policies_by_model(tallies, decision), _group_attributes(tallies, each_group)
     rows: list[Row] = []
     for model, each in policies.items():
         _check_table(each, requirements)
@@ -261,6 +271,22 @@ def check(
     details = add_measure_settings(details, [each.measure for each in requirements])
     columns = rows_to_columns(_COLUMNS, rows, several=len(tallies.models) > 1)
     return Results(columns, results_header(tallies, details, policies, interval))
+
+
+def _find_policy(
+    policy: Policy | Mapping[str, Policy] | None, threshold: float | None
+) -> Policy | Mapping[str, Policy]:
+    """Return the stated policy, or that of the stated threshold."""
+    if policy is None and threshold is not None:
+        return Policy(by_group={(): Cut((float(threshold),))}, otherwise=REFUSE)
+    if policy is None or threshold is not None:
+        count = "neither a policy nor a threshold" if policy is None else "both a policy and a threshold"
+        raise OptionError(
+            f"check was given {count}; expected one of them.",
+            remedy=f"Give {keyword('threshold', 0.5)} with your number, or {keyword('policy')}.",
+            option="threshold",
+        )
+    return policy
 
 
 def _group_attributes(tallies: Tallies, each_group: bool | Sequence[str]) -> tuple[str, ...]:  # noqa: FBT001  (not public)

@@ -32,7 +32,7 @@ from baserate.decide._evaluation import (
     select_measures,
 )
 from baserate.decide._rule import Rule
-from baserate.decide._rules import DECISION_RULES
+from baserate.decide._rules import DECISION_RULES, find_rule
 from baserate.decide._threshold_rules import best, fixed
 from baserate.decide._validation import (
     N_BOOTSTRAP,
@@ -88,7 +88,7 @@ class Validation:
 @accepts_predictions("tallies")
 def summary(
     tallies: Tallies,
-    rule: Rule,
+    rule: Rule | str,
     *,
     measures: Iterable[str | Measure] | None = None,
     costs: Costs | None = None,
@@ -106,7 +106,8 @@ def summary(
     tallies
         Data to choose on.
     rule
-        Rule with its options bound by `functools.partial`, or any function from a curve to a policy.
+        Name of a rule, such as "youden"; a rule with its options bound by `functools.partial`; or any function from a
+        curve to a policy.
     measures
         Measures of the confusion matrix, or their names; the usual ones by default.
     costs
@@ -125,13 +126,14 @@ def summary(
 
     Examples
     --------
-    >>> from baserate import decide, read
-    >>> t = read.tallies({"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1]}, truth="sick", score="risk")
-    >>> results = decide.summary(t, decide.youden, validation=100)
+    >>> from baserate import decide
+    >>> results = decide.summary([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], "youden", validation=100)
     >>> {row["rule"]: row["value"] for row in results.rows() if row["measure"] == "threshold"}["youden"]
     0.9
     """
     check_tallies(tallies)
+    if isinstance(rule, str):
+        rule = find_rule(rule)
     selected = select_measures(measures, costs)
     _check_method(interval, selected, tallies)
     plan = validation if isinstance(validation, Validation) else Validation(validation)

@@ -15,6 +15,7 @@ from baserate._curve import Curve
 from baserate._cut import Cut
 from baserate._errors import BaserateError, OptionError
 from baserate._policy import Policy
+from baserate._rendering import short_repr
 from baserate._results import Estimate
 from baserate._rows import Rows
 from baserate._tally import Tally
@@ -192,6 +193,8 @@ class RuleCrossValidation:
     """Sum of the tables of the folds of the first division, each at the cut chosen without it."""
     performance: Mapping[str, Estimate]
 
+    __repr__ = short_repr
+
 
 @accepts_predictions("any")
 def cross_validate_rule(
@@ -348,6 +351,8 @@ class CorrectedEstimate:
     optimism: float
     corrected: Estimate
 
+    __repr__ = short_repr
+
 
 @keep_read_only
 @dataclass(frozen=True, slots=True, eq=False)
@@ -364,6 +369,8 @@ class ThresholdBootstrap:
     other: int
     """Number of samples with another number of actions."""
     performance: Mapping[str, CorrectedEstimate]
+
+    __repr__ = short_repr
 
 
 @accepts_predictions("curve")

@@ -52,6 +52,7 @@ if TYPE_CHECKING:  # for other packages of baserate
     from baserate.fairness._group_counts import MIN_SIZE as MIN_SIZE
     from baserate.fairness._impact import SAME_DATA_NOTE as SAME_DATA_NOTE
     from baserate.fairness._optimum import OPTIMUM_RULE as OPTIMUM_RULE
+    from baserate.fairness._parities import NO_COSTS_NOTE as NO_COSTS_NOTE
 
 if not TYPE_CHECKING:  # or type checkers would accept every name
     __getattr__, __dir__ = attach(__name__)

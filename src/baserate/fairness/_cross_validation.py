@@ -16,6 +16,7 @@ from baserate._cut import FLAG, PASS, REFER, actions_of
 from baserate._domains import REPEATS, check_domain
 from baserate._errors import BaserateError, OptionError
 from baserate._policy import REFUSE, Policy
+from baserate._rendering import short_repr
 from baserate._results import Estimate, Results
 from baserate._rows import Rows
 from baserate._tally import Group, Tallies, Tally
@@ -75,6 +76,8 @@ class ParityValidation:
     attributes: tuple[str, ...]
     data: Mapping[str, Any]
     """Metadata: data, policy, folds and notes."""
+
+    __repr__ = short_repr
 
     @property
     def greatest_gaps(self) -> Floats:

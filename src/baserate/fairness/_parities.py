@@ -41,6 +41,9 @@ class Parity:
     page_id: str | None = None
     """Identifier of the parity on the HTML page of a report; None if the page does not offer it."""
 
+    def __repr__(self) -> str:
+        return f"Parity({self.name}: equal {', '.join(self.measures)})"
+
     @property
     def enforceable(self) -> bool:
         """Whether a choice of thresholds can enforce the parity; otherwise it can only be measured."""
@@ -197,6 +200,8 @@ def rates_of(parities: Iterable[Parity]) -> tuple[str, ...]:
 
 SLACK = 1e-12
 """Excess over a tolerance that counts as rounding: equal rates are computed from sums in different orders."""
+
+NO_COSTS_NOTE = "no costs were stated, so a false positive and a false negative cost 1 each: state yours."
 
 
 @dataclass(frozen=True, slots=True)

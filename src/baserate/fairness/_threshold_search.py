@@ -17,6 +17,7 @@ from baserate._curve import Curve, Mixture
 from baserate._cut import Cut, Treatment
 from baserate._errors import InfeasibleError, OptionError
 from baserate._policy import REFUSE, Policy
+from baserate._rendering import short_repr
 from baserate._tally import Tally
 from baserate.decide import RELATIVE_TOLERANCE, check_curve, require_both_classes, strictest_maximum, threshold_at
 from baserate.fairness._group_counts import Groups, select_participants
@@ -367,7 +368,7 @@ def common_threshold(
     >>> m = curve(tally([1, 0, 1, 0, 0, 1], [0.9, 0.8, 0.6, 0.5, 0.3, 0.1]))
     >>> policy = fairness.common_threshold({"f": f, "m": m}, fairness.Goal("equal-opportunity", within=0.1))
     >>> policy
-    Policy(group-blind)
+    Policy(group-blind; flag ≥ 0.9)
     >>> policy.threshold, round(policy.settings["cost"], 6), round(policy.settings["price"], 6)
     (0.9, 0.333333, 0.083333)
     """
@@ -411,6 +412,8 @@ class RocCrossing:
     second: Mixture[float]
     ends: tuple[Ends, Ends]
     """The least and the greatest score of the first group, and of the second."""
+
+    __repr__ = short_repr
 
     @property
     def thresholds(self) -> tuple[float, float]:

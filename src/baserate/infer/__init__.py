@@ -18,7 +18,8 @@ Methods
     `_bootstrap`: bootstrap samples of tables, tallies and rows in canonical order.
 Comparisons
     `_comparison`: the question, p-values and the result.
-    `_paired_comparison`: models on the same rows.
+    `_paired_comparison`: models on the same rows, also at a stated prevalence.
+    `_influence_differences`: differences of smooth measures and of KS, with closed-form variances.
     `_mcnemar`: McNemar's tests and the joint table of two decisions.
     `_unpaired_comparison`: independent samples.
 Calibration
@@ -140,6 +141,7 @@ if TYPE_CHECKING:  # for other packages of baserate
     )
     from baserate.infer._calibration_summary import SAME_ROWS as SAME_ROWS
     from baserate.infer._comparison import (
+        Alternative as Alternative,
         ComparisonRequest as ComparisonRequest,
         adjust_p_values as adjust_p_values,
         holm as holm,

@@ -13,6 +13,7 @@ from baserate._arrays import Bools, Floats, ratio, round_if_close
 from baserate._domains import SHARE, Domain, check_domain
 from baserate._errors import EmptyDataError, OptionError, keyword
 from baserate._formatting import count_of, there_are
+from baserate._rendering import short_repr
 from baserate._rows import Rows
 from baserate._tally import Tally
 from baserate.infer import _binomial
@@ -338,6 +339,8 @@ class AucPair:
     covariance: ClassVariance
     paired: bool = True
     """Whether both models are evaluated on the same rows."""
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         for name in ("first", "second"):

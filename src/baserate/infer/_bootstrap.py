@@ -33,6 +33,7 @@ from baserate.measure import (
     DISTANCE_MEASURES,
     LINE_MEASURES,
     Measure,
+    bin_starts,
     calibration_distances,
     check_probabilities,
     describe,
@@ -122,29 +123,44 @@ def percentiles(samples: Floats, level: float) -> tuple[float, float]:
 
 N_BUCKETS = 4096
 """Largest number of distinct scores; beyond it, neighbors are pooled."""
+N_BIN_BUCKETS = 512
+"""Buckets in which probabilities are nearly equal, so that simulated sums of bins vary as those of single rows."""
 _STEP = 0.01
 _CHUNK = 1 << 16
 """Numbers measured at a time, which fit the cache."""
 
 
-def pool_neighbors(tally: Tally) -> Tally:
-    """Pool neighboring scores of a large tally under their mean score, into buckets of about equal mass."""
+def pool_neighbors(tally: Tally, measures: Sequence[Measure] = ()) -> Tally:
+    """Pool neighboring scores of a large tally under their mean score, into buckets of about equal mass.
+
+    Where all measures are those of bins, buckets are larger, but none crosses an edge: bins keep their sums.
+    """
     if len(tally.score) <= N_BUCKETS:
         return tally
     mass = tally.mass.sum(axis=0, dtype=np.float64)
-    starts = _bucket_starts(mass)
+    starts = _bucket_starts(mass, N_BUCKETS)
+    if measures and all(unwrap_options(each) in BIN_MEASURES for each in measures):
+        edges = [_bin_edges(tally.score, mass, each) for each in measures]
+        starts = np.unique(np.concatenate([_bucket_starts(mass, N_BIN_BUCKETS), *edges]))
     score = np.add.reduceat(mass * tally.score, starts) / np.add.reduceat(mass, starts)
     if not (np.diff(score) < 0).all():  # means of very close scores may round to equal numbers
         score = tally.score[starts]
     return _pool_cells(tally, starts, score)
 
 
-def _bucket_starts(mass: Floats) -> npt.NDArray[np.intp]:
-    """Return where buckets of about equal mass begin; some of `N_BUCKETS` may be empty, and are left out."""
+def _bucket_starts(mass: Floats, n_buckets: int) -> npt.NDArray[np.intp]:
+    """Return where buckets of about equal mass begin; some may be empty, and are left out."""
     before = np.cumsum(mass)
-    # The last place reaches the number of buckets itself, which no bucket has.
-    bucket = np.minimum((before / before[-1] * N_BUCKETS).astype(np.intp), N_BUCKETS - 1)
-    return np.flatnonzero(np.diff(bucket, prepend=-1))
+    levels = before[-1] / n_buckets * np.arange(1, n_buckets)
+    return np.unique(np.concatenate([[0], np.searchsorted(before, levels)]))
+
+
+def _bin_edges(score: Floats, mass: Floats, measure: Measure) -> npt.NDArray[np.intp]:
+    """Return where the bins of a measure begin, in scores that fall."""
+    options = _read_options(measure)
+    rising = bin_starts(score[::-1], mass[::-1], bins=options["bins"], by=options["by"])
+    # Bins that are empty at either end begin where the scores do, or behind them.
+    return np.setdiff1d(len(score) - rising, [len(score)])
 
 
 def _pool_cells(tally: Tally, starts: npt.NDArray[np.intp], score: Floats) -> Tally:
@@ -270,7 +286,7 @@ def pool_scores(tally: Tally, *, exact: int = EXACT_ROWS) -> Tally:
     """Pool neighboring scores of a large tally until few are left, each with about the same mass."""
     if len(tally.score) <= N_BUCKETS or tally.rows.sum(dtype=np.int64) <= exact:
         return tally
-    starts = _bucket_starts(tally.mass.sum(axis=0, dtype=np.float64))
+    starts = _bucket_starts(tally.mass.sum(axis=0, dtype=np.float64), N_BUCKETS)
     # Labelled by its lowest score, a bucket is flagged exactly where all of its rows are.
     return _pool_cells(tally, starts, tally.score[np.append(starts[1:], len(tally.score)) - 1])
 
@@ -392,9 +408,31 @@ class UniqueRows:
     weight: Floats | None = None
     cluster: Codes | None = None
     """Cluster of each kind, numbered by content; clusters of equal content are in any order."""
+    prevalence: float | None = None
+    """Known share of positives, to which the weights of both classes were rescaled; None if it is the sample's."""
 
     def __len__(self) -> int:
         return len(self.truth)
+
+    @property
+    def classes(self) -> tuple[Bools, Bools]:
+        """Return which kinds are positive, and which are negative."""
+        return self.truth, ~self.truth
+
+    def reweigh(self, prevalence: float) -> UniqueRows:
+        """Rescale the weights of both classes to a known prevalence; the total weight stays the same.
+
+        >>> rows = Rows(np.array([True, False]), {"p": np.array([0.5, 0.2])}, count=np.array([1, 3]))
+        >>> unique_rows(rows, ["p"]).reweigh(0.5).mass.tolist()  # sorted by score
+        [2.0, 2.0]
+        """
+        mass = self.mass
+        totals = [float(mass[members].sum()) for members in self.classes]
+        factors = [sum(totals) * share / own for share, own in zip((prevalence, 1 - prevalence), totals, strict=True)]
+        weight = np.where(self.truth, *factors)
+        return replace(
+            self, weight=weight if self.weight is None else weight * self.weight, prevalence=float(prevalence)
+        )
 
     @property
     def mass(self) -> Floats:
@@ -422,13 +460,22 @@ class UniqueRows:
         return Tally.of_rows(self.truth, self.score[model], weight=self.weight, count=count)
 
     def sample_masses(self, rng: np.random.Generator, n_samples: int) -> Floats:
-        """Sample the mass of each kind: an exponential variable for each row, or for each cluster [@rubin1981]."""
+        """Sample the mass of each kind: an exponential variable for each row, or for each cluster [@rubin1981].
+
+        At a known prevalence every sample has the same mass of each class.
+        """
         if self.cluster is not None:
-            return np.asarray(rng.standard_exponential((n_samples, self.clusters))[:, self.cluster] * self.mass)
-        once = bool(self.times.max(initial=1) == 1)
-        size = (n_samples, len(self))
-        masses = rng.standard_exponential(size) if once else rng.standard_gamma(self.times, size)
-        return masses if self.weight is None else masses * self.weight
+            masses = np.asarray(rng.standard_exponential((n_samples, self.clusters))[:, self.cluster] * self.mass)
+        else:
+            once = bool(self.times.max(initial=1) == 1)
+            size = (n_samples, len(self))
+            masses = rng.standard_exponential(size) if once else rng.standard_gamma(self.times, size)
+            masses = masses if self.weight is None else masses * self.weight
+        if self.prevalence is not None:
+            total = float(self.mass.sum())
+            for members, share in zip(self.classes, (self.prevalence, 1 - self.prevalence), strict=True):
+                masses[:, members] *= share * total / masses[:, members].sum(axis=1, keepdims=True)
+        return masses
 
 
 def unique_rows(rows: Rows, models: Sequence[str], place: Place = slice(None)) -> UniqueRows:
@@ -521,6 +568,8 @@ def sum_to_midpoints(mass: Floats, ends: Places) -> Floats:
     return (before + after) / 2
 
 
+WITHIN_CLASSES = " within each class, prevalence known"
+"""Addition to the name of a method that keeps the shares of the classes."""
 MAX_SAMPLES, MIN_SAMPLES = 1_999, 199
 """Largest and smallest number of bootstrap samples of rows; fewer with many rows."""
 MAX_WORK = 100_000_000
@@ -555,6 +604,7 @@ def bootstrap_models(measure: Measure, cells: UniqueRows, models: Sequence[str],
 
     size = len(cells) * len(models)
     how = "Bayesian bootstrap" if cells.cluster is None else "resampled clusters"
+    how += "" if cells.prevalence is None else WITHIN_CLASSES
     if not pooled:
         return sample_in_blocks(sample, n_samples=choose_n_samples(size), seed=seed, size=size), how
     values = sample_in_blocks(sample, n_samples=choose_n_samples(size // _POOLED_SPEEDUP), seed=seed, size=size)

@@ -22,6 +22,7 @@ from baserate._domains import LEVEL, check_domain
 from baserate._errors import OptionError, UsageError
 from baserate._formatting import count_of
 from baserate._numeric.logistic import log_odds
+from baserate._rendering import short_repr
 from baserate._tally import Stack, Tally
 from baserate.infer._binomial import normal_quantile, proportion_from_variance, t_widening, wilson_or_exact
 from baserate.infer._bootstrap import (
@@ -129,9 +130,10 @@ def _inverse_information(model: LogisticFit, p: Floats) -> Floats:
     t = model.tally
     weight = (t.positive + t.negative) * p
     weight *= 1 - p
-    first, second = float(weight @ model.z), float(weight @ model.z**2)
     if model.fixed:
         return np.array([[1 / float(weight.sum()), 0.0], [0.0, 0.0]])
+    each = weight * model.z
+    first, second = float(each.sum()), float((each * model.z).sum())
     return np.linalg.pinv(np.array([[float(weight.sum()), first], [first, second]]))
 
 
@@ -151,7 +153,9 @@ def _power_sums(t: Tally, where: tuple[int, slice], slope: Floats, leverage: Flo
     rows = t.rows[where].astype(np.float64)
     if not t.weighted:
         power = slope**2 / (1 - np.minimum(leverage, _MAX_LEVERAGE))
-        return float(rows @ power), float(rows @ power**2)
+        # Not by BLAS, whose threads wait for each other on a busy machine.
+        second = rows * power
+        return float(second.sum()), float((second * power).sum())
     unit = np.nan_to_num(ratio(np.asarray(t.mass[where], dtype=np.float64), rows))
     second = t.squares[where] * slope**2 / (1 - np.minimum(unit * leverage, _MAX_LEVERAGE))
     return float(second.sum()), float(np.nan_to_num(ratio(second**2, rows)).sum())
@@ -470,6 +474,8 @@ class NullReference:
     p_is_bound: bool = False
     """Whether no simulation reached the value: p is then the smallest that this many simulations can show."""
 
+    __repr__ = short_repr
+
     def __bool__(self) -> NoReturn:
         # Every object is true by default, so `assert result` would pass for any result.
         raise UsageError(
@@ -562,7 +568,7 @@ def null_references(
     if not measures or not tally.total:
         return [NullReference(nan, nan, nan, nan, level, nan, "simulations", "there are no rows") for _ in measures]
     values = _measure_tally(measures, tally)
-    pooled = pool_neighbors(tally)
+    pooled = pool_neighbors(tally, measures)
     simulated = measure_stack(measures, simulate_outcomes(pooled, pooled.score, n_simulations=n_simulations, seed=seed))
     if pooled is not tally:
         # Pooling lowers the simulated distances as much as the value: add the difference back.

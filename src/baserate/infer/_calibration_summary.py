@@ -17,6 +17,7 @@ from baserate._domains import PREVALENCE, SAMPLES, check_domain
 from baserate._errors import OptionError, keyword, unknown_name
 from baserate._formatting import count_of
 from baserate._numeric.logistic import PROBABILITY_CLIP
+from baserate._rendering import short_repr
 from baserate._results import Estimate, Results
 from baserate._rows import MulticlassRows
 from baserate._tally import Tallies, Tally
@@ -99,6 +100,8 @@ class CalibratedData:
     how: str
     notes: tuple[str, ...] = ()
 
+    __repr__ = short_repr
+
 
 SAME_ROWS = "the calibrator was fitted to the same rows, so results after calibration are optimistic."
 
@@ -163,39 +166,41 @@ def apply_calibrator(
 
 
 def split_parts(
-    data: Tallies | MulticlassRows, prevalence: Prevalence = None, after: CalibratedData | None = None
+    data: Tallies | MulticlassRows, sample_prevalence: Prevalence = None, after: CalibratedData | None = None
 ) -> tuple[list[CalibrationPart], dict[str, Any]]:
     """Split data into parts to evaluate, each also after adjustment or calibration; return the header, too.
 
     Before a calibration, scores outside [0, 1] cannot be evaluated as probabilities and are left out.
     """
-    if after is not None and (prevalence is not None or type(after.data) is not type(data)):
+    if after is not None and (sample_prevalence is not None or type(after.data) is not type(data)):
         raise OptionError(
-            f"{keyword('after')} requires the same kind of data, and no prevalence",
-            remedy=f"leave {keyword('prevalence')} out.",
+            f"{keyword('after')} requires the same kind of data, and no {keyword('sample_prevalence')}",
+            remedy=f"leave {keyword('sample_prevalence')} out.",
         )
     if isinstance(data, MulticlassRows):
-        if prevalence is not None:
+        if sample_prevalence is not None:
             raise OptionError(
-                "a prevalence requires two classes, and there are scores of several",
-                remedy=f"leave {keyword('prevalence')} out.",
+                "sample_prevalence requires two classes, and there are scores of several",
+                remedy=f"leave {keyword('sample_prevalence')} out.",
             )
         return list(_multiclass_parts(data, after)), multiclass.results_data(data, data.confusion(), [])
-    if not (prevalence is None or prevalence == "derived" or PREVALENCE.holds(prevalence)):
+    if not (sample_prevalence is None or sample_prevalence == "derived" or PREVALENCE.holds(sample_prevalence)):
         raise OptionError(
-            f"prevalence is {prevalence!r}; expected {PREVALENCE.words}, or 'derived'.",
+            f"sample_prevalence is {sample_prevalence!r}; expected {PREVALENCE.words}, or 'derived'.",
             remedy="Give one of these.",
-            option="prevalence",
-            value=prevalence,
+            option="sample_prevalence",
+            value=sample_prevalence,
         )
     if isinstance(data, Tallies):
-        return list(_binary_parts(data, prevalence, after)), results_data(data, [])
+        return list(_binary_parts(data, sample_prevalence, after)), results_data(data, [])
     raise OptionError(
         f"{type(data).__name__} is neither Tallies nor MulticlassRows", remedy="read them with baserate.read."
     )
 
 
-def _binary_parts(tallies: Tallies, prevalence: Prevalence, after: CalibratedData | None) -> Iterator[CalibrationPart]:
+def _binary_parts(
+    tallies: Tallies, sample_prevalence: Prevalence, after: CalibratedData | None
+) -> Iterator[CalibrationPart]:
     label_column = tallies.intake.columns.get("predicted")
     has_probabilities = {
         model: after is None or _are_probabilities(tallies.pooled(model).score) for model in tallies.models
@@ -214,8 +219,8 @@ def _binary_parts(tallies: Tallies, prevalence: Prevalence, after: CalibratedDat
             assert isinstance(after.data, Tallies)  # noqa: S101  (for the type checker)
             calibrated = after.data.pooled(model) if group is None else after.data.models[model][group]
             yield CalibrationPart(calibrated, labels | {"calibrated": after.how}, title)
-        if prevalence is not None:
-            at = derived_prevalence(tally).value if prevalence == "derived" else float(prevalence)
+        if sample_prevalence is not None:
+            at = derived_prevalence(tally).value if sample_prevalence == "derived" else float(sample_prevalence)
             # With a single class, or only probabilities of 0 and 1, there is nothing to adjust; notes say so.
             if not isnan(at) and tally.positives and tally.negatives:
                 added = log(tally.positives / tally.negatives) - log(at / (1 - at))
@@ -316,7 +321,7 @@ def calibration_summary(
     data: Tallies | MulticlassRows,
     *,
     options: CalibrationOptions = CalibrationOptions(),
-    prevalence: float | Literal["derived"] | None = None,
+    sample_prevalence: float | Literal["derived"] | None = None,
     after: CalibratedData | Calibrator | MulticlassCalibrator | None = None,
     watch: Callable[[int, int], None] | None = None,
     **predictions: Unpack[PredictionOptions],
@@ -332,8 +337,8 @@ def calibration_summary(
         Tallies of models and groups, or rows with a probability for each class.
     options
         Options: bins, smoother, level, seed and number of simulations.
-    prevalence
-        Prevalence for which the probabilities were made, or "derived" for the best-fitting one. Everything is then
+    sample_prevalence
+        Prevalence at which the probabilities are calibrated, or "derived" for the best-fitting one. Everything is then
         evaluated once more after an adjustment to the prevalence of the rows; the column `adjusted` holds it.
     after
         Calibrator, or the same rows with other probabilities, evaluated once more; the column `calibrated` says how.
@@ -355,7 +360,7 @@ def calibration_summary(
     """
     if isinstance(after, Calibrator | MulticlassCalibrator):
         after = apply_calibrator(data, after)
-    parts, head = split_parts(data, prevalence, after)
+    parts, head = split_parts(data, sample_prevalence, after)
     rows: list[dict[str, Any]] = []
     for number, part in enumerate(parts, start=1):
         rows += _summarize_part(part, options)
@@ -363,7 +368,7 @@ def calibration_summary(
             watch(number, len(parts))
     seed = options.seed if isinstance(options.seed, int) else None
     head["interval"] = {"level": options.level, "method": None, "seed": seed, "clusters": None}
-    head["notes"] += [*_make_notes(parts, prevalence), *(after.notes if after else ())]
+    head["notes"] += [*_make_notes(parts, sample_prevalence), *(after.notes if after else ())]
     head["verdicts"] = [{name: row[name] for name in (*PART_COLUMNS, "verdict")} for row in rows if "verdict" in row]
     return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, head)
 
@@ -429,7 +434,7 @@ def _test_row(test: CalibrationTest) -> dict[str, Any]:
     return {"measure": f"{test.name}_test", **columns, "p_is_bound": bound}
 
 
-def _make_notes(parts: Sequence[CalibrationPart], prevalence: float | str | None) -> Iterator[str]:
+def _make_notes(parts: Sequence[CalibrationPart], sample_prevalence: float | str | None) -> Iterator[str]:
     """Make notes about few rows, clipped probabilities and adjustments."""
     for part in parts:
         rows = int(part.tally.rows.sum(dtype=np.int64))
@@ -444,11 +449,11 @@ def _make_notes(parts: Sequence[CalibrationPart], prevalence: float | str | None
             )
     if not any(part.is_original for part in parts):
         yield "the scores are not probabilities, so only the calibrated ones are evaluated."
-    for part in parts if prevalence is not None else ():
+    for part in parts if sample_prevalence is not None else ():
         reason = undefined_reason(calibration_in_the_large, part.tally)
         if reason:
             yield f"{part.title} is not adjusted: {reason}."
-    if prevalence == "derived" and any(part.labels["adjusted"] is not None for part in parts):
+    if sample_prevalence == "derived" and any(part.labels["adjusted"] is not None for part in parts):
         yield "the adjustment was fitted to the same rows, so results after it are optimistic."
 
 

@@ -17,6 +17,7 @@ from baserate._arrays import Bools, Floats, as_float, ratio
 from baserate._errors import UsageError
 from baserate._formatting import count_of
 from baserate._numeric.logistic import log_odds, logistic_probability
+from baserate._rendering import short_repr
 from baserate._results import Estimate
 from baserate._tally import Forecasts, Tally
 from baserate.infer._binomial import normal_quantile
@@ -69,6 +70,8 @@ class CalibrationTest:
     freedom: int | None = None
     why: str | None = None
     p_is_bound: bool = False
+
+    __repr__ = short_repr
 
     def __bool__(self) -> NoReturn:
         # Every object is true by default, so `assert result` would pass for any result.
@@ -400,6 +403,8 @@ class IntrinsicCalibration:
     against_slope: CalibrationTest
     against_free: CalibrationTest
     level: float
+
+    __repr__ = short_repr
 
     def __bool__(self) -> NoReturn:
         # Every object is true by default, so `assert result` would pass for any result.

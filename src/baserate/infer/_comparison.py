@@ -14,6 +14,7 @@ from baserate._arrays import Floats
 from baserate._domains import LEVEL, MARGIN, check_domain
 from baserate._errors import OptionError, UsageError, keyword, unknown_name
 from baserate._formatting import SMALLEST_SHOWN, count_of
+from baserate._rendering import Renderable
 from baserate._results import Estimate, Results
 from baserate.infer._auc_intervals import AucEstimate, score_interval
 from baserate.infer._binomial import NormalLevel, normal_quantile, t_widening, wilson
@@ -207,7 +208,7 @@ GroupKey = tuple[tuple[str, object], ...] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Renderable):
     """Result of comparing two models A and B by a measure.
 
     `p` is the probability of a difference at least as far on the side of the `alternative` if there were none (or if A

@@ -20,6 +20,7 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import LEVEL, check_domain
 from baserate._errors import OptionError, keyword
+from baserate._formatting import count_of
 from baserate._numeric.cumulative import cumulative_blocks, cumulative_sums
 from baserate._results import Results
 from baserate._tally import Tallies, Tally
@@ -390,6 +391,9 @@ class ConfidenceBand(NamedTuple):
     """Method of the bounds."""
     why: list[str | None]
     """Reason why a bound is undefined, for each row."""
+
+    def __repr__(self) -> str:
+        return f"ConfidenceBand({count_of(len(self.why), 'row')} of {', '.join(self.columns)}; {self.how})"
 
 
 @accepts_predictions("tally")

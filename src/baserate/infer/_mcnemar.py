@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from baserate._arrays import Bools, Floats
+from baserate._arrays import Bools, Floats, ratio
 from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate._rows import MulticlassRows
@@ -20,6 +20,7 @@ from baserate.infer._binomial import share_cells, tail_probability
 from baserate.infer._bootstrap import (
     MAX_WORK,
     MIN_SAMPLES,
+    WITHIN_CLASSES,
     Seed,
     UniqueRows,
     choose_n_samples,
@@ -241,6 +242,8 @@ class JointTable(NamedTuple):
     rows: Floats
     by_cluster: Floats | None = None
     """Mass with a row for each cluster."""
+    prevalence: float | None = None
+    """Known share of positives; None if it is the sample's."""
 
     def values(self, measure: Measure) -> tuple[float, float]:
         """Return the value of both models."""
@@ -268,7 +271,7 @@ class JointTable(NamedTuple):
         # Bit 0 is the label; bits 1 and 2, the decisions of both models, change places.
         other = [at & 1 | at >> 1 & 2 | at << 1 & 4 for at in range(8)]
         by_cluster = None if self.by_cluster is None else self.by_cluster[:, other]
-        return JointTable(self.mass[other], self.squares[other], self.rows[other], by_cluster)
+        return JointTable(self.mass[other], self.squares[other], self.rows[other], by_cluster, self.prevalence)
 
     @property
     def is_agreement(self) -> bool:
@@ -284,9 +287,9 @@ def count_joint_table(cells: UniqueRows, first: Bools, second: Bools) -> JointTa
         np.bincount(place, each, minlength=8).astype(np.float64) for each in (cells.mass, cells.squares, cells.times)
     )
     if cells.cluster is None:
-        return JointTable(mass, squares, rows)
+        return JointTable(mass, squares, rows, prevalence=cells.prevalence)
     each = np.bincount(cells.cluster * 8 + place, cells.mass, minlength=8 * cells.clusters)
-    return JointTable(mass, squares, rows, each.reshape(-1, 8).astype(np.float64))
+    return JointTable(mass, squares, rows, each.reshape(-1, 8).astype(np.float64), cells.prevalence)
 
 
 def simulate_differences(
@@ -296,37 +299,67 @@ def simulate_differences(
 
     Masses of the eight cells are sampled after adding half a row to each (Jeffreys' prior), so that empty cells are not
     taken for impossible. For clustered rows, each cluster gets a random weight, and each cell half of a usual cluster's
-    contribution. Where `swapped`, the second model is sampled as if it were the first, so that the order does not
-    matter.
+    contribution. At a known prevalence, the cells of each class are scaled to its share. Where `swapped`, the second
+    model is sampled as if it were the first, so that the order does not matter.
     """
     if swapped:
         reverse = simulate_differences(measure, table.mirror, seed)
         return reverse._replace(samples=-reverse.samples)
+    sample_cells = _sample_cells if table.prevalence is None else _sample_cells_within_classes
 
     def sample(rng: np.random.Generator, n_samples: int) -> Floats:
-        if table.by_cluster is None:
-            masses = sample_masses(rng, n_samples, table.mass, table.squares, prior=_PRIOR_ROWS)
-        else:
-            # Not by BLAS, whose sums depend on the number of threads.
-            masses = np.einsum(
-                "ij,jk->ik", rng.standard_exponential((n_samples, len(table.by_cluster))), table.by_cluster
-            )
-            masses += rng.standard_gamma(_PRIOR_ROWS, (n_samples, 8)) * usual
+        masses = sample_cells(table, rng, n_samples)
         with np.errstate(invalid="ignore"):  # samples may be infinite
             return np.asarray(measure(_model_counts(masses, 0)) - measure(_model_counts(masses, 1)))
 
-    usual = 1.0 if table.by_cluster is None else float((table.by_cluster**2).sum() / table.by_cluster.sum())
+    within = "" if table.prevalence is None else WITHIN_CLASSES
     if table.by_cluster is None:
-        return BootstrapDifference(
-            sample_in_blocks(sample, n_samples=N_TABLES, seed=seed, size=8), "Dirichlet samples of the joint table"
-        )
+        how = f"Dirichlet samples of the joint table{within}"
+        return BootstrapDifference(sample_in_blocks(sample, n_samples=N_TABLES, seed=seed, size=8), how)
     size = len(table.by_cluster)
     n_samples = max(min(MAX_WORK // size, N_TABLES), MIN_SAMPLES)
     return BootstrapDifference(
         sample_in_blocks(sample, n_samples=n_samples, seed=seed, size=size),
-        "resampled clusters",
-        Units(size, 8 * _PRIOR_ROWS),
+        f"resampled clusters{within}",
+        # At a known prevalence the prior is small, and does not compensate for samples that vary too little.
+        Units(size, 0.0 if within else 8 * _PRIOR_ROWS),
     )
+
+
+def _sample_cells(table: JointTable, rng: np.random.Generator, n_samples: int) -> Floats:
+    """Sample masses of cells with a prior."""
+    if table.by_cluster is None:
+        return sample_masses(rng, n_samples, table.mass, table.squares, prior=_PRIOR_ROWS)
+    usual = float((table.by_cluster**2).sum() / table.by_cluster.sum())
+    # Not by BLAS, whose sums depend on the number of threads.
+    masses = np.einsum("ij,jk->ik", rng.standard_exponential((n_samples, len(table.by_cluster))), table.by_cluster)
+    masses += rng.standard_gamma(_PRIOR_ROWS, (n_samples, 8)) * usual
+    return np.asarray(masses)
+
+
+def _sample_cells_within_classes(table: JointTable, rng: np.random.Generator, n_samples: int) -> Floats:
+    """Sample masses of cells with a prior, and scale those of each class to its known share."""
+    assert table.prevalence is not None  # noqa: S101  (for the type checker)
+    if table.by_cluster is not None:
+        masses = rng.standard_exponential((n_samples, len(table.by_cluster)))
+        # Not by BLAS, whose sums depend on the number of threads.
+        masses = np.einsum("ij,jk->ik", masses, table.by_cluster)
+        masses += rng.standard_gamma(_PRIOR_ROWS, (n_samples, 8)) * _usual_contributions(table.by_cluster)
+    else:
+        masses = np.empty((n_samples, 8))
+        for at in (0, 1):
+            mass, squares = table.mass[at::2], table.squares[at::2]
+            masses[:, at::2] = sample_masses(rng, n_samples, mass, squares, prior=_PRIOR_ROWS)
+    for at, share in enumerate((1 - table.prevalence, table.prevalence)):
+        masses[:, at::2] *= share / masses[:, at::2].sum(axis=1, keepdims=True)
+    return masses
+
+
+def _usual_contributions(by_cluster: Floats) -> Floats:
+    """Return the contribution of a usual cluster to each cell; to an empty one, the least in its class."""
+    usual = ratio((by_cluster**2).sum(axis=0), by_cluster.sum(axis=0))
+    least = np.tile([np.nanmin(usual[0::2]), np.nanmin(usual[1::2])], 4)
+    return np.where(np.isnan(usual), least, usual)
 
 
 def _cell_name(at: int, which: int) -> str:

@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import combinations, product
-from math import inf, isfinite, isinf, isnan, nan, sqrt
-from typing import Any
+from itertools import combinations
+from math import isclose, isfinite, isinf, isnan, nan, sqrt
+from typing import Any, Unpack
 
 import numpy as np
 
-from baserate._arrays import Bools, Floats, ratio
-from baserate._costs import Costs
+from baserate._arrays import Floats
+from baserate._costs import CostsLike, as_costs
 from baserate._counts import Counts
 from baserate._curve import Curve
+from baserate._domains import ShareLike, as_prevalence
 from baserate._errors import EmptyDataError, OptionError, keyword, unknown_name
 from baserate._formatting import count_of
 from baserate._numeric.distinct import argsort_descending
 from baserate._rows import Rows
 from baserate._tally import Tally
-from baserate.infer import _auc_intervals, _confidence_bands
+from baserate.infer import _auc_intervals
 from baserate.infer._auc_intervals import AucInfluence, auc_influence
-from baserate.infer._binomial import normal_quantile, t_widening
+from baserate.infer._binomial import FIXED_METHOD, classify_share, normal_quantile, t_widening
 from baserate.infer._bootstrap import Place, Seed, UniqueRows, bootstrap_models, unique_rows
 from baserate.infer._comparison import (
     NO_VARIANCE,
@@ -33,12 +34,12 @@ from baserate.infer._comparison import (
     GroupKey,
     Limits,
     Question,
-    StudentizedDifference,
     adjust_p_values,
     format_group,
     normal_p,
     student_p,
 )
+from baserate.infer._influence_differences import has_closed_form, studentize_difference
 from baserate.infer._mcnemar import (
     TESTS,
     DiscordantCounts,
@@ -48,113 +49,9 @@ from baserate.infer._mcnemar import (
     mcnemar_interval,
     simulate_differences,
 )
-from baserate.infer._variances import (
-    Units,
-    VarianceComponent,
-    has_influence,
-    influence_slopes,
-)
-from baserate.measure import Measure, MeasureInfo, Settings, as_measure, describe, ks, require_options, undefined_reason
-
-INFLUENCE_METHOD = "influence function, t quantiles with fourth-moment degrees of freedom"
-_KS_METHOD = "both rates at the thresholds of the sample, half a row added to each cell, t quantiles (conservative)"
-_PRIOR_ROWS = 0.5
-"""Prior rows of each cell of the joint decisions at the thresholds of both KS statistics."""
-_ROUNDING = 1e-12
-
-
-def has_closed_form(measure: Measure) -> bool:
-    """Return whether differences of a measure have a closed-form variance."""
-    return has_influence(measure) or measure is ks
-
-
-def studentize_difference(
-    measure: Measure, cells: UniqueRows, pair: tuple[str, str], values: Limits
-) -> StudentizedDifference:
-    r"""Compute the difference of a smooth measure with the variance of its row contributions.
-
-    Row i adds :math:`ψ_i=w_i(∂A/∂w_i-∂B/∂w_i)`. For a mean loss that is :math:`w_i(d_i-\bar d)/\sum w` with the
-    difference d of the row's losses: without weights, this is the paired t-test but for its degrees of freedom. The
-    variance is :math:`\frac n{n-1}\sumψ_i^2`; its degrees of freedom follow from :math:`\sumψ_i^4`, and are fewer than
-    n − 1 where a few rows add most [@satterthwaite1946]. For clustered rows, sums within clusters replace rows. Average
-    precision has a component for each class.
-    """
-    value = values[0] - values[1]
-    if measure is ks:
-        return StudentizedDifference.of(value, list(_ks_components(cells, pair)), _KS_METHOD)
-    first, second = (_row_influence(measure, cells, cells.tally(model), cells.score[model]) for model in pair)
-    difference = first - second
-    if cells.cluster is not None:
-        return StudentizedDifference.of(
-            value, [_cluster_component(cells, difference)], f"{INFLUENCE_METHOD}, summed within clusters"
-        )
-    classes = [cells.truth, ~cells.truth] if describe(measure).of is Curve else [np.ones(len(cells), dtype=np.bool_)]
-    return StudentizedDifference.of(
-        value,
-        [VarianceComponent.of_rows(difference[members], cells.times[members]) for members in classes],
-        INFLUENCE_METHOD,
-    )
-
-
-def _row_influence(measure: Measure, cells: UniqueRows, tally: Tally, score: Floats) -> Floats:
-    """Return the contribution of one row of each kind to a measure."""
-    _, true, false = influence_slopes(measure, tally)
-    # Scores of a tally descend, and searchsorted needs ascending ones.
-    place = len(tally.score) - 1 - np.searchsorted(tally.score[::-1], score)
-    added = np.where(cells.truth, true[place], false[place])
-    return added if cells.weight is None else added * cells.weight
-
-
-def _cluster_component(cells: UniqueRows, added: Floats) -> VarianceComponent:
-    if cells.clusters < 2:
-        return VarianceComponent(inf, inf, 1.0)
-    return VarianceComponent.of_rows(cells.sum_by_cluster(added * cells.times), np.ones(cells.clusters))
-
-
-def _ks_components(cells: UniqueRows, pair: tuple[str, str]) -> Iterator[VarianceComponent]:
-    """Return the variance of a difference of two KS statistics by class, as if the thresholds were fixed.
-
-    To first order a maximum varies as the curve does at its maximum. Half a row is added to each of the four cells of
-    both decisions, as for paired proportions [@agresti2005]. Selected thresholds are more strongly correlated than this
-    assumes, so the interval is conservative where the models agree.
-    """
-    flagged = [cells.score[model] >= _confidence_bands.ks_threshold(cells.tally(model)) for model in pair]
-    signs = [_ks_sign(cells, each) for each in flagged]
-    difference = signs[0] * flagged[0].astype(np.float64) - signs[1] * flagged[1]
-    prior = [signs[0] * one - signs[1] * other for one, other in product((0, 1), repeat=2)]
-    if cells.cluster is not None:
-        # A cluster may contain both classes, so its contributions are added before they are squared.
-        yield _cluster_component(
-            cells,
-            _center_within_class(cells, difference, cells.truth)
-            - _center_within_class(cells, difference, ~cells.truth),
-        )
-        return
-    weight = np.ones(len(cells)) if cells.weight is None else cells.weight
-    for members in (cells.truth, ~cells.truth):
-        times = np.append(cells.times[members], np.full(len(prior), _PRIOR_ROWS))
-        usual = ratio(float(cells.squares[members].sum()), float(cells.mass[members].sum()))
-        weights = np.append(weight[members], np.full(len(prior), usual))
-        values = np.append(difference[members], prior)
-        mass = float(np.sum(times * weights))
-        mean = float(np.sum(times * weights * values)) / mass
-        yield VarianceComponent.of_rows(weights * (values - mean) / mass, times)
-
-
-def _ks_sign(cells: UniqueRows, flagged: Bools) -> float:
-    """Return −1 where more negatives than positives are flagged, so that the curve lies farthest below the diagonal."""
-    mass = cells.mass
-    rates = [ratio(float(mass[flagged & side].sum()), float(mass[side].sum())) for side in (cells.truth, ~cells.truth)]
-    return 1.0 if rates[0] >= rates[1] else -1.0
-
-
-def _center_within_class(cells: UniqueRows, values: Floats, members: Bools) -> Floats:
-    """Return the contribution of one row of each kind to the mean of its class; 0 for the other class."""
-    mass = np.where(members, cells.mass, 0.0)
-    total = float(mass.sum())
-    weight = 1.0 if cells.weight is None else cells.weight
-    return np.where(members, weight * (values - float(np.sum(mass * values)) / total) / total, 0.0)
-
+from baserate.infer._variances import Units
+from baserate.measure import Measure, MeasureInfo, Settings, as_measure, describe, require_options, undefined_reason
+from baserate.read import PredictionOptions, accepts_predictions
 
 USE_BOOTSTRAP = f"use {keyword('method', 'resample')}."
 AUC_SCALES = {"auc": 1.0, "gini": 2.0, "accuracy_ratio": 2.0}
@@ -165,6 +62,7 @@ _DEFAULT_THRESHOLD = 0.5
 _SAME_RANKS = "the same ranks in every row"
 
 
+@accepts_predictions("rows")
 def compare(  # noqa: PLR0913  (each is a part of the question)
     rows: Rows,
     *,
@@ -172,8 +70,10 @@ def compare(  # noqa: PLR0913  (each is a part of the question)
     models: Sequence[str] | Sequence[Pair] | None = None,
     threshold: float | Mapping[str, float] | None = None,
     question: Question = Question(),  # noqa: B008  (it is immutable)
-    costs: Costs | None = None,
+    prevalence: ShareLike | None = None,
+    costs: CostsLike | None = None,
     seed: Seed = 0,
+    **predictions: Unpack[PredictionOptions],
 ) -> tuple[Comparison, ...]:
     """Compare models on the same rows: the difference of a measure, its interval, and a p-value.
 
@@ -190,6 +90,10 @@ def compare(  # noqa: PLR0913  (each is a part of the question)
     For clustered rows, whole clusters get a weight, and row contributions are summed within clusters. Where rows show
     no variance, limits of proportions of as many rows take their place.
 
+    At a stated prevalence the classes are reweighted to it, in every group, and only chance within each class counts:
+    the prevalence is known. Measures that do not depend on the prevalence keep their tests. McNemar's tests count rows,
+    so that simulated joint tables take their place for accuracy and flag rate.
+
     Parameters
     ----------
     rows
@@ -203,9 +107,12 @@ def compare(  # noqa: PLR0913  (each is a part of the question)
         default 0.5 if scores are probabilities.
     question
         Alternative, margin, level and method.
+    prevalence
+        Deployment prevalence, such as 0.02 or "2%", at which models are compared; by default that of the sample.
     costs
-        Costs of outcomes, for the measure expected_cost. A threshold probability of net benefit is set by
-        `functools.partial(measure.net_benefit, at=0.1)`. Without such a number these measures raise an error.
+        Costs of outcomes, for the measure expected_cost: ``fp=1, fn=20``, a mapping, or :class:`baserate.Costs`. A
+        threshold probability of net benefit is set by `functools.partial(measure.net_benefit, at=0.1)`. Without such a
+        number these measures raise an error.
     seed
         Seed or NumPy generator; equal seeds give equal results.
 
@@ -227,17 +134,19 @@ def compare(  # noqa: PLR0913  (each is a part of the question)
     >>> new, old = np.array([9, 7, 6, 8, 3, 2, 1.0]), np.array([7, 3, 9, 8, 6, 2, 1.0])
     >>> compare(Rows(truth, {"new": new, "old": old}))[0]
     Comparison(auc: new 0.833333, old 0.75; difference 0.0833333 (-0.281884 to 0.448551), p 0.654721)
+    >>> at_ten_percent = compare(truth, {"new": new, "old": old}, measure="precision", threshold=5, prevalence="10%")
+    >>> [round(value, 4) for value in at_ten_percent[0].values]
+    [0.3077, 0.129]
     """
-    if not isinstance(rows, Rows):
-        raise OptionError(f"{type(rows).__name__} is not Rows", remedy="read them first, with baserate.read.rows(…).")
+    share, settings = as_prevalence(prevalence), Settings(costs=as_costs(costs))
     # Without repetition: Holm's adjustment must count a measure once, even if it is named twice.
-    functions = list(dict.fromkeys(Settings(costs=costs).apply(as_measure(each)) for each in _as_list(measure)))
+    functions = list(dict.fromkeys(settings.apply(as_measure(each)) for each in _as_list(measure)))
     if not functions:
         raise OptionError(
             "there is no measure to compare by", remedy=f"name one, for example {keyword('measure', 'auc')}."
         )
     require_options(functions)
-    if costs is not None and Settings(costs=costs).idle(functions):
+    if settings.idle(functions):
         raise OptionError(
             f"{keyword('costs')} has no effect on these measures", remedy="compare by expected_cost, or leave them out."
         )
@@ -253,11 +162,52 @@ def compare(  # noqa: PLR0913  (each is a part of the question)
             raise EmptyDataError(
                 f"there are no rows{format_group(group)}", remedy="give at least one, with a weight above 0."
             )
+        reweighed = None if share is None else _reweigh(cells, share)
         for at, each in enumerate(functions):
-            comparisons += _PairedComparison(
-                ComparisonRequest(each, question), cells, thresholds, seed, group
-            ).compare_pairs(pairs[at])
+            request = ComparisonRequest(each, question)
+            if share is None or not depends_on_prevalence(each):
+                comparisons += _PairedComparison(request, cells, thresholds, seed, group).compare_pairs(pairs[at])
+            elif reweighed is None:
+                comparisons += _conclude_without_class(request, cells, group, pairs[at])
+            else:
+                comparisons += _PairedComparison(request, reweighed, thresholds, seed, group).compare_pairs(pairs[at])
     return adjust_p_values(comparisons)
+
+
+_PROBE = np.array([[3.14, 2.72, 1.41, 1.62], [1.2, 2.65, 3.61, 4.67]])
+"""Masses of both classes at four scores; odd numbers, so that no costs balance by chance."""
+
+
+def depends_on_prevalence(measure: Measure) -> bool:
+    """Return whether a measure of the same scores is another one at another prevalence.
+
+    >>> from baserate.measure import auc, precision, sensitivity
+    >>> [depends_on_prevalence(each) for each in (auc, precision, sensitivity)]
+    [False, True, False]
+    """
+    of = describe(measure).of
+    if of is Tally:
+        return True  # they are estimates over all rows
+    values = []
+    for negatives in (1.0, 9.0):
+        mass = _PROBE * [[1.0], [negatives]]
+        curve = Curve(Tally(np.array([0.9, 0.6, 0.4, 0.1]), mass, mass, np.ones((2, 4), dtype=np.int64)))
+        values.append(float(measure(curve if of is Curve else curve.at(_DEFAULT_THRESHOLD))))
+    return not (isclose(*values, rel_tol=1e-9, abs_tol=1e-12) or all(map(isnan, values)))
+
+
+def _reweigh(cells: UniqueRows, prevalence: float) -> UniqueRows | None:
+    """Return rows at a known prevalence; None where a class is missing."""
+    return cells.reweigh(prevalence) if all(members.any() for members in cells.classes) else None
+
+
+def _conclude_without_class(
+    request: ComparisonRequest, cells: UniqueRows, group: GroupKey, pairs: Sequence[Pair]
+) -> Iterator[Comparison]:
+    """Yield comparisons without values: rows of one class show nothing at another prevalence."""
+    why = f"there are no {'negatives' if cells.truth.any() else 'positives'} that could be reweighted"
+    for pair in pairs:
+        yield request.conclude((nan, nan), (nan, nan), "", models=pair, group=group, why=why)
 
 
 @dataclass(slots=True)
@@ -309,9 +259,13 @@ class _PairedComparison:
         cells = self.cells
         if cells.cluster is not None:
             return cells.clusters
-        positives = int(cells.times[cells.truth].sum())
-        rows = int(cells.times.sum())
-        return min(positives, rows - positives) if describe(self.request.measure).of is Curve else rows
+        by_class = [int(cells.times[members].sum()) for members in cells.classes]
+        if describe(self.request.measure).of is Curve:
+            return min(by_class)
+        if cells.prevalence is None:
+            return sum(by_class)
+        # As few as if all rows were of the class whose rows count most.
+        return min(by_class[0] / cells.prevalence, by_class[1] / (1 - cells.prevalence))
 
     @property
     def _needs_threshold(self) -> bool:
@@ -396,6 +350,9 @@ class _PairedComparison:
         values = self._evaluate_pair(pair)
         if isnan(values[0] - values[1]):
             return self._conclude(pair, (nan, nan), "")
+        stated = self.cells.prevalence
+        if stated is not None and classify_share(self.request.measure) == "known":
+            return self.request.conclude_identical((stated, stated), FIXED_METHOD, **self._describe_pair(pair))
         if method in TESTS:
             return self._test_mcnemar(TESTS[method], table.discordant(self.request.measure), pair)
         # Ordered by name, so that the models in the other order only change the sign.
@@ -505,6 +462,8 @@ def _default_method(measure: Measure, unfit: str | None) -> str:
 
 
 def _explain_no_mcnemar(cells: UniqueRows) -> str | None:
+    if cells.prevalence is not None:
+        return "counts rows, and a stated prevalence reweights them"
     if cells.weight is not None:
         return "counts rows, and these have weights"
     if cells.cluster is not None:

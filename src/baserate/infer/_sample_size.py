@@ -28,6 +28,7 @@ from baserate._domains import HALF_WIDTH, LEVEL, SAMPLES, SHARE, check_domain
 from baserate._errors import OptionError, keyword
 from baserate._formatting import count_of
 from baserate._population import Population
+from baserate._rendering import Renderable, short_repr
 from baserate._tally import Tally
 from baserate.infer._bootstrap import Seed, make_generator
 from baserate.measure import Measure, as_measure, describe
@@ -39,7 +40,7 @@ _ROWS_PER_CLASS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class SampleSize:
+class SampleSize(Renderable):
     """Rows that a study needs, and the half-width or power that they reach.
 
     Numbers of positives and negatives are those expected at the prevalence.
@@ -65,6 +66,8 @@ class SampleSize:
     error: float | None = None
     """Standard error of a simulated half-width."""
     how: str = ""
+
+    __repr__ = short_repr
 
 
 def make_size(rows: int, prevalence: float | None, **others: Any) -> SampleSize:  # noqa: ANN401  (other fields)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from baserate._arrays import Floats, make_read_only, ratio
-from baserate._costs import Costs
+from baserate._costs import CostsLike, as_costs
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import OptionError, keyword
@@ -60,6 +60,7 @@ from baserate.measure import (
     require_options,
     undefined_reason,
 )
+from baserate.read import accepts_two
 
 _PRIOR_ROWS = 0.5
 _LOSS_MEASURES = (brier, brier_skill, log_loss, log_loss_skill)
@@ -67,6 +68,7 @@ _CONSTANT_AUC = 0.5
 """AUC of constant scores."""
 
 
+@accepts_two("tally")
 def compare_unpaired(  # noqa: PLR0913  (each is a part of the question)
     a: Tally,
     b: Tally,
@@ -74,7 +76,7 @@ def compare_unpaired(  # noqa: PLR0913  (each is a part of the question)
     measure: str | Measure = "auc",
     threshold: float | None = None,
     question: Question = Question(),  # noqa: B008  (it is immutable)
-    costs: Costs | None = None,
+    costs: CostsLike | None = None,
     seed: Seed = 0,
 ) -> Comparison:
     """Compare two independent samples, of one model or of two: the difference of a measure, its interval, a p-value.
@@ -90,9 +92,9 @@ def compare_unpaired(  # noqa: PLR0913  (each is a part of the question)
     Parameters
     ----------
     a
-        Tally of the first sample.
+        Tally of the first sample, or a pair of its labels and scores.
     b
-        Tally of the second sample.
+        Tally of the second sample, or a pair.
     measure
         Name or function of a measure.
     threshold
@@ -121,11 +123,10 @@ def compare_unpaired(  # noqa: PLR0913  (each is a part of the question)
     >>> d = compare_unpaired(men, women, measure="sensitivity", threshold=0.5).difference
     >>> round(d.value, 4), round(d.low, 4), round(d.high, 4)  # Newcombe 1998, table II, method 10
     (0.2, 0.0524, 0.3339)
+    >>> compare_unpaired(([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]), ([1, 0, 1], [0.7, 0.6, 0.8])).values
+    (0.75, 1.0)
     """
-    for each in (a, b):
-        if not isinstance(each, Tally):
-            raise OptionError(f"{type(each).__name__} is not a tally", remedy="make one first, with baserate.tally(…).")
-    function = Settings(costs=costs).apply(as_measure(measure))
+    function = Settings(costs=as_costs(costs)).apply(as_measure(measure))
     require_options([function])
     samples = [_make_input(tally, describe(function).of, threshold) for tally in (a, b)]
     return compare_samples(ComparisonRequest(function, question), samples, seed=seed)

@@ -10,6 +10,7 @@ classes are in `multiclass`. `describe` returns the entry of a measure: names, s
 - `_proper_scores`: Brier score and log loss
 - `_calibration_slope`, `_calibration_bins`: logistic recalibration, ECE
 - `_calibration_curve`: distances from smooth curves; calibration and discrimination parts of proper scores
+- `_names`: the number that a word of a user means
 - `_summary`: tidy rows of every measure, model, group and threshold; curves as tables
 """
 
@@ -51,6 +52,7 @@ from baserate.measure._calibration_slope import (
     squared_weights as squared_weights,
 )
 from baserate.measure._measure import Measure, MeasureInfo, Values, describe, measure, unwrap_options as unwrap_options
+from baserate.measure._names import resolve_name as resolve_name, suggest_names as suggest_names
 from baserate.measure._proper_scores import *
 from baserate.measure._proper_scores import check_probabilities as check_probabilities
 from baserate.measure._rank import *

@@ -19,7 +19,7 @@ from baserate._numeric.logistic import (
     log_odds,
     logistic_probability,
 )
-from baserate._tally import Forecasts, Stack, Tally
+from baserate._tally import Forecasts, Stack, Tally, once_per_tally
 from baserate.measure._measure import Measure, Values, measure
 from baserate.measure._proper_scores import check_probabilities
 
@@ -169,6 +169,7 @@ class Offset(NamedTuple):
     variance: Floats
 
 
+@once_per_tally
 def fit_recalibration(t: Forecasts) -> LogisticFit:
     """Fit the logistic regression of the outcomes on the log-odds; NaN where a margin is 0."""
     check_probabilities(t)
@@ -199,6 +200,7 @@ def _starting_point(t: Forecasts) -> tuple[float, float] | None:
     return float(pooled.intercept), float(pooled.slope)
 
 
+@once_per_tally
 def calibration_offset(t: Forecasts) -> Offset:
     """Fit the logistic regression with slope 1; NaN with a single class, or if all probabilities are 0 or 1."""
     check_probabilities(t)
@@ -237,6 +239,7 @@ def count_clipped(t: Tally) -> int:
     return int(t.rows[:, outside].sum(dtype=np.int64))
 
 
+@once_per_tally
 def expected_positives(t: Forecasts) -> float:
     """Return the sum of probabilities: the expected number of positives."""
     return as_float(((t.positive + t.negative) * t.score).sum(axis=-1))

@@ -86,6 +86,9 @@ class MeasureInfo(Values):
     option_required: bool = False
     """Whether its default means nothing, so that users must state the option."""
 
+    def __repr__(self) -> str:
+        return f"MeasureInfo({self.name} of {self.of.__name__}: {self.summary})"
+
     @property
     def causes(self) -> tuple[str, ...]:
         """Return the reasons why the value may be undefined: one for each margin that must not be zero."""
@@ -202,7 +205,7 @@ def find_by_name(name: str, among: Mapping[str, Measure]) -> Measure:
     if name in among:  # the usual case, without an index of all aliases
         return among[name]
     names = _index_names(among)
-    plain = _normalize_name(name)
+    plain = normalize_name(name)
     if plain in names:
         return among[names[plain]]
     listing = advice("list measures", f"Known are: {', '.join(among)}.")
@@ -217,11 +220,12 @@ def search_names(words: str, among: Mapping[str, Measure]) -> list[str]:
     return [name for name, text in texts.items() if all(word in text for word in wanted)]
 
 
-def _normalize_name(name: str) -> str:
+def normalize_name(name: str) -> str:
+    """Return a name in lower case with single spaces, in place of hyphens and underscores as well."""
     return re.sub(r"[\s_‐–-]+", " ", name.strip().lower().replace("−", "-")).strip() or name
 
 
 def _index_names(among: Mapping[str, Measure]) -> dict[str, str]:
     """Map every spelling to its measure; own names last, so that they win over aliases."""
-    also = {_normalize_name(other): name for name, m in among.items() for other in describe(m).aliases}
-    return also | {_normalize_name(name): name for name in among}
+    also = {normalize_name(other): name for name, m in among.items() for other in describe(m).aliases}
+    return also | {normalize_name(name): name for name in among}

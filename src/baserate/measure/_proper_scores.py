@@ -73,7 +73,7 @@ def log_loss(t: Tally) -> float:
     with np.errstate(divide="ignore"):  # log(0) is −inf, and the loss infinite
         # Only where there is mass: 0 · log(0) would be NaN, not 0.
         parts = [
-            np.sum(true[true > 0] * np.log(score[true > 0])) + np.sum(false[false > 0] * np.log1p(-score[false > 0]))
+            _sum_where_mass(true, np.log, score) + _sum_where_mass(false, np.log1p, -score)
             for score, true, false in _iterate_blocks(t)
         ]
     return ratio(-fsum(parts) + 0.0, t.total)  # + 0.0 turns −0.0 into 0.0
@@ -95,6 +95,12 @@ def log_loss_skill(t: Tally) -> float:
     from scipy.special import entr
 
     return 1 - _relative_loss(log_loss(t), float(entr(t.prevalence) + entr(1 - t.prevalence)))
+
+
+def _sum_where_mass(mass: Floats, function: np.ufunc, values: Floats) -> float:
+    """Sum mass times a function of the values, over those with mass."""
+    occupied = np.flatnonzero(mass > 0)
+    return float(np.sum(mass[occupied] * function(values[occupied])))
 
 
 def _iterate_blocks(t: Tally) -> Iterator[tuple[Floats, Floats, Floats]]:

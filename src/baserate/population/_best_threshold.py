@@ -25,6 +25,7 @@ from baserate._numeric.distributions import (
     support,
 )
 from baserate._population import Population, check_population
+from baserate._rendering import short_repr
 from baserate.measure import Measure, describe, expected_cost, find_measure, unwrap_options
 
 TableFunction = Callable[[Counts[Any]], Any]
@@ -371,6 +372,8 @@ class BestThreshold:
     """False if the value is a limit that thresholds approach: at the end itself the measure is undefined."""
     has_infinities: bool = False
     """Whether thresholds at which the measure is infinite were skipped: infinities never win a search."""
+
+    __repr__ = short_repr
 
     @property
     def at_end(self) -> bool:

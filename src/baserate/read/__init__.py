@@ -9,6 +9,7 @@ Errors name the values and the remedy; later layers trust the result. Modules ar
 - `_files`: files of a path or pattern, their formats, and files as relations of DuckDB
 - `_table`: a table in memory: columns of any library as numbers and codes, and the rows in which all are valid
 - `_builders`: the results built from a table in memory; confusion matrices and costs in text files
+- `_inspection`: what columns hold, for calls that name none
 - `_columns`, `_labels`: names and checks of columns; labels
 - `_estimators`: scores of fitted classifiers
 
@@ -69,6 +70,7 @@ if TYPE_CHECKING:  # for other packages of baserate
         monotone_progress as monotone_progress,
         open_all_columns as open_all_columns,
     )
+    from baserate.read._inspection import Inspection as Inspection, inspect_columns as inspect_columns
     from baserate.read._labels import resolve_label as resolve_label, sort_labels as sort_labels
     from baserate.read._predictions import (
         CHOICES as CHOICES,

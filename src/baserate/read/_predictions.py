@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any, Literal, NamedTuple, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,9 @@ from baserate.read._arrays import tally as tally_arrays
 from baserate.read._columns import as_column
 from baserate.read._estimators import is_estimator, responses
 from baserate.read._labels import format_labels, sort_labels
+
+if TYPE_CHECKING:
+    from baserate.read._inspection import ColumnSummary
 
 Scores = npt.ArrayLike | Mapping[Any, Any]
 """Scores of one model; by name, of several; or the matrix that `predict_proba` returns."""
@@ -72,25 +75,6 @@ ROLES = ("truth", "score", "predicted", "group", "weight", "count", "id", "clust
 CHOICES = ("positive", "negative", "missing", "labels")
 """Options that say how to read the columns."""
 OPTIONS = frozenset((*ROLES, *CHOICES))
-OTHER_NAMES = {
-    **dict.fromkeys(("y_true", "y", "target", "response", "outcome", "actual", "reference"), "truth"),
-    **dict.fromkeys(("y_score", "y_prob", "y_proba", "probas_pred", "proba", "predictor", "preds", "pred"), "score"),
-    **dict.fromkeys(("y_pred", "prediction", "predictions"), "predicted"),
-    **dict.fromkeys(("sample_weight", "weights"), "weight"),
-    **dict.fromkeys(("pos_label", "positive_class", "event_level"), "positive"),
-    **dict.fromkeys(("sensitive_features", "groups", "by"), "group"),
-    **dict.fromkeys(("cutoff", "cut_off", "thresholds"), "threshold"),
-    **dict.fromkeys(("random_state", "rng"), "seed"),
-    **dict.fromkeys(("n_boot", "n_resamples", "boot_n", "boot_runs"), "n_bootstrap"),
-    **dict.fromkeys(("conf_level", "confidence_level", "ci"), "level"),
-    **dict.fromkeys(("prior", "base_rate", "prev", "pi", "to"), "prevalence"),
-    **dict.fromkeys(("cost_fp",), "fp"),
-    **dict.fromkeys(("cost_fn",), "fn"),
-    **dict.fromkeys(("cost", "cost_matrix"), "costs"),
-    **dict.fromkeys(("metric", "metrics", "measure"), "measures"),
-}
-"""Names of the same options in scikit-learn, pROC, fairlearn and cutpointr."""
-
 OWN = (
     *(Tally, Tallies, Curve, Counts, Rows, Stack, Confusion, Confusions),
     *(MulticlassRows, LabelSets, Target, MulticlassTarget),
@@ -596,14 +580,7 @@ def _check_arguments(name: str, predictions: Predictions) -> None:
                 option=wrong,
             )
         if "truth" not in columns or not {"score", "predicted"} & columns.keys():
-            lacking = "truth" if "truth" not in columns else "score"
-            names = list(table) if isinstance(table, Mapping) else _column_names(table)
-            there = "" if names is None else f" Columns are: {', '.join(map(str, names[:20]))}."
-            raise OptionError(
-                f"{name} needs the name of the column of {'labels' if lacking == 'truth' else 'scores'}.{there}",
-                remedy=f"Give {keyword('truth', 'label')} and {keyword('score', 'risk')}, with your names.",
-                option=lacking,
-            )
+            raise _missing_columns(name, predictions)
         return
     if "truth" not in columns or not {"score", "predicted"} & columns.keys():
         raise OptionError(
@@ -622,6 +599,37 @@ def _check_arguments(name: str, predictions: Predictions) -> None:
         )
 
 
+def _missing_columns(name: str, predictions: Predictions) -> OptionError:
+    """Make the error for a table without names of columns: it describes them, and completes the call."""
+    from baserate.read._inspection import inspect_columns  # which loads engines, for errors alone
+
+    table, columns, _ = predictions
+    given = columns.keys() | ({"score"} if "predicted" in columns else set())
+    roles = [role for role in ("truth", "score") if role not in given]
+    what = f"{name} needs the name of the column of {'labels' if 'truth' in roles else 'scores'}."
+    found = inspect_columns(table)
+    if found is None:
+        remedy = f"Give {keyword('truth', 'label')} and {keyword('score', 'risk')}, with your names."
+        return OptionError(what, remedy=remedy, option=roles[0])
+    lines = found.lines(str(table) if isinstance(table, (str, PathLike)) else "The table")
+    likely = {role: found.candidates("labels" if role == "truth" else "scores")[:1] for role in roles}
+    unlikely = [role for role, several in likely.items() if not several]
+    remedy = f"No column looks right for {' and '.join(unlikely)}; name yours: truth='label', score='risk'."
+    if not unlikely:
+        remedy = f"Call {_complete_call(name, predictions, {role: several[0] for role, several in likely.items()})}."
+    return OptionError("\n".join([what, *lines, ""]), remedy=remedy, option=roles[0])
+
+
+def _complete_call(name: str, predictions: Predictions, likely: Mapping[str, ColumnSummary]) -> str:
+    """Complete a call by the likeliest columns, and by the positive class where its label does not tell."""
+    table, columns, choices = predictions
+    named = {**columns, **{role: each.name for role, each in likely.items()}}
+    if "truth" in likely and likely["truth"].positive is not None and "positive" not in choices:
+        named["positive"] = likely["truth"].positive
+    source = repr(str(table)) if isinstance(table, (str, PathLike)) else "table"
+    return f"{name}({source}, {', '.join(f'{role}={each!r}' for role, each in named.items())})"
+
+
 def _is_column_name(role: str, value: Any) -> bool:
     """Return whether a value names a column, or for scores and groups several."""
     if isinstance(value, str):
@@ -637,7 +645,10 @@ def check_options(name: str, options: Iterable[str], known: Iterable[str]) -> No
     known = {*known}
     for each in options:
         if each not in known:
-            near = [OTHER_NAMES[each]] if OTHER_NAMES.get(each) in known else None
+            from baserate._other_names import find_other_option  # only now: most calls have no unknown option
+
+            other = find_other_option(each, known)
+            near = None if other is None else [other]
             listing = f"{name} has the options {', '.join(sorted(known))}."
             raise unknown_name("option", each, known, near=near, listing=listing)
 

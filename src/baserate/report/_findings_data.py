@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from baserate._formatting import format_level, format_p_phrase, join_words
+from baserate._results import estimate_of
 from baserate._tally import describe_reasons
 from baserate.report._commands import Step, has_both_classes
 from baserate.report._findings import (
@@ -21,7 +22,7 @@ from baserate.report._findings import (
     suggest_groups,
     suggest_other_class,
 )
-from baserate.report._report import Report, estimate_of
+from baserate.report._report import Report
 
 _TIED_PAIRS, _LARGEST_TIE = 0.02, 0.1
 _DISTINCT, _ROWS_PER_SCORE = 20, 10

@@ -8,7 +8,7 @@ from typing import Any
 
 from baserate._costs import Costs
 from baserate._policy import Policy
-from baserate._results import Estimate
+from baserate._results import Estimate, estimate_of
 from baserate.decide import plan_rules
 from baserate.fairness import OPTIMUM_RULE as EQUALIZED
 from baserate.report._commands import OPEN_THRESHOLD, Step, has_both_classes, smallest_class_size, unused_file_name
@@ -27,7 +27,7 @@ from baserate.report._findings import (
     single_threshold,
     suggest_choice,
 )
-from baserate.report._report import Report, estimate_of
+from baserate.report._report import Report
 
 _RELEVANT_SHIFT = 0.1
 """Difference from the stated prevalence, relative to it, that is reported."""

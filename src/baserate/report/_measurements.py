@@ -5,7 +5,7 @@ The sample is reweighted to the deployment prevalence, each model gets a policy,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -26,7 +26,7 @@ from baserate._results import Results
 from baserate._rows import Rows
 from baserate._tally import Group, Tallies, Tally
 from baserate._version import __version__
-from baserate.decide import RULES, best_index, choose_policy, is_chosen_on, threshold_at
+from baserate.decide import best_index, is_chosen_on, threshold_at
 from baserate.infer import adjust_p_values, holm
 from baserate.measure import (
     MEASURES,
@@ -115,10 +115,6 @@ class Setting(NamedTuple):
         return (subset for subset in self.walk([*self.places][-1]) if subset.group is None)
 
 
-_DEFAULT_THRESHOLD = 0.5
-"""Threshold of probabilities, and of predicted labels, whose scores are 0 and 1."""
-
-
 def choose_policies(plan: Plan, tallies: Tallies) -> Mapping[str, Policy]:
     """Return the policy of each model; a rule chooses it at the deployment prevalence."""
     return {model: _choose_policy(plan, tallies, model) for model in tallies.models}
@@ -127,18 +123,10 @@ def choose_policies(plan: Plan, tallies: Tallies) -> Mapping[str, Policy]:
 def _choose_policy(plan: Plan, tallies: Tallies, model: str) -> Policy:
     """Return the stated policy, or the choice of a rule: stated, by costs, 0.5 for probabilities, or Youden's."""
     if has_labels_only(tallies, model):
-        return Policy(by_group={(): Cut((_DEFAULT_THRESHOLD,))}, otherwise=REFUSE)
+        return Policy(by_group={(): Cut((decide.DEFAULT_THRESHOLD,))}, otherwise=REFUSE)
     if plan.policy is not None:
         return plan.policy
-    options: dict[str, Any] = {}
-    rule = plan.chooses
-    if rule == "cost":
-        options = {"costs": plan.costs}
-    elif rule is None:
-        fixed = plan.threshold is not None or tallies.pooled(model).probable
-        rule = "fixed" if fixed else "youden"
-        options = {"threshold": _DEFAULT_THRESHOLD if plan.threshold is None else plan.threshold} if fixed else {}
-    return choose_policy(tallies, partial(RULES[rule], **options), model=model)
+    return decide.choose_planned_policy(tallies, model, rule=plan.rule, costs=plan.costs, threshold=plan.threshold)
 
 
 def _page_measures(argument: type) -> tuple[str, ...]:
@@ -344,7 +332,7 @@ def _tie_shares(subset: Subset) -> dict[str, float]:
     """Return the number of distinct scores, the share of rows at the most frequent one, and that of tied pairs."""
     tally = subset.tally
     rows = tally.rows.sum(axis=0, dtype=np.int64)
-    pairs = float(tally.positive @ tally.negative)
+    pairs = float(np.sum(tally.positive * tally.negative))
     every = tally.positives * tally.negatives
     return {
         "distinct_scores": len(tally.score),
@@ -485,26 +473,48 @@ def _support_rows(setting: Setting) -> Iterator[NumberRow]:
 def _model_difference_rows(setting: Setting) -> Iterator[NumberRow]:
     """Yield differences between models: paired on the same rows, or unpaired on separate samples."""
     models = [model for model in setting.sample.models if not has_labels_only(setting.sample, model)]
-    question = infer.Question(level=setting.plan.level)
-    comparisons: list[tuple[tuple[str, str], infer.Comparison]] = []
     if setting.source.rows is not None:
-        # Models are compared on everybody: groups would multiply the comparisons.
-        rows = replace(setting.source.rows, group=setting.source.rows.group[:0], groups=((),), attributes=())
-        every = {model: setting.policies[model].flags_from for model in models}
-        cuts = {model: at for model, at in every.items() if at is not None}
-        measures: list[tuple[str, dict[str, float] | None]] = [("auc", None)]
-        measures += [(name, cuts) for name in ("sensitivity", "specificity") if len(cuts) == len(models)]
-        for measure, at in measures:
-            several = infer.compare(
-                rows, measure=measure, models=models, threshold=at, question=question, seed=setting.plan.seed
-            )
-            comparisons += [(each.models, each) for each in several]
+        yield from _paired_difference_rows(setting, setting.source.rows, models)
     elif setting.plan.apart:
+        question = infer.Question(level=setting.plan.level)
         pooled = {model: setting.sample.pooled(model) for model in models}
         pairs = [*combinations(models, 2)]
         unpaired = (infer.compare_unpaired(*(pooled[each] for each in pair), question=question) for pair in pairs)
-        comparisons = [*zip(pairs, adjust_p_values([*unpaired]), strict=True)]
-    for (model, other), each in comparisons:
-        fixed = {"part": "differences", "measure": each.measure, "model": model, "other": other, "where": "here"}
-        chance = {"p": each.p, "p_adjusted": each.p_adjusted, "p_is_bound": None if isnan(each.p) else each.p_is_bound}
-        yield {**fixed, **tidy_columns(each.difference), **chance}
+        for pair, each in zip(pairs, adjust_p_values([*unpaired]), strict=True):
+            yield {"model": pair[0], "other": pair[1], "where": "here", **_difference_columns(each)}
+
+
+def _paired_difference_rows(setting: Setting, rows: Rows, models: Sequence[str]) -> Iterator[NumberRow]:
+    """Yield differences of decisions at the thresholds of the policies, and of scores, at the deployment prevalence."""
+    plan, thresholds = setting.plan, {model: setting.policies[model].flags_from for model in models}
+    cuts = {model: at for model, at in thresholds.items() if at is not None}
+    decisions = len(cuts) == len(models)
+    # Prevalences of groups change the mixture of each class, which paired tests do not allow for.
+    prevalence = None if isinstance(plan.prevalence, Mapping) else plan.prevalence
+    comparison = decide.compare_models(
+        # Models are compared on everybody: groups would multiply the comparisons.
+        replace(rows, group=rows.group[:0], groups=((),), attributes=()),
+        decide.ComparisonSetting(
+            models=models,
+            prevalence=prevalence,
+            costs=plan.costs if decisions else None,
+            threshold=cuts if decisions else None,
+            decisions=decisions,
+            question=infer.Question(level=plan.level),
+            seed=plan.seed,
+        ),
+    )
+    fixed = {"where": "here" if prevalence is None else "there", "prevalence": prevalence}
+    for each in comparison.comparisons:
+        yield {"model": each.models[0], "other": each.models[1], **fixed, **_difference_columns(each)}
+
+
+def _difference_columns(comparison: infer.Comparison) -> NumberRow:
+    """Return the columns of a difference between two models, with the values and thresholds of both."""
+    first, second = comparison.values
+    threshold, other_threshold = comparison.thresholds
+    both = {"model_value": first, "other_value": second, "threshold": threshold, "other_threshold": other_threshold}
+    bound = None if isnan(comparison.p) else comparison.p_is_bound
+    chance = {"p": comparison.p, "p_adjusted": comparison.p_adjusted, "p_is_bound": bound}
+    named = {"part": "differences", "measure": comparison.measure}
+    return {**named, **both, **tidy_columns(comparison.difference), **chance}

@@ -33,6 +33,7 @@ _FINDING_FIELDS = ("code", "title", "severity", "sentence", "why", "remedy", "an
 _NUMBER_FIELDS = (
     *("part", "measure", "where", "value", "low", "high", "how", "why"),
     *("p", "p_adjusted", "p_is_bound", "floor", "floor_high"),
+    *("model_value", "other_value", "other_threshold"),
 )
 JsonObject = dict[str, Any]
 
@@ -57,6 +58,7 @@ def page_payload(report: Report) -> JsonObject:
         "use": {"prevalence": report.prevalence, "costs": asdict(costs), "priced": plan.costs is not None},
         "measures": _measure_payload(),
         "invariant_measures": INVARIANT_MEASURES,
+        "compared": _compared_measures(report),
         "group_measures": GROUP_MEASURES,
         "rules": [
             {"id": name, "label": each.page_label, "hint": each.summary, "function": each.page_function}
@@ -91,6 +93,21 @@ def _measure_payload() -> dict[str, JsonObject]:
             "of_scores": each.of is not Counts,
         }
         for each in labeled
+    }
+
+
+def _compared_measures(report: Report) -> dict[str, JsonObject]:
+    """Return the text and format of measures of differences that the page does not compute itself."""
+    names = dict.fromkeys(row["measure"] for row in report.select(part="differences"))
+    entries = [describe(MEASURES[name]) for name in names]
+    return {
+        each.name: {
+            "label": each.name.replace("_", " ").capitalize(),
+            "hint": each.summary,
+            "format": "percent" if each.percent else "number",
+        }
+        for each in entries
+        if each.page is None
     }
 
 
@@ -194,6 +211,8 @@ def _number_payload(report: Report, models: Mapping[str, int]) -> list[JsonObjec
         if row["part"] == "group_differences":  # with many groups these are most rows, and findings have them
             continue
         number = {name: json_ready(row[name]) for name in _NUMBER_FIELDS}
+        if row["part"] == "differences":
+            number["threshold"] = json_ready(row["threshold"])
         number |= {name: _model_place(models, row[name]) for name in ("model", "other")}
         number |= {name: None if row[name] is None else groups[str(row[name])] for name in ("group", "other_group")}
         numbers.append({name: value for name, value in number.items() if value is not None})

@@ -19,6 +19,7 @@ from baserate._domains import check_prevalence
 from baserate._errors import BaserateError, FileFormatError, OptionError, advice, keyword, unknown_name
 from baserate._files import PLAN, FileKind, JsonFile, format_file, parse_file
 from baserate._policy import Policy
+from baserate._rendering import Renderable, short_repr
 from baserate._tally import as_group
 from baserate.decide import find_rule_entry
 from baserate.infer import IntervalOptions
@@ -31,7 +32,7 @@ _TEXTS = ("predicted", "weight", "count", "id", "rule", "policy_file", "method")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan(JsonFile):
+class Plan(Renderable, JsonFile):
     """Everything that a report depends on, except the rows themselves.
 
     Columns are named as in `baserate.read.tallies`. `prevalence` is the share of positives in deployment: of everybody,
@@ -73,6 +74,8 @@ class Plan(JsonFile):
     method: str | None = None
     """Method of confidence intervals; None for the default, which uses no resampling."""
     seed: int = 0
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         for name in ("files", "score", "group"):

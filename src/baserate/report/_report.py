@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import import_module
-from math import nan
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from baserate._arrays import FrozenMapping
 from baserate._counts import Counts
-from baserate._errors import BaserateError, FileFormatError, OptionError, UnknownNameError, unknown_name
+from baserate._errors import (
+    BaserateError,
+    FileFormatError,
+    OptionError,
+    UnknownNameError,
+    ask_whether_meant,
+    unknown_name,
+)
 from baserate._files import REPORT, FileKind, JsonFile, format_file, parse_file, write_text
-from baserate._formatting import count_of
+from baserate._formatting import count_of, format_number, replace_unprintable
+from baserate._lazy import load_object
 from baserate._policy import Policy
-from baserate._results import Estimate, Results, json_ready
+from baserate._rendering import Printable, Renderable
+from baserate._results import Estimate, Results, estimate_of, json_ready
+from baserate.measure import resolve_name, suggest_names
 from baserate.report._curves import ThinnedCurve
 from baserate.report._plan import Plan
 
@@ -25,10 +34,15 @@ Where = Literal["here", "there"]
 COLUMNS = (
     *("part", "measure", "model", "group", "other", "other_group", "where", "prevalence", "threshold"),
     *("value", "low", "high", "level", "how", "why", "p", "p_adjusted", "p_is_bound", "floor", "floor_high", "small"),
+    *("model_value", "other_value", "other_threshold"),
 )
-"""Columns of the table of numbers. `part` is the kind of number; `where` is "here" (sample) or "there" (deployment)."""
+"""Columns of the table of numbers. `part` is the kind of number; `where` is "here" (sample) or "there" (deployment).
+
+The last three belong to differences between models: the number of each, and the threshold of the second one.
+"""
+_LATER_COLUMNS = ("model_value", "other_value", "other_threshold")
+"""Columns that reports of early releases lack."""
 CELLS = ("tp", "fp", "fn", "tn")
-_ESTIMATE = ("value", "low", "high", "level", "how", "why")
 _INFINITE = {"inf": float("inf"), "-inf": float("-inf")}
 
 
@@ -45,7 +59,7 @@ SEVERITIES: tuple[Severity, ...] = ("serious", "caution", "note")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Renderable):
     """What a reader of a report should know: a sentence with numbers, why it matters, and what to do."""
 
     code: str
@@ -66,6 +80,10 @@ class Finding:
     def __post_init__(self) -> None:
         object.__setattr__(self, "numbers", FrozenMapping(self.numbers))
 
+    def __repr__(self) -> str:
+        of = "" if self.model is None else f" of {replace_unprintable(self.model)}"
+        return f"Finding({self.code}{of}, {self.severity}: {self.title})"
+
     @property
     def anchor(self) -> str:
         """Its page in the documentation."""
@@ -73,12 +91,12 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Report(JsonFile):
-    """Results of a plan: numbers with intervals, policies, and findings.
+class Report(Printable, JsonFile):
+    """Results of a plan: numbers with intervals, policies, and findings. `print` shows it as the terminal does.
 
     Every number is a row of `numbers`, and an attribute of a view: `report.here.auc` in the sample,
-    `report.there.precision` at the deployment prevalence (of numbers that hold for the sample alone, such as `rows`,
-    `there` has none), `report.of("risk").here.auc` of one of several models,
+    `report.there.precision`, also named `report.there.ppv`, at the deployment prevalence (of numbers that hold for the
+    sample alone, such as `rows`, `there` has none), `report.of("risk").here.auc` of one of several models,
     `report.within(site="north").here.sensitivity` of a group; `report.gaps` are those between groups, and
     `report.differences` those between models.
 
@@ -88,6 +106,7 @@ class Report(JsonFile):
     (0.75, 0.5, 0.1)
     """
 
+    _page_function: ClassVar[str] = "baserate.report._text:report_page"
     file_kind: ClassVar[FileKind] = REPORT
     plan: Plan
     data: Mapping[str, Any]
@@ -108,7 +127,8 @@ class Report(JsonFile):
 
     def __repr__(self) -> str:
         codes = ", ".join(dict.fromkeys(finding.code for finding in self.findings)) or "none"
-        return f"Report({', '.join(self.models)}; {count_of(self.data['rows'], 'row')}; findings: {codes})"
+        models = ", ".join(map(replace_unprintable, self.models))
+        return f"Report({models}; {count_of(self.data['rows'], 'row')}; findings: {codes})"
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -169,7 +189,7 @@ class Report(JsonFile):
 
     @property
     def differences(self) -> Results:
-        """Differences between two models; Holm-adjusted over all pairs of models for one measure."""
+        """Differences between models, as `baserate.compare` computes them; Holm-adjusted over all of them."""
         return self._part("differences")
 
     def _part(self, name: str) -> Results:
@@ -215,27 +235,23 @@ class Report(JsonFile):
         """Return the numbers as a frame of pandas, Polars or PyArrow."""
         return self.numbers.frame(backend)
 
-    def text(self, width: int = 100) -> str:
-        """Return the report as plain text for a terminal.
-
-        Parameters
-        ----------
-        width
-            Characters of the longest line.
-        """
-        return _render("text", self, width)
-
     def markdown(self) -> str:
         """Return the report as Markdown for GitHub."""
         return _render("markdown", self)
 
-    def html(self) -> str:
-        """Return the report as an interactive page: one HTML text that needs no network and contains no row."""
-        return _render("html", self)
+    def html(self, *, framed: bool = False) -> str:
+        """Return the report as an interactive page: one HTML text that needs no network and contains no row.
 
-    def _repr_html_(self) -> str | None:
-        """Return the page in a frame of its own for notebooks; None where the report has no curves to draw."""
-        return _render("notebook", self) if self.sketches else None
+        Parameters
+        ----------
+        framed
+            Whether to return the page in a sandboxed frame, which notebooks show by `IPython.display.HTML`.
+        """
+        return _render("frame" if framed else "html", self)
+
+    def _repr_html_(self) -> str:
+        """Return the headline, the key numbers and the findings as HTML for notebooks, without scripts."""
+        return _render("summary", self)
 
     def to_json(self) -> str:
         """Return the report as JSON with a versioned schema and numbers at full precision."""
@@ -257,12 +273,12 @@ class Report(JsonFile):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the report to a file: .html is a page to explore, .json all of it, .csv numbers, .md and .txt text."""
         ending = Path(path).suffix.lstrip(".").lower()
-        texts = {
+        texts: dict[str, Callable[[], str]] = {
             "html": self.html,
             "json": self.to_json,
             "csv": self.numbers.to_csv,
             "md": self.markdown,
-            "txt": self.text,
+            "txt": partial(self.text, _FILE_WIDTH),
         }
         if ending not in texts:
             raise OptionError(f"{Path(path).name} has an unknown file type; expected .html, .json, .csv, .md or .txt.")
@@ -270,26 +286,28 @@ class Report(JsonFile):
 
 
 RENDERERS: Mapping[str, str] = {
-    "text": "baserate.report._text:render_text",
     "markdown": "baserate.report._text:render_markdown",
     "html": "baserate.report._page:render_html",
-    "notebook": "baserate.report._page:render_frame",
+    "frame": "baserate.report._page:render_frame",
+    "summary": "baserate.report._text:render_summary",
 }
 """Output format -> module and function that renders a report."""
 
 
-def _render(form: str, report: Report, *options: object) -> str:
+def _render(form: str, report: Report) -> str:
     """Return a report in one of the formats of `RENDERERS`."""
-    # Renderers are a layer above and import `Report`; importing them here by name keeps the graph of modules acyclic.
-    module, _, function = RENDERERS[form].partition(":")
-    text: str = getattr(import_module(module), function)(report, *options)
+    text: str = load_object(RENDERERS[form])(report)
     return text
 
 
-class View:
-    """Numbers of one model and group at one prevalence, as attributes named by their measures."""
+class View(Printable):
+    """Numbers of one model and group at one prevalence, as attributes named by their measures.
+
+    Any name of a measure works: `view.ppv`, `view.precision` and `view["positive predictive value"]` are one number.
+    """
 
     __slots__ = ("_report", "_where")
+    _page_function = "baserate.report._text:view_page"
 
     def __init__(self, report: Report, where: Where) -> None:
         self._report, self._where = report, where
@@ -298,45 +316,86 @@ class View:
         # Copying and unpickling look up private names before `_report` is set, which would recurse.
         if name.startswith("_"):
             raise AttributeError(name)
-        rows = list(self._rows(name))
-        if not rows:
+        row = self._find(name)
+        if row is None:
             raise AttributeError(self._missing(name))
-        return estimate_of(rows[0])
+        return estimate_of(row)
+
+    def __getitem__(self, name: str) -> Estimate:
+        row = self._find(name)
+        if row is None:
+            raise UnknownNameError(self._missing(name), value=name)
+        return estimate_of(row)
 
     def __dir__(self) -> list[str]:
-        return sorted([*self._names(), "counts"])
+        return sorted([*self._names(), "counts", "text", "title"])
 
-    def __contains__(self, name: str) -> bool:
-        return any(True for _ in self._rows(name))
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self._find(name) is not None
+
+    def __repr__(self) -> str:
+        rows = self._rows_by_name()
+        numbers = ", ".join(f"{name} {estimate_of(rows[name])}" for name in _REPR_NUMBERS if name in rows)
+        return f"View({self.title}{': ' * bool(numbers)}{numbers})"
+
+    @property
+    def title(self) -> str:
+        """The model, the group, and the prevalence of the numbers."""
+        report = self._report
+        group = (f"{name} = {value}" for name, value in (report.group or {}).items())
+        names = map(replace_unprintable, [*report.models, *group])
+        where = "in the sample" if self._where == "here" else "in deployment"
+        shares = self._rows_by_name().get("prevalence")
+        share = f", prevalence {format_number(shares['value'], 4)}" if shares and shares["value"] is not None else ""
+        return f"{', '.join(names)} {where}{share}"
 
     @property
     def counts(self) -> Counts[float]:
         """The confusion matrix."""
-        return Counts(**{cell: next(self._rows(cell))["value"] for cell in CELLS})
+        return Counts(*(self[cell].value for cell in CELLS))
+
+    def _find(self, name: str) -> dict[str, Any] | None:
+        """Return the row of the number that a name means, or None."""
+        rows = self._rows_by_name()
+        if name not in rows:
+            _ = self._report.model  # raises an error if there are several
+        return rows.get(resolve_name(name, rows) or name)
 
     def _names(self) -> list[str]:
         """Return the names of all numbers of this view."""
-        return sorted({number_name(row) for row in self._all()})
+        return sorted(self._rows_by_name())
 
     def _missing(self, name: str) -> str:
         """Return the message for a number that this view lacks, with the view that contains it."""
-        names = ", ".join(self._names())
+        names = self._names()
+        listing = ", ".join(names)
         if self._where == "there" and name in View(self._report, "here"):
-            return f"{name!r} is known in the sample only: use report.here.{name}. Known in deployment: {names}."
-        return f"the report has no number {name!r}. Known are: {names}."
+            return f"{name!r} is known in the sample only: use report.here.{name}. Known in deployment: {listing}."
+        question = ask_whether_meant(map(repr, suggest_names(name, names)))
+        parts = [f"the report has no number {name!r}.", question, f"Known are: {listing}."]
+        return " ".join(filter(None, parts))
 
-    def _all(self) -> list[dict[str, Any]]:
-        """Return all rows of this view."""
+    def _rows_by_name(self) -> dict[str, dict[str, Any]]:
+        """Return all rows of this view; of several models, those that describe the data."""
         own = {"group": self._report.group, "other": None, "where": self._where}
         # Both places are searched, the model's own first: a name is unique within one of them.
-        models = [self._report.model, None]  # rows without a model describe the data
-        return [row for model in models for row in self._report.select(**own, model=model)]
+        models = [*self._report.models, None] if len(self._report.models) == 1 else [None]
+        rows = [row for model in models for row in self._report.select(**own, model=model)]
+        by_name: dict[str, dict[str, Any]] = {}
+        for row in rows:
+            by_name.setdefault(number_name(row), row)
+        return by_name
 
-    def _rows(self, name: str) -> Iterator[dict[str, Any]]:
-        """Yield the rows with one name."""
-        return (row for row in self._all() if number_name(row) == name)
+
+def view_rows(view: View) -> list[dict[str, Any]]:
+    """Return one mapping for each number of a view, with its name in the view as `measure`."""
+    return [{**row, "measure": name} for name, row in view._rows_by_name().items()]  # noqa: SLF001  (its public names are numbers)
 
 
+_REPR_NUMBERS = ("sensitivity", "specificity", "precision", "auc")
+"""Numbers in the `repr` of a view."""
+_FILE_WIDTH = 100
+"""Characters of a line of a text file, which must not depend on a terminal."""
 VIEW_PARTS = ("data", "cut", "decisions", "ranks", "probabilities", "constant", "costs")
 """Parts whose measures need no prefix in the names of a view."""
 
@@ -344,13 +403,6 @@ VIEW_PARTS = ("data", "cut", "decisions", "ranks", "probabilities", "constant", 
 def number_name(row: Mapping[str, Any]) -> str:
     """Return the attribute name of a number: its measure, after the part where two parts have the same measure."""
     return str(row["measure"] if row["part"] in VIEW_PARTS else f"{row['part']}_{row['measure']}")
-
-
-def estimate_of(row: Mapping[str, Any]) -> Estimate:
-    """Return the number of a row with its interval."""
-    fields = {name: row[name] for name in _ESTIMATE}
-    numbers = {name: nan if fields[name] is None else fields[name] for name in ("value", "low", "high")}
-    return Estimate(**fields | numbers)
 
 
 def _as_texts(group: Mapping[str, object]) -> dict[str, str]:
@@ -407,6 +459,7 @@ def _add_later_columns(row: Mapping[str, Any], form: Mapping[str, Any]) -> Mappi
 
     Early releases wrote the Holm-adjusted p-value of paired models into `p`, without the raw one.
     """
+    row = {**dict.fromkeys(_LATER_COLUMNS), **row}
     if "p_adjusted" in row:
         return row
     later = {"p_adjusted": None, "p_is_bound": None}

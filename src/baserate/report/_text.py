@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import floor
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from baserate._formatting import format_count, format_number, join_words, strip_styles, unadjusted_note
+from baserate._formatting import format_count, format_number, join_words, unadjusted_note
+from baserate._results import Results
 from baserate.fairness import MIN_SIZE
 from baserate.measure import MEASURES, describe
 from baserate.report._commands import next_commands
-from baserate.report._report import VIEW_PARTS, Finding, Report, View, Where
+from baserate.report._report import VIEW_PARTS, Finding, Report, View, Where, view_rows
 from baserate.text import (
     CONFUSION_CELLS,
     Block,
@@ -33,6 +35,7 @@ from baserate.text import (
     group_key,
     interval_heading,
     measure_label,
+    results_page,
     shorten_label,
 )
 
@@ -99,9 +102,14 @@ def apportion(shares: Sequence[float], many: int) -> list[int]:
 
 _SIGNS = {"serious": "!!", "caution": "!", "note": "·"}
 _MAX_LINES = 12
-"""Groups, and differences, that a table shows; a sentence counts the others."""
+"""Groups, and differences of groups, that a table shows; a sentence counts the others."""
+_MAX_PAIRS = 3
+"""Pairs of models whose differences a table shows."""
 _NAME, _HALF = 24, 17
 """Characters of a name beside numbers, and beside another name, in a terminal of 80 columns."""
+_SUMMARY_DIGITS = 3
+"""Significant digits of numbers in the summary for notebooks."""
+_ESTIMATE_COLUMNS = ("value", "low", "high", "level", "how", "why")
 _DIGEST = 12
 """Characters of a digest that identify it."""
 _VALUE = "value"
@@ -111,9 +119,9 @@ _CORNER = f"of {POPULATION} people"
 _GROUP_COLUMNS = ("prevalence", "flag_rate", "sensitivity", "fpr", "precision")
 
 
-def render_text(report: Report, width: int) -> str:
-    """Return a report as plain text, wrapped to a width."""
-    return strip_styles(report_page(report).text(width))
+def render_summary(report: Report) -> str:
+    """Return the decision, the key numbers and the findings of a report as HTML for notebooks."""
+    return _ReportPage(report, _SUMMARY_DIGITS).summary().html()
 
 
 def render_markdown(report: Report) -> str:
@@ -134,6 +142,14 @@ def report_page(report: Report, digits: int = 4) -> Page:
     layout = _ReportPage(report, digits)
     panels = tuple(layout.panels())
     return Page(report_headline(report), panels, layout.footnotes())
+
+
+def view_page(view: View) -> Page:
+    """Return the page of a view: all its numbers."""
+    rows = view_rows(view)
+    numbers = Results({name: [row[name] for row in rows] for name in ("measure", *_ESTIMATE_COLUMNS)})
+    page = results_page(numbers, None)
+    return replace(page, headline=view.title)
 
 
 def report_headline(report: Report) -> str:
@@ -173,6 +189,17 @@ class _ReportPage:
         yield _finding_list(self.report)
         yield next_commands(self.report)
 
+    def summary(self) -> Page:
+        """Return the page without natural frequencies, meanings, groups and commands, for a notebook."""
+        decisions = map(_describe_decision, self.by_model.values())
+        if len(self.by_model) == 1:
+            numbers = self._number_table(next(iter(self.by_model.values())), explained=False)
+        else:
+            numbers = self._model_table()
+        findings = tuple(Bullet(_finding_heading(self.report, each), each.sentence) for each in self.report.findings)
+        panels = (*decisions, numbers, BulletList("Findings", findings) if findings else "Findings: none.")
+        return Page(report_headline(self.report), panels, self.format.reasons.footnotes())
+
     def footnotes(self) -> tuple[str, ...]:
         """Return reasons of undefined numbers, methods of intervals, and notes on the data."""
         data = {"interval": {"level": self.report.plan.level, "clusters": False}}
@@ -186,6 +213,10 @@ class _ReportPage:
         yield _frequency_table(report, people)
         if people.has_people("referred_positives", "referred_negatives"):
             yield "Rates of decisions exclude referred people."
+        yield self._number_table(report)
+
+    def _number_table(self, report: Report, *, explained: bool = True) -> Table:
+        """Return the headline numbers, perhaps with their meanings."""
         numbers = _headline_numbers(report)
         heading = interval_heading({"interval": {"level": report.plan.level}})
         pivot = Pivot(
@@ -193,12 +224,18 @@ class _ReportPage:
             column=lambda _row: heading,
             cell=lambda row: self.format.estimate(row, several=False),
             label=str,
-            meaning=lambda name: _measure_meaning(report, numbers[name]),
+            meaning=lambda name: _measure_meaning(report, numbers[name]) if explained else "",
         )
-        yield pivot.table({**row, "name": name} for name, row in numbers.items())
+        return pivot.table({**row, "name": name} for name, row in numbers.items())
 
     def _several_models(self) -> Iterator[Table | str]:
         """Yield a column for each model, and differences between models."""
+        yield f"Of {POPULATION} people {_describe_prevalence(self.report)}:"
+        yield self._model_table()
+        yield from self._model_differences()
+
+    def _model_table(self) -> Table:
+        """Return natural frequencies and headline numbers with a column for each model."""
         counts = {"true positives": "tp", "false negatives": "fn", "false positives": "fp"}
         rows: list[TidyRow] = []
         for model, report in self.by_model.items():
@@ -217,26 +254,24 @@ class _ReportPage:
             label=str,
             apart={True},
         )
-        yield f"Of {POPULATION} people {_describe_prevalence(self.report)}:"
-        yield pivot.table(rows, corner=_CORNER)
-        yield from self._model_differences()
+        return pivot.table(rows, corner=_CORNER)
 
     def _model_differences(self) -> Iterator[Table | str]:
         """Yield differences between models, pair by pair."""
         rows = self.report.select(part="differences")
-        several = len({(row["model"], row["other"]) for row in rows}) > 1
-        pivot = self._differences(
-            section=lambda row: f"{shorten_label(row['model'], _HALF)} − {shorten_label(row['other'], _HALF)}",
-            line=itemgetter("measure"),
-            label=measure_label,
-        )
-        columns = (_VALUE, "p_adjusted" if several else "p")
-        if rows:
-            yield pivot.table(_with_p_values(rows[:_MAX_LINES], columns), corner="differences")
-        if rows and several:
-            note = unadjusted_note(self.report.plan.level)
-            yield f"Holm-adjusted p: over all pairs of models for one measure. {note}"
-        yield from _describe_rest(len(rows), "differences")
+        pairs = list(dict.fromkeys((row["model"], row["other"]) for row in rows))
+        pivot = self._differences(section=lambda _row: "", line=itemgetter("measure"), label=measure_label)
+        columns = (_VALUE, "p", "p_adjusted")[: 3 if len(rows) > 1 else 2]
+        for pair in pairs[:_MAX_PAIRS]:
+            names = " − ".join(shorten_label(name, _NAME) for name in pair)
+            own = [row for row in rows if (row["model"], row["other"]) == pair]
+            cuts = ", each at its own threshold" if any(row["threshold"] is not None for row in own) else ""
+            yield f"{names}{cuts}, {_describe_difference_prevalence(self.report, own)}:"
+            yield pivot.table(_with_p_values(own, columns), corner="differences")
+        if len(rows) > 1:
+            yield f"Holm-adjusted p: for several comparisons. {unadjusted_note(self.report.plan.level)}"
+        if len(pairs) > _MAX_PAIRS:
+            yield f"{len(pairs) - _MAX_PAIRS} more pairs of models are not listed; JSON and CSV contain all."
 
     def _differences(
         self, *, section: Callable[[TidyRow], str], line: Callable[[TidyRow], Any], label: Callable[[Any], str]
@@ -343,6 +378,13 @@ def _describe_prevalence(report: Report) -> str:
     if report.plan.apart:
         return "at the prevalence of each sample"
     return f"at the sample prevalence of {_percent(report.data['prevalence'])}"
+
+
+def _describe_difference_prevalence(report: Report, rows: Sequence[TidyRow]) -> str:
+    """Describe the prevalence of the differences between models."""
+    if any(row["where"] == "there" for row in rows):
+        return _describe_prevalence(report)
+    return "in each sample" if report.plan.apart else "in the sample"
 
 
 def _describe_group_prevalence(report: Report) -> str:

@@ -22,6 +22,7 @@ from baserate._errors import (
 )
 from baserate._formatting import count_of
 from baserate._numeric.distinct import Codes
+from baserate._rendering import Renderable
 from baserate._results import Estimate
 from baserate._rows import MulticlassRows, MulticlassTarget, Target
 from baserate._tally import Tally
@@ -419,7 +420,7 @@ def _scale_notes(target: Reals, validation: Reals) -> Iterator[str]:
 
 @keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Prevalence:
+class Prevalence(Renderable):
     """An estimated prevalence of the positive class, with an interval that includes the uncertainty from validation."""
 
     estimate: Estimate
@@ -469,7 +470,7 @@ _MAX_REPR_CLASSES = 6
 
 @keep_read_only
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class MulticlassPrevalence:
+class MulticlassPrevalence(Renderable):
     """Estimated shares of several classes, each with its interval.
 
     >>> from baserate import MulticlassTarget, class_scores, shift

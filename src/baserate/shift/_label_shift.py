@@ -16,6 +16,7 @@ from baserate._arrays import Cells, Floats, Reals, ratio
 from baserate._errors import BaserateError, FitError, OptionError, UsageError, keyword
 from baserate._formatting import count_of, format_number, format_p_phrase, there_are
 from baserate._numeric.mixture import unconstrained_log_likelihood
+from baserate._rendering import short_repr
 from baserate._rows import MulticlassRows, MulticlassTarget, Rows, Target
 from baserate._tally import Tallies, Tally
 from baserate.calibration import pool_tally
@@ -297,6 +298,8 @@ class LabelShiftTestResult:
     """The tests."""
     summary: tuple[str, ...]
     """A sentence for each test, and one about assumptions that scores alone cannot test."""
+
+    __repr__ = short_repr
 
     def __bool__(self) -> NoReturn:
         # Any object is truthy, so that `assert label_shift(…)` would pass whatever the tests say.

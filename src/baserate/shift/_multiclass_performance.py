@@ -32,7 +32,8 @@ from baserate.shift._data import MulticlassData, MulticlassPrevalence, Sample
 from baserate.shift._moment_matching import precision_weight
 from baserate.shift._multiclass_likelihood import GmmFit, LikelihoodRatios, estimate_gmm, fit_likelihood_ratios
 
-Assume = Literal["label shift", "covariate shift"]
+Assume = Literal["label shift", "covariate shift", "label-shift", "covariate-shift"]
+"""What changed between validation and target; a hyphen may take the place of the space, as in the shell."""
 
 BINARY_ASSUMPTIONS: dict[str, str] = {
     "label shift": (

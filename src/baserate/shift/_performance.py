@@ -90,7 +90,7 @@ def estimate_performance(
         Scores without labels. For a `MulticlassTarget`, rows are decided for their highest score.
     validation : Tally, Tallies, Rows or MulticlassRows, optional
         Labelled scores of the same model; required under label shift. Without it, scores are taken as calibrated.
-    assume : {"label shift", "covariate shift"}
+    assume : {"label-shift", "covariate-shift"}
         What changed between validation and target. The target's scores alone cannot decide between them.
     measures : iterable, "usual" or "all", default "usual"
         Measures to estimate.
@@ -124,12 +124,13 @@ def estimate_performance(
     >>> [(row["measure"], round(row["value"], 7)) for row in results.rows() if row["measure"] in ("accuracy", "auc")]
     [('accuracy', 0.7642857), ('auc', 0.843488)]
     """
-    if assume not in BINARY_ASSUMPTIONS:
-        raise wrong_option("assume", assume, "'label shift' or 'covariate shift'")
+    assumption = str(assume).replace("-", " ")
+    if assumption not in BINARY_ASSUMPTIONS:
+        raise wrong_option("assume", assume, "'label-shift' or 'covariate-shift'")
     if isinstance(target, MulticlassTarget):
         if threshold is not None:
             raise unused_option("threshold", threshold, "of several classes the highest score decides")
-        return of_classes(target, validation, assume, measures, {"level": level, **options})
+        return of_classes(target, validation, assumption, measures, {"level": level, **options})
     if isinstance(validation, MulticlassRows):
         raise OptionError(
             "the validation data have several classes, but the target does not", remedy="read one by read.class_target."
@@ -137,14 +138,14 @@ def estimate_performance(
     measures = measures if isinstance(measures, str) else list(measures)
     cuts = as_thresholds(threshold)
     own = None if validation is None else pool_tally(validation)
-    if assume == "label shift" and own is not None and _is_default(options):
+    if assumption == "label shift" and own is not None and _is_default(options):
         return _label_shift_performance(target, own, measures, cuts, level)
-    expectation = _expect_target(target, own, assume, level, {**options, "thresholds": cuts})
+    expectation = _expect_target(target, own, assumption, level, {**options, "thresholds": cuts})
     tallies = Tallies({"score": {(): expectation.tally}})
     tasks, notes = plan_summary(tallies, measures, cuts, _PerformanceIntervals(expectation, level))
     # Measures of a table cost next to nothing: threads pay only for those of ranks, in large targets.
     rows = parallel_map(lambda task: task() | {"model": None}, tasks, size=len(expectation.tally.score) // 4)
-    head = _header(expectation, assume, notes) | settings_data(measures, rows)
+    head = _header(expectation, assumption, notes) | settings_data(measures, rows)
     return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, head)
 
 

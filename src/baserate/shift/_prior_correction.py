@@ -100,7 +100,7 @@ def reprior_calibrator(
     Examples
     --------
     >>> reprior_calibrator(sample_prevalence=0.5, prevalence=0.1)
-    Calibrator(prevalence, log-odds)
+    Calibrator(prevalence, log-odds -2.197)
     >>> half, few = {"cat": 0.5, "dog": 0.5}, {"cat": 0.2, "dog": 0.8}
     >>> reprior_calibrator(sample_prevalence=half, prevalence=few)([[0.8, 0.2]]).round(9).tolist()
     [[0.5, 0.5]]

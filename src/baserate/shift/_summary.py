@@ -227,7 +227,7 @@ def performance_summary(
         Scores without labels.
     validation : Tallies or MulticlassRows, optional
         Labelled data.
-    assume : {"label shift", "covariate shift"}
+    assume : {"label-shift", "covariate-shift"}
         What changed between validation and target.
     level : float, default 0.95
         Confidence level of the intervals.
@@ -244,7 +244,7 @@ def performance_summary(
     >>> import numpy as np
     >>> from baserate import Target
     >>> target = Target(np.array([0.95, 0.8, 0.6, 0.45, 0.3, 0.2, 0.05]))
-    >>> results = performance_summary(target, assume="covariate shift", measures=["auc"])
+    >>> results = performance_summary(target, assume="covariate-shift", measures=["auc"])
     >>> results.data["rows"], results.data["validation"]
     (7, None)
     """

@@ -3,6 +3,9 @@
 - `_tables`: `Table` and `Page`, and their rendering for any width.
 - `_pivot`: `Pivot` and `list_table` arrange tidy rows in tables; `CellFormatter` writes cells and footnotes.
 - `_blocks`: lists of bullets and of commands.
+- `_grid`: plain tables of labels and numbers.
+- `_results`, `_objects`: pages of results, and of other objects that are printed or shown in a notebook.
+- `_html`: pages as HTML.
 - `_sentences`: files, rows and classes in a few words; policies and rules in sentences.
 
 May import the types and `measure`; `report` and `cli` import it. Names are resolved on first use.
@@ -20,6 +23,13 @@ if TYPE_CHECKING:
         Command as Command,
         CommandList as CommandList,
     )
+    from baserate.text._grid import (
+        Column as Column,
+        Grid as Grid,
+        label_column as label_column,
+        number_column as number_column,
+    )
+    from baserate.text._objects import object_page as object_page
     from baserate.text._pivot import (
         CONFUSION_CELLS as CONFUSION_CELLS,
         CellFormatter as CellFormatter,
@@ -41,6 +51,7 @@ if TYPE_CHECKING:
         mark_cell as mark_cell,
         measure_label as measure_label,
     )
+    from baserate.text._results import results_page as results_page
     from baserate.text._sentences import (
         describe_actions as describe_actions,
         describe_choice as describe_choice,

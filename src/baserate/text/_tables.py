@@ -7,7 +7,7 @@ from textwrap import wrap
 from typing import NamedTuple
 from unicodedata import combining, east_asian_width
 
-from baserate._formatting import bold, escape_markdown, faint, replace_unprintable
+from baserate._formatting import bold, escape_markdown, faint, replace_unprintable, strip_styles
 from baserate.text._blocks import Block
 
 EVERYBODY = "everybody"
@@ -84,6 +84,16 @@ class Page:
         notes = [line for note in self.footnotes for line in wrap(note, width, break_on_hyphens=False)]
         parts += [notes] * bool(notes)
         return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
+
+    def plain_text(self, width: int) -> str:
+        """Return the page for a terminal without marks of bold and faint text, and without control characters."""
+        return "\n".join(map(replace_unprintable, strip_styles(self.text(width)).split("\n")))
+
+    def html(self) -> str:
+        """Return the page as HTML for notebooks."""
+        from baserate.text._html import render_html  # imported here: it renders blocks that import this module
+
+        return render_html(self.headline, self.panels, self.footnotes)
 
     def markdown(self) -> str:
         """Return the page as Markdown for GitHub."""
@@ -193,9 +203,9 @@ def _table_lines(panel: Table, width: int) -> list[str]:
         lines += [""] * bool(place)
         lines += [bold(section.title)] * bool(section.title)
         for row in section.rows:
-            cells = [_align_right(column.first[at], places) for column, places in zip(columns, wide, strict=True)]
-            lines += _append_meaning(_GAP.join([f"  {_align_left(row.name, names)}", *cells]), row.meaning, width)
-            second = [_align_right(column.second[at], places) for column, places in zip(columns, wide, strict=True)]
+            cells = [align_right(column.first[at], places) for column, places in zip(columns, wide, strict=True)]
+            lines += _append_meaning(_GAP.join([f"  {align_left(row.name, names)}", *cells]), row.meaning, width)
+            second = [align_right(column.second[at], places) for column, places in zip(columns, wide, strict=True)]
             lines += [faint(_GAP.join([" " * (names + 2), *second]))] * any(map(str.strip, second))
             at += 1
     return lines
@@ -217,8 +227,8 @@ def _heading(corner: str, names: int, heads: Sequence[list[str]], wide: Sequence
     height = max(map(len, heads))
     for at in range(height):
         stacked = [([""] * (height - len(head)) + head)[at] for head in heads]
-        cells = [_align_right(head, places) for head, places in zip(stacked, wide, strict=True)]
-        yield bold(_GAP.join([_align_left(corner if at == height - 1 else "", names + 2), *cells]))
+        cells = [align_right(head, places) for head, places in zip(stacked, wide, strict=True)]
+        yield bold(_GAP.join([align_left(corner if at == height - 1 else "", names + 2), *cells]))
 
 
 def _break_name(name: str) -> list[str]:
@@ -243,7 +253,7 @@ class _Column(NamedTuple):
         if self.margin is None:
             return list(head)
         shifted = [" " * self.margin + line for line in head]
-        return [_align_left(line, max(self.wide, *map(display_width, shifted))) for line in shifted]
+        return [align_left(line, max(self.wide, *map(display_width, shifted))) for line in shifted]
 
 
 def _columns(panel: Table) -> list[_Column]:
@@ -263,7 +273,7 @@ def _column(panel: Table, at: int) -> _Column:
     # Columns have a wider gap than a number and its interval. The heading of a single column is that of the intervals.
     alone = any(row.meaning for row in rows)
     margin, gap = 2 * (at > 0), _GAP if alone else " "
-    texts = [f"{'':{margin}}{_align_right(n, wide)}{gap}{i}" for n, i in zip(numbers, intervals, strict=True)]
+    texts = [f"{'':{margin}}{align_right(n, wide)}{gap}{i}" for n, i in zip(numbers, intervals, strict=True)]
     return _Column(texts, [""] * len(cells), None if alone else margin)
 
 
@@ -275,7 +285,7 @@ def _interval_texts(cells: Sequence[Cell]) -> list[str]:
     texts = [
         "" if isinstance(cell, str) else f"{next(lows)} – {next(highs)}" if cell.high else cell.low for cell in cells
     ]
-    return [_align_left(text, max(map(display_width, texts))) for text in texts]
+    return [align_left(text, max(map(display_width, texts))) for text in texts]
 
 
 def _align_numbers(panel: Table, at: int) -> list[str]:
@@ -304,7 +314,7 @@ def align_decimals(cells: Sequence[str]) -> list[str]:
     halves = [re.split(r"(?=[.*⁰¹²³⁴⁵⁶⁷⁸⁹])", cell, maxsplit=1) for cell in cells]
     whole = max((display_width(half[0]) for half in halves), default=0)
     rest = max((display_width("".join(half[1:])) for half in halves), default=0)
-    return [_align_right(half[0], whole) + _align_left("".join(half[1:]), rest) for half in halves]
+    return [align_right(half[0], whole) + align_left("".join(half[1:]), rest) for half in halves]
 
 
 def _append_meaning(start: str, meaning: str, width: int) -> list[str]:
@@ -369,12 +379,12 @@ def _names_width(panel: Table) -> int:
     return max([display_width(panel.corner) - 2, *(display_width(row.name) for s in panel.sections for row in s.rows)])
 
 
-def _align_left(text: str, places: int) -> str:
+def align_left(text: str, places: int) -> str:
     """Pad a text on the right."""
     return text + " " * (places - display_width(text))
 
 
-def _align_right(text: str, places: int) -> str:
+def align_right(text: str, places: int) -> str:
     """Pad a text on the left."""
     return " " * (places - display_width(text)) + text
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
+import numpy as np
 import pytest
 
 import baserate
@@ -164,10 +165,10 @@ def test_differences_are_of_the_table_above_them(open_page: PageOpener) -> None:
     page = open_page(two_model_report().html())
     change(page, threshold=0.6)  # the planned thresholds stay
     models = panel_numbers(page, "models")
-    auc, sensitivity, specificity = models["difference"]
-    for name, difference in (("auc", auc), ("sensitivity", sensitivity), ("specificity", specificity)):
+    for name in ("auc", "sensitivity", "specificity"):
         risk, old = models[name][:2]
-        assert risk - old == pytest.approx(difference, abs=1e-9), name
+        assert models[f"difference {name}"] == [pytest.approx(risk - old, abs=1e-9)], name
+    assert "These differences stay those of the plan." in page.inner_text("#panel-models")
     # In the last table all models flag the same share, as near as their scores allow.
     share, other = models["flag_rate"][2:]
     assert other <= share + 1e-12
@@ -184,3 +185,20 @@ def test_groups_show_their_prevalences_and_both_gaps(open_page: PageOpener) -> N
     (gap,) = report.select(part="gaps", measure="flag_rate")
     assert "with the odds multiplied by the same factor in every group" in output
     assert f"In the sample, as in the findings: flagged {100 * gap['value']:.1f}".removesuffix(".0") in output
+
+
+def test_differences_are_those_of_compare(open_page: PageOpener) -> None:
+    rng = np.random.default_rng(4)
+    truth = rng.random(300) < 0.4
+    scores = {name: 1 / (1 + np.exp(-(weight * truth + rng.normal(size=300)))) for name, weight in (("a", 2), ("b", 1))}
+    page = open_page(baserate.evaluate(truth, scores, prevalence="5%", fp=1, fn=5).html())
+    shown, text = panel_numbers(page, "models"), page.inner_text("#panel-models")
+    wanted = baserate.compare(truth, scores, prevalence="5%", fp=1, fn=5)
+    for row in wanted.rows():
+        assert shown[f"difference {row['measure']}"] == [pytest.approx(row["difference"], rel=1e-12)]
+    assert "Differences at the planned thresholds, at 5% prevalence" in text
+    assert "Net benefit" in text
+    assert "The controls differ from the plan" not in text
+    change(page, threshold=0.6)
+    assert panel_numbers(page, "models")["difference net_benefit"] == shown["difference net_benefit"]
+    assert "The controls differ from the plan" in page.inner_text("#panel-models")

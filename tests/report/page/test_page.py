@@ -111,7 +111,7 @@ def test_notebook_frame_contains_the_escaped_page(hostile_report: Report) -> Non
     assert attributes["srcdoc"] == render_html(hostile_report)
     assert attributes["sandbox"] == "allow-scripts allow-downloads"
     assert attributes["title"] == _page.page_title(hostile_report)
-    assert hostile_report._repr_html_() == render_frame(hostile_report)
+    assert hostile_report.html(framed=True) == render_frame(hostile_report)
 
 
 def test_report_without_curves_raises_with_a_remedy() -> None:
@@ -119,7 +119,8 @@ def test_report_without_curves_raises_with_a_remedy() -> None:
     assert old.sketches == ()
     with pytest.raises(OptionError, match=r"Run its plan again: baserate\.run\(report\.plan\)"):
         old.html()
-    assert old._repr_html_() is None
+    with pytest.raises(OptionError, match="Run its plan again"):
+        old.html(framed=True)
 
 
 def test_html_ending_saves_the_page(tmp_path: Path) -> None:

@@ -109,6 +109,18 @@ def test_numbers_are_the_rows_of_the_report() -> None:
     assert any("other" in number for number in result["numbers"])
 
 
+def test_differences_have_the_numbers_and_thresholds_of_both_models() -> None:
+    report, result = make_payload(score=["risk", "logit"], prevalence=0.1, costs=Costs(fp=1, fn=5))
+    rows = [row for row in result["numbers"] if row["part"] == "differences"]
+    assert [row["measure"] for row in rows] == [row["measure"] for row in report.differences.rows()]
+    for row, each in zip(rows, report.differences.rows(), strict=True):
+        assert row["model_value"] - row["other_value"] == pytest.approx(each["value"])
+        assert row.get("threshold") == each["threshold"]
+        assert row.get("other_threshold") == each["other_threshold"]
+    assert list(result["compared"]) == ["net_benefit"]  # the page computes all others itself
+    assert result["compared"]["net_benefit"]["label"] == "Net benefit"
+
+
 def test_setting_is_that_of_the_plan_or_equal_costs() -> None:
     plain, priced = make_payload()[1], make_payload(costs=Costs(fp=1, fn=20), prevalence=0.02, level=0.9)[1]
     assert plain["use"] == {"prevalence": None, "costs": {"tp": 0, "fp": 1, "fn": 1, "tn": 0}, "priced": False}

@@ -71,7 +71,7 @@ export const PANELS = {
     title: "Model comparison",
     name: "at planned thresholds and at equal flag rates",
     wide: true,
-    how: "The first table shows each model at its planned threshold, at the prevalence in the heading. The differences below it compare these decisions and are tested in the sample. In the last table all models flag the same share of people as the selected model, so they cause the same workload. A model that predicts labels keeps its labels.",
+    how: "The first table shows each model at its planned threshold, at the prevalence in the heading. The differences below it are those of the plan: at the planned thresholds and the deployment prevalence, which counts as known. They do not change with the controls. In the last table all models flag the same share of people as the selected model, so they cause the same workload. A model that predicts labels keeps its labels.",
   },
 };
 

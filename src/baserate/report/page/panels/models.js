@@ -12,7 +12,7 @@ import {
   formatLevel,
   formatValue,
 } from "../format.js";
-import { modelAt, policyCounts, describePrevalence, currentNumber, termOf } from "../view.js";
+import { modelAt, policyCounts, describePrevalence, currentNumber } from "../view.js";
 
 const THRESHOLD_MEASURES = ["flag_rate", "sensitivity", "specificity", "precision"];
 const SCORE_MEASURES = ["auc", "average_precision", "brier"];
@@ -165,48 +165,114 @@ function scoreCell(view, measure, model) {
   );
 }
 
+/** @typedef {import("../view.js").Json} Json */
+
 /**
- * Differences between models in the report.
+ * Differences between models, computed by Python: a table for each pair.
  * @param {import("../view.js").View} view
  * @returns {HTMLElement[]}
  */
 function differences(view) {
   const { payload } = view;
-  const numbers = payload.numbers.filter(
-    (/** @type {import("../view.js").Json} */ each) => each.part === "differences",
-  );
+  /** @type {Json[]} */
+  const numbers = payload.numbers.filter((/** @type {Json} */ each) => each.part === "differences");
   if (!numbers.length) return [];
-  const pairs = numbers.map((/** @type {import("../view.js").Json} */ each) => `${each.model} ${each.other}`);
-  const adjusted = new Set(pairs).size > 1;
-  const rows = numbers.map((/** @type {import("../view.js").Json} */ each) => {
-    const { format } = payload.measures[each.measure];
-    const [value, low, high] = [each.value, each.low, each.high].map(readNumber);
-    return [
-      `${shorten(payload.models[each.model].name, 30)} − ${shorten(payload.models[each.other].name, 30)}`,
-      termOf(view, each.measure),
-      element(
-        "td",
-        { class: "value", ...numberAttributes("difference", value) },
-        formatValue(value, format),
-        element("small", {}, `${formatValue(low, format)} to ${formatValue(high, format)}`),
-      ),
-      formatPValue(readNumber(adjusted ? each.p_adjusted : each.p), each.p_is_bound),
-    ];
-  });
+  const pairs = [...new Set(numbers.map(pairOf))];
+  const several = numbers.length > 1;
+  const where =
+    numbers[0].where === "there" ? `at ${formatPercent(payload.use.prevalence)} prevalence` : "in the sample";
   return [
-    element("h3", {}, "Differences in the sample, each model at its planned threshold"),
-    scrollTable("Differences between models", [
-      ["models", "measure", "difference", adjusted ? "Holm-adjusted p" : "p"],
+    element("h3", {}, `Differences at the planned thresholds, ${where}`),
+    ...notes(view, several),
+    ...pairs.flatMap((pair) =>
+      pairTable(
+        view,
+        numbers.filter((each) => pairOf(each) === pair),
+        several,
+      ),
+    ),
+  ];
+}
+
+/** @param {Json} number @returns {string} */
+function pairOf({ model, other }) {
+  return `${model} ${other}`;
+}
+
+/**
+ * What the differences refer to, and how their p-values are adjusted.
+ * @param {import("../view.js").View} view
+ * @param {boolean} several
+ * @returns {HTMLElement[]}
+ */
+function notes(view, several) {
+  const texts = [
+    view.planned ? "" : "The controls differ from the plan. These differences stay those of the plan.",
+    several
+      ? `Holm-adjusted p: for several comparisons. ${formatLevel(view.payload.level)} confidence intervals are not adjusted for multiplicity.`
+      : "",
+  ];
+  return texts.filter(Boolean).map((text) => element("p", { class: "quiet" }, text));
+}
+
+/**
+ * The table of one pair: a line for each measure.
+ * @param {import("../view.js").View} view
+ * @param {Json[]} numbers
+ * @param {boolean} several
+ * @returns {HTMLElement[]}
+ */
+function pairTable(view, numbers, several) {
+  const names = [numbers[0].model, numbers[0].other].map((at) => view.payload.models[at].name);
+  const decided = numbers.find((each) => each.threshold !== undefined);
+  const cuts = decided && [decided.threshold, decided.other_threshold].map(readNumber);
+  const columns = names.map((name, at) =>
+    element(
+      "span",
+      { title: name },
+      shorten(name, 30),
+      cuts ? element("small", {}, ` ≥ ${formatThreshold(cuts[at])}`) : null,
+    ),
+  );
+  const rows = numbers.map((each) => differenceRow(view, each, several));
+  const title = names.map((name) => shorten(name, 30)).join(" − ");
+  return [
+    element("h4", {}, title),
+    scrollTable(`Differences between models: ${title}`, [
+      ["measure", ...columns, "difference", "p", ...(several ? ["Holm-adjusted p"] : [])],
       rows,
     ]),
-    ...(adjusted
-      ? [
-          element(
-            "p",
-            { class: "quiet" },
-            `Holm-adjusted p: over all pairs of models for one measure. ${formatLevel(payload.level)} confidence intervals are not adjusted for multiplicity.`,
-          ),
-        ]
-      : []),
+  ];
+}
+
+/**
+ * The line of one measure: both numbers, their difference with its interval, and p-values.
+ * @param {import("../view.js").View} view
+ * @param {Json} number
+ * @param {boolean} several
+ * @returns {import("../dom.js").Child[]}
+ */
+function differenceRow({ payload }, number, several) {
+  const { measure } = number;
+  const entry = payload.measures[measure] ?? payload.compared[measure];
+  const [value, low, high] = [number.value, number.low, number.high].map(readNumber);
+  const own = [number.model_value, number.other_value].map((each) =>
+    element("td", { class: "value" }, formatValue(readNumber(each), entry.format)),
+  );
+  const bounds =
+    number.low === undefined
+      ? (number.why ?? "")
+      : `${formatValue(low, entry.format)} to ${formatValue(high, entry.format)}`;
+  return [
+    measureName(entry),
+    ...own,
+    element(
+      "td",
+      { class: "value", ...numberAttributes(`difference ${measure}`, value) },
+      formatValue(value, entry.format),
+      element("small", {}, bounds),
+    ),
+    formatPValue(readNumber(number.p), number.p_is_bound),
+    ...(several ? [formatPValue(readNumber(number.p_adjusted), number.p_is_bound)] : []),
   ];
 }
