@@ -102,8 +102,8 @@ class PolicyClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
     >>> PolicyClassifier(GaussianNB().fit(X[::2], y[::2]), 0.2).predict(X[17:24:2]).tolist()
     [0, 1, 1, 0]
     >>> model = PolicyClassifier(GaussianNB(), fp=20, fn=1, prevalence="10%").fit(X[::2], y[::2])
-    >>> model.policy_, model.decide(X[17:24:2]).tolist()
-    (Policy(cost; flag ≥ 1), ['pass', 'flag', 'flag', 'pass'])
+    >>> model.policy_.rule, model.decide(X[17:24:2]).tolist()
+    ('cost', ['pass', 'flag', 'flag', 'pass'])
     """
 
     def __init__(  # noqa: PLR0913  (scikit-learn's parameters are plain)
