@@ -128,6 +128,7 @@ COMPARISONS = {
     "Compute one measure": Comparison(lambda names: names["auc"], lambda command: run_rows(command)[0]["value"]),
     "Compute measures with confidence intervals": ALL_ROWS,
     "Adjust measures to another prevalence": ALL_ROWS,
+    "Compare models where they will be used": ALL_ROWS,
     "Choose a threshold": Comparison(
         lambda names: list(names["policy"].cut.thresholds),
         lambda command: run_json(command)["data"]["policies"]["risk"]["thresholds"],

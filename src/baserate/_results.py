@@ -325,12 +325,14 @@ def json_ready(value: Any) -> Any:  # noqa: ANN401  (whatever JSON can hold)
 
 
 def estimate_of(row: Mapping[str, Any]) -> Estimate:
-    """Return the number of a row with its interval.
+    """Return the number of a row with its interval; of a comparison, the difference, whose interval the row has.
 
     >>> estimate_of({"measure": "auc", "value": 0.75, "low": 0.6, "high": 0.9})
     Estimate(0.7500, 0.6000 to 0.9000)
     """
-    numbers = {name: nan if row.get(name) is None else row[name] for name in ("value", "low", "high")}
+    value = row["difference"] if "difference" in row else row.get("value")
+    bounds = (value, row.get("low"), row.get("high"))
+    numbers = {name: nan if each is None else each for name, each in zip(("value", "low", "high"), bounds, strict=True)}
     why = row.get("why")
     if isnan(numbers["value"]) and why is None:
         why = "no reason is stored"

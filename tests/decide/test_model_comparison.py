@@ -212,3 +212,11 @@ def test_labels_are_compared_by_decisions_alone() -> None:
     assert [each["measure"] for each in pair.rows()] == list(DEFAULT_MEASURES[:6])
     assert "says contains labels" in " ".join(pair.data["notes"])
     assert row(pair, "npv")["other_threshold"] is None
+
+
+def test_a_measure_of_a_comparison_is_its_difference() -> None:
+    results = baserate.compare(TRUTH, SCORES, prevalence=0.05, fp=1, fn=5)
+    for name in ("npv", "auc", "brier"):
+        wanted, number = row(results, name), results[name]
+        assert (number.value, number.low, number.high) == (wanted["difference"], wanted["low"], wanted["high"])
+        assert number.value == wanted["value"] - wanted["other_value"]

@@ -168,19 +168,19 @@ def compare(  # noqa: PLR0913  (a setting, and a question about it)
         question=Question(alternative, margin, parse_share(level), method),
         seed=seed,
     )
-    found = compare_models(rows, setting)
-    return infer.tabulate_comparisons(found.comparisons, _describe_data(rows, setting, found))
+    comparison = compare_models(rows, setting)
+    return infer.tabulate_comparisons(comparison.comparisons, _describe_data(rows, setting, comparison))
 
 
-def _describe_data(rows: Rows, setting: ComparisonSetting, found: ModelComparison) -> dict[str, Any]:
+def _describe_data(rows: Rows, setting: ComparisonSetting, comparison: ModelComparison) -> dict[str, Any]:
     """Return the data of a table of comparisons: the rows, the setting, and notes."""
-    stated = collect_settings(found.measures)
+    stated = collect_settings(comparison.measures)
     return {
-        **results_data(rows.tallies(), [*found.notes, *note_settings(stated)]),
+        **results_data(rows.tallies(), [*comparison.notes, *note_settings(stated)]),
         "seed": setting.seed if isinstance(setting.seed, int) else None,
         **({} if setting.prevalence is None else {"deployment": {"prevalence": setting.prevalence}}),
         "costs": None if setting.costs is None else asdict(setting.costs),
-        "thresholds": found.thresholds,
+        "thresholds": comparison.thresholds,
         **({"settings": stated} if stated else {}),
     }
 
