@@ -22,7 +22,7 @@ from baserate._rows import MulticlassRows, Rows
 from baserate._tally import Tallies, Tally
 from baserate.read import PredictionOptions, accepts_predictions
 
-_WITHOUT_INTERCEPT = ("identity", "temperature")
+WITHOUT_INTERCEPT = ("identity", "temperature")
 """Calibrators without a parameter that depends on the prevalence."""
 
 
@@ -89,7 +89,7 @@ def _reweigh(data: Any, prevalence: float, method: str) -> Tally | Tallies:  # n
     if isinstance(data, MulticlassRows):
         why = "there are several classes. Fit at the shares of the sample, and adjust probabilities by shift.reprior"
         raise unused_option("prevalence", prevalence, why)
-    if method in _WITHOUT_INTERCEPT:
+    if method in WITHOUT_INTERCEPT:
         why = f"{method} has no intercept that could follow the prevalence. Use logistic, beta, isotonic or offset"
         raise unused_option("prevalence", prevalence, why)
     tallies = data.tallies() if isinstance(data, Rows) else data

@@ -36,7 +36,7 @@ _ENTRIES = (
         "classification_report precision_recall_fscore_support metric metrics metric_set score scores stats "
         "ClassificationMetric PerformanceCalculator evalmod HMeasure epi.tests ROCR",
         "measure.summary infer.summary",
-        "measure",
+        "measure, list measures",
     ),
     _entry(
         "confusion_matrix conf_mat confusionMatrix ConfusionMatrixDisplay multilabel_confusion_matrix "
@@ -44,7 +44,7 @@ _ENTRIES = (
         "confusion measure.summary",
         "measure",
     ),
-    _entry("plot figure chart graph autoplot ggplot visualize", "draw", "draw"),
+    _entry("plot figure chart graph autoplot ggplot visualize", "draw", "draw, list figures"),
     _entry(
         "roc_curve RocCurveDisplay plot.roc ggroc plot_roc roc", "draw.roc measure.curves curve", "draw roc, curve roc"
     ),
@@ -216,6 +216,7 @@ _ENTRIES = (
     _entry("read_csv read_parquet read_data", "read.tallies read.rows", "report"),
     _entry("example examples tutorial dataset load_dataset", "", "demo"),
     _entry("names available", "", "list"),
+    _entry("aliases synonyms glossary", "", "list measures"),
     _entry("help", "", "--help"),
 )
 OTHER_NAMES = {word: name for words, name in _ENTRIES for word in words.split()}
@@ -276,7 +277,8 @@ def find_other_name(word: str) -> OtherName | None:
     ('measure.auc',)
     """
     squashed = _squash(word)
-    return next((name for each, name in OTHER_NAMES.items() if _squash(each) == squashed), None)
+    found = next((name for each, name in OTHER_NAMES.items() if _squash(each) == squashed), None)
+    return found or (find_other_name(squashed[:-1]) if squashed.endswith("s") else None)
 
 
 def suggest_known(word: str, known: Iterable[str]) -> list[str]:

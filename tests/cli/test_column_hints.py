@@ -57,6 +57,12 @@ def test_the_columns_and_the_complete_command_are_listed(typed: str, tmp_path: P
     assert rest.splitlines()[-1] == f"Type: baserate {shlex.join(words)} {TYPED[typed]}"
 
 
+def test_columns_that_are_typed_as_files_become_options(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
+    result = run("measure", path, "sick", "risk")
+    assert result.stderr.splitlines()[-1] == f"Type: baserate measure {path} --truth sick --score risk"
+
+
 def test_the_suggested_command_works(tmp_path: Path) -> None:
     path = write_people(tmp_path)
     for typed in ("report", "measure", "decide", "groups", "shift", "hull", "costs"):

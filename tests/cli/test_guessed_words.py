@@ -189,3 +189,25 @@ def test_figures_have_their_other_names(tmp_path: Path) -> None:
     for name in ("roc", "roc_curve", "receiver-operating-characteristic"):
         assert run("draw", name, people, *ONE, "-o", tmp_path / f"{name}.csv").exit_code == 0
     assert (tmp_path / "roc.csv").read_text() == (tmp_path / "roc_curve.csv").read_text()
+
+
+@pytest.mark.parametrize("columns", [("risk,old",), ("risk", "old"), ('"risk",old',), ("risk, old",)])
+def test_columns_are_listed_with_commas_or_repeated(columns: tuple[str, ...], tmp_path: Path) -> None:
+    people = write_people(tmp_path)
+    scores = [word for each in columns for word in ("--score", each)]
+    result = run("measure", people, "--truth", "sick", *scores, "--group", "sex,site", "--json", "-q")
+    expected = ("--score", "risk", "--score", "old", "--group", "sex", "--group", "site")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout == run("measure", people, "--truth", "sick", *expected, "--json", "-q").stdout
+
+
+def test_names_of_columns_may_have_commas_in_quotes(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text('sick,"risk, new"\n1,0.9\n0,0.4\n1,0.6\n0,0.2\n', encoding="utf-8")
+    assert run("measure", path, "--truth", "sick", "--score", '"risk, new"').exit_code == 0
+    shown = run("report", path, "--truth", "sick", "--score", '"risk, new"')
+    assert shown.exit_code == 0, shown.stderr
+    suggested = [line.strip() for line in shown.stdout.replace("\\\n", " ").splitlines() if "--score" in line]
+    assert suggested
+    for line in suggested:
+        assert "'\"risk, new\"'" in line

@@ -106,7 +106,7 @@ def test_thinned_curves_are_noted(tmp_path: Path) -> None:
             "--level is the confidence level of a band; add --band",
         ),
         (("curve", "pr", "FILE", *ONE, "--simultaneous"), 2, "--simultaneous is for roc and det; take --band for pr"),
-        (("list", "curvez"), 2, "invalid value for '{measures|curves|parities|findings|rules|"),
+        (("list", "curvez"), 2, "invalid value for 'KIND': 'curvez' is not one of 'measures', "),
         (("list", "measures", "zebra"), 2, "no name or description among the measures contains 'zebra'; "),
         (("measure", "nowhere.csv", *ONE), 2, "there is no file nowhere.csv."),
         (("--nope",), 2, "there is no option --nope. Try: baserate --help"),

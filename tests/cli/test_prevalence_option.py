@@ -109,6 +109,14 @@ def test_reliability_adjusts_the_scores_to_the_prevalence(people: Path) -> None:
     assert [row["value"] for row in stated] == pytest.approx([row["value"] for row in rows], nan_ok=True)
 
 
+def test_scores_that_are_no_probabilities_are_refused_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("sick,risk\n1,0.3\n0,1.4\n0,-0.5\n1,2\n", encoding="utf-8")
+    result = run("reliability", path, *ONE, *AT)
+    assert result.exit_code == 3
+    assert "3 rows have scores outside [0, 1]" in result.stderr
+
+
 def test_calibrate_fits_at_the_prevalence(people: Path, tmp_path: Path) -> None:
     out = tmp_path / "calibrator.json"
     result = run("calibrate", people, *ONE, *AT, "--with", "logistic", "--n-simulations", "0", "-o", out)

@@ -54,8 +54,6 @@ if TYPE_CHECKING:
     from baserate._tally import Tallies
     from baserate.calibration import Choice
 
-_WITHOUT_INTERCEPT = ("identity", "temperature")
-"""Methods without a parameter that follows the prevalence."""
 IN_BINS = ("binned", "likelihood-ratio")
 CURVES = ("isotonic", "lowess", *IN_BINS)
 _FILE = "people.csv --truth sick --score risk"
@@ -231,17 +229,18 @@ def _adjust_scores(
     from baserate.cli._io import load_calibrator
     from baserate.shift import reprior_calibrator
 
-    path, to, origin = (
-        getattr(reliability_options, name) for name in ("calibrator", "prevalence", "sample_prevalence")
-    )
+    path, to = reliability_options.calibrator, reliability_options.prevalence
+    origin = reliability_options.sample_prevalence
     if path is not None:
         calibrator = load_calibrator(path)
         how = f"calibrated by {PurePath(path).name} ({calibrator.method})"
         return infer.apply_calibrator(data, calibrator, how=how)
     if to is None or origin == "derived" or not isinstance(before, Tallies) or not isinstance(data, Tallies):
         return None
-    model = next(iter(before.models))
-    share = before.pooled(model).prevalence if origin is None else origin
+    pooled = [before.pooled(model) for model in before.models]
+    if not all(each.probable for each in pooled):
+        return None  # the assessment refuses them
+    share = pooled[0].prevalence if origin is None else origin
     calibrator = reprior_calibrator(sample_prevalence=share, prevalence=to)
     models = {
         name: {group: tally.with_scores(calibrator(tally.score)) for group, tally in groups.items()}
@@ -361,12 +360,20 @@ class FitOptions(MethodOptions):
                 "folds at another prevalence take rows as independent, --cluster does not; leave out --cluster or "
                 "--prevalence."
             )
-        if self.prevalence is not None and self.with_ in _WITHOUT_INTERCEPT:
+        self._check_prevalence()
+        if self.path not in (None, "-"):
+            check_place(Path(str(self.path)))
+
+    def _check_prevalence(self) -> None:
+        """Refuse a prevalence that the method cannot follow."""
+        if self.prevalence is None:
+            return
+        from baserate._jobs import WITHOUT_INTERCEPT  # which loads NumPy
+
+        if self.with_ in WITHOUT_INTERCEPT:
             raise click.UsageError(
                 f"--prevalence has no use for {self.with_}, which has no intercept; use logistic, beta or offset."
             )
-        if self.path not in (None, "-"):
-            check_place(Path(str(self.path)))
 
 
 @command(

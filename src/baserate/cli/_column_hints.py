@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -26,14 +27,17 @@ _ALSO = {
 
 def describe_missing_columns(message: str, context: click.Context) -> list[str]:
     """Describe the columns of the files of a command that names too few of them; nothing for other commands."""
-    params = context.params
+    params, typed = context.params, list(context.meta.get(TYPED, ()))
     files: Sequence[str] = params.get("file") or ()
+    # Names of columns that were typed as files, as in `baserate measure people.csv sick risk`.
+    strays = [each for each in files[1:] if not Path(each).exists() and Path(each).suffix == ""]
+    files, typed = [each for each in files if each not in strays], [each for each in typed if each not in strays]
     if not files or "-" in files or not _lacks_columns(params, context.info_name):
         return []
     from baserate.read import inspect_columns
 
     try:
-        found = inspect_columns(list(files))
+        found = inspect_columns(files)
     except BaserateError as error:
         return [f"{error}"]
     if found is None:
@@ -45,8 +49,7 @@ def describe_missing_columns(message: str, context: click.Context) -> list[str]:
         return [*lines, f"No column looks right for {' and '.join(lacking)}; name yours."]
     words = [f"{flag} {shlex.quote(name)}" for flag, names in wanted.items() for name in names]
     words += [example for what, example in _ALSO.items() if what in message]
-    typed = shlex.join(context.meta.get(TYPED, files))
-    return [*lines, f"Type: {context.command_path} {typed} {' '.join(words)}"]
+    return [*lines, f"Type: {context.command_path} {shlex.join(typed)} {' '.join(words)}"]
 
 
 def _lacks_columns(params: dict[str, Any], command: str | None) -> bool:

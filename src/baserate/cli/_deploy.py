@@ -90,7 +90,7 @@ class ApplyOptions:
     group: Annotated[
         Columns,
         option(default="those of the policy"),
-        "Column with groups; repeat it, one for each attribute of the policy.",
+        "Columns with groups, with commas or repeated, one for each attribute of the policy.",
     ] = ()
     chances: Annotated[bool, "Probability of each action of a policy, as NAME_chance_ACTION."] = False
     missing: MissingScore = "refuse"
@@ -186,7 +186,7 @@ class Export:
     group: Annotated[
         Columns,
         option(default="those of the policy"),
-        "Column with groups, in SQL; one for each attribute of the policy.",
+        "Columns with groups, in SQL, with commas or repeated, one for each attribute of the policy.",
     ] = ()
     id: Annotated[Column, "Column with row IDs, for a randomized policy."] = None
     name: Annotated[

@@ -29,7 +29,6 @@ from baserate.cli._io import (
 from baserate.cli._options import (
     ClosedFormIntervals,
     FileName,
-    GroupReading,
     Level,
     MeasureNames,
     MeasureSettings,
@@ -195,9 +194,8 @@ def _make_command(figure: "FigureType") -> click.Command:
 
 def _reading_options(figure: "FigureType") -> Any:  # noqa: ANN401  (an annotation)
     """Options of reading that fit a figure."""
-    if figure.groups == "required":
-        return GroupReading
-    omitted = [*["predicted"] * (not figure.takes_labels), *["group"] * (figure.groups == "pooled")]
+    takes_labels = figure.takes_labels or figure.groups == "required"
+    omitted = [*["predicted"] * (not takes_labels), *["group"] * (figure.groups == "pooled")]
     return Annotated[Reading, omit(*omitted)]
 
 

@@ -36,7 +36,6 @@ from baserate.cli._io import (
 )
 from baserate.cli._options import (
     GroupPrevalences,
-    GroupReading,
     IndependentIntervals,
     Intervals,
     Level,
@@ -123,7 +122,7 @@ class GroupOptions(PolicyOption):
 
 
 @command("groups", examples=_GROUPS_EXAMPLES)
-def groups(reading: GroupReading, group_options: GroupOptions, settings: MeasureSettings, output: Output) -> None:
+def groups(reading: Reading, group_options: GroupOptions, settings: MeasureSettings, output: Output) -> None:
     """Compare groups: measures, differences and disparities.
 
     Every number has its interval, and base rates beside it; numbers that rest on few rows are marked. Each group is
@@ -339,7 +338,7 @@ baserate equalize people.csv {_COLUMNS[0]} --parity demographic-parity --within 
 
 @command("equalize", examples=_EQUALIZE_EXAMPLES)
 def equalize(
-    reading: GroupReading,
+    reading: Reading,
     parity_options: ParityOptions,
     policy_file: Annotated[PolicyFile, omit("calibrator")],
     intervals: IndependentIntervals,

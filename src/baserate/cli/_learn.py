@@ -235,13 +235,14 @@ _LISTS = {
     """,
 )
 def list_(
-    what: Annotated[str, argument(type=NameChoice([*_LISTS]))],
+    what: Annotated[str, argument(type=NameChoice([*_LISTS]), metavar="KIND")],
     words: Annotated[tuple[str, ...], argument(nargs=-1)],
     output: Output,
 ) -> None:
     """List measures, rules, calibrators and other names.
 
-    With WORDS, those whose names or meaning contain all of them.
+    KIND is measures, curves, parities, findings, rules, calibrators, estimators, figures or dialects. With WORDS, those
+    whose names or meaning contain all of them.
     """
     from baserate import Results
 

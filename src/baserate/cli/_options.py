@@ -74,13 +74,24 @@ def files_argument(metavar: str = "FILE...", *, required: bool = True) -> Argume
 
 
 def _split_columns(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Columns that are listed with commas or one by one, each once."""
-    columns = (name.strip() for text in texts for name in text.split(","))
-    return tuple(dict.fromkeys(filter(None, columns)))
+    """Columns that are listed with commas or one by one; a name in double quotes may have commas.
+
+    >>> _split_columns(None, None, ("race,sex", '"a,b",c'))
+    ('race', 'sex', 'a,b', 'c')
+    """
+    from csv import reader  # rarely needed
+
+    listed = [next(reader([text], skipinitialspace=True)) if {",", '"'} & {*text} else [text] for text in texts]
+    return tuple(name for names in listed for name in names if name)
+
+
+def _split_distinct(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Columns that are listed, each once."""
+    return tuple(dict.fromkeys(_split_columns(context, option, texts)))
 
 
 Column = Annotated[str | None, option(metavar="COLUMN")]
-Columns = Annotated[tuple[str, ...], option(metavar="COLUMN", multiple=True)]
+Columns = Annotated[tuple[str, ...], option(metavar="COLUMNS", multiple=True, callback=_split_columns)]
 ColumnList = Annotated[tuple[str, ...], option(type=read_names, metavar="COLUMNS")]
 NewName = Annotated[str | None, option(metavar="NAME")]
 FileName = Annotated[str | None, option(type=click.Path(), metavar="FILE")]
@@ -125,11 +136,15 @@ class Reading:
 
     file: Annotated[tuple[str, ...], files_argument()] = ()
     truth: Truth = None
-    score: Annotated[Columns, "Column with the scores; repeat it for several models."] = ()
+    score: Annotated[Columns, "Column with the scores; of several models their columns, with commas or repeated."] = ()
     predicted: Annotated[Column, "Column with predicted labels: a model without a threshold."] = None
     positive: Positive = None
     negative: Negative = None
-    group: Annotated[Columns, "Column with groups; repeat it for combinations."] = ()
+    group: Annotated[
+        Columns,
+        option(callback=_split_distinct),
+        "Columns with groups, with commas or repeated; several make groups of their combinations.",
+    ] = ()
     weight: Weight = None
     count: Count = None
     missing: Missing = "refuse"
@@ -140,17 +155,6 @@ class OptionalReading(Reading):
     """Options that say what to read, where a plan or typed tables may take the place of files."""
 
     file: Annotated[tuple[str, ...], files_argument("[FILE]...", required=False)] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupReading(Reading):
-    """Options that say what to read, where the columns of groups are listed with commas or repeated."""
-
-    group: Annotated[
-        tuple[str, ...],
-        option(multiple=True, callback=_split_columns, metavar="COLUMNS"),
-        "Columns with groups, with commas or repeated; several make groups of their combinations.",
-    ] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,9 +22,7 @@ def suggest_commands(typed: Sequence[str], commands: Collection[str]) -> tuple[s
         other = find_other_name(" ".join(words[:length]))
         if other is not None and other.commands:
             return other.commands
-    near = nearest(typed[0].lower(), [*commands, *OTHER_NAMES], most=2)
-    return tuple(dict.fromkeys(command for each in near for command in _commands_of(each, commands)))
-
-
-def _commands_of(word: str, commands: Collection[str]) -> tuple[str, ...]:
-    return (word,) if word in commands else OTHER_NAMES[word].commands
+    word = typed[0].lower()
+    near = nearest(word, commands, most=2)
+    others = (OTHER_NAMES[each].commands for each in nearest(word, OTHER_NAMES))
+    return tuple(near) or next(others, ())

@@ -95,6 +95,12 @@ REASONS: dict[str, dict[str, str]] = {
         **_each(_THEORY, "there are no rows of groups; use `baserate groups`."),
         "show": "a file holds its groups; use `baserate groups --policy FILE` to compare them.",
     },
+    "costs": {
+        "": "the cost of each error is stated with --fp and --fn.",
+        **_each(("curve", "reliability", "calibrate", "reprior", "draw pr", "draw scores"), _WITHOUT_COSTS),
+        **_each(("benefit", "draw decision-curve"), _AS_THRESHOLD),
+        **_each(_FILES, _STORED.format("costs")),
+    },
     **dict.fromkeys(("fp", "fn", "tp", "tn"), _COST_REASONS),
     "threshold": {
         "": _EVERY_THRESHOLD,

@@ -141,10 +141,15 @@ def option_words(name: str, value: Any) -> Iterator[str]:  # noqa: ANN401  (any 
         yield flag
         return
     for each in value if isinstance(value, tuple) else (value,):
-        text = _shell_text(each)
+        text = _quote_column(each) if name in ("score", "group") else _shell_text(each)
         # Click would take a value such as -c for an option; long options accept it after "=".
         joined = text.startswith("-") and flag.startswith("--")
         yield from [shlex.quote(f"{flag}={text}")] if joined else [flag, shlex.quote(text)]
+
+
+def _quote_column(name: str) -> str:
+    """Quote the name of a column as in CSV where an option would split it."""
+    return '"{}"'.format(name.replace('"', '""')) if "," in name or '"' in name else name
 
 
 def _shell_text(value: Any) -> str:  # noqa: ANN401  (any value of a field)
