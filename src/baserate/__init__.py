@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from baserate._confusion import Confusion as Confusion, Confusions as Confusions
     from baserate._costs import CostMatrix as CostMatrix, Costs as Costs
     from baserate._counts import Counts as Counts
-    from baserate._curve import Curve as Curve, Mixture as Mixture, curve as curve
+    from baserate._curve import Curve as Curve, Mixture as Mixture
     from baserate._cut import Cut as Cut, RandomizedCut as RandomizedCut
     from baserate._errors import (
         BaserateError as BaserateError,
@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from baserate.read import (
         class_scores as class_scores,
         confusion as confusion,
+        curve as curve,
         label_sets as label_sets,
         tally as tally,
     )

@@ -22,7 +22,6 @@ from baserate._rows import MulticlassTarget, Target
 from baserate.read._predictions import (
     CHOICES,
     NOUNS,
-    OWN,
     Scores,
     TableSource,
     check_options,
@@ -76,10 +75,10 @@ class _DecoratorAfterMeasure(Protocol):
 
 
 @overload
-def accepts_predictions(noun: str, *, costs: bool = True) -> _Decorator: ...
+def accepts_predictions(noun: str, *, costs: bool = True, others: tuple[type, ...] = ()) -> _Decorator: ...
 @overload
-def accepts_predictions(noun: str, *, at: Literal[1]) -> _DecoratorAfterMeasure: ...
-def accepts_predictions(noun: str, *, at: int = 0, costs: bool = True) -> Any:
+def accepts_predictions(noun: str, *, at: Literal[1], others: tuple[type, ...] = ()) -> _DecoratorAfterMeasure: ...
+def accepts_predictions(noun: str, *, at: int = 0, costs: bool = True, others: tuple[type, ...] = ()) -> Any:
     """Let a function take predictions in any form where it takes a noun of `NOUNS`.
 
     The function declares `**predictions: Unpack[PredictionOptions]` for type checkers and help; it never receives any.
@@ -93,6 +92,8 @@ def accepts_predictions(noun: str, *, at: int = 0, costs: bool = True) -> Any:
         Place of the predictions among the positional arguments: 1 after a measure.
     costs
         Whether a parameter `costs` means the costs of the four outcomes.
+    others
+        Types of other packages that the function takes, too.
     """
     kind = NOUNS[noun]
 
@@ -108,6 +109,8 @@ def accepts_predictions(noun: str, *, at: int = 0, costs: bool = True) -> Any:
         def call(*args: Any, **options: Any) -> Any:
             if len(args) == at and data_name in options:
                 args = (*args, options.pop(data_name))
+            if len(args) > at and isinstance(args[at], others):
+                return function(*args, **options)
             is_own = len(args) > at and isinstance(args[at], kind.types) and options.keys() <= own
             if not (is_own or parameters.open_ended):
                 check_options(name, options, known)
@@ -143,55 +146,76 @@ class OfTarget(Protocol[P, R_co]):
     ) -> R_co: ...
 
 
-def accepts_target(function: Callable[Concatenate[Any, Any, P], R]) -> OfTarget[P, R]:
+def accepts_target(
+    function: Callable[Concatenate[Any, Any, P], R], *, at: int = 0, noun: str = "any"
+) -> OfTarget[P, R]:
     """Let a function of a target and of validation data take both in any form.
 
     The target may be an array of scores, a matrix with a column for each class, or a table; the validation data are
     `truth, score`, a pair of them, or a table. Names of columns hold for both tables.
+
+    Parameters
+    ----------
+    function
+        The function that is decorated.
+    at
+        Place of the target among the positional arguments.
+    noun
+        The type of the validation data: a name in `NOUNS`.
     """
     name, parameters = function.__name__, _parameters(function)
-    own = frozenset(parameters.names[2:])
-    target_name, validation_name = parameters.names[:2]
+    data_names = parameters.names[at : at + 2]
+    own = frozenset(parameters.names) - {*data_names}
+    types = (*_TARGETS, *NOUNS[noun].types)
+    plain: Any = function
 
     @wraps(function)
     def call(*args: Any, **options: Any) -> R:
-        for place, each in enumerate((target_name, validation_name)):
+        for place, each in enumerate(data_names, start=at):
             if len(args) == place and each in options:
                 args = (*args, options.pop(each))
-        is_own = len(args) in (1, 2) and all(each is None or isinstance(each, OWN) for each in args)
-        if is_own and (parameters.open_ended or options.keys() <= own):
-            return function(*args, **read_worded_options(options))
-        if not args:
-            raise OptionError(
-                f"{name} needs scores without labels.", remedy=f"Give {name}(scores, truth, score), arrays."
-            )
-        columns = {
-            each: options.pop(each) for each in (*CHOICES, *_TARGET_ROLES) if each in options and each not in own
-        }
-        if not parameters.open_ended:
-            check_options(name, options, own | {*CHOICES, *_TARGET_ROLES})
-        validation, rest = None, args[1:]
-        if rest and rest[0] is None:
-            rest = rest[1:]
-        elif rest or {"truth", "predicted"} <= columns.keys():
-            validation, rest = coerce(name, "any", rest, dict(columns), frozenset())
-        return function(_as_target(args[0], columns), validation, *rest, **read_worded_options(options))
+        data = args[at:]
+        are_own = len(data) in (1, 2) and all(each is None or isinstance(each, types) for each in data)
+        if not (are_own and (parameters.open_ended or options.keys() <= own)):
+            columns = {
+                each: options.pop(each) for each in (*CHOICES, *_TARGET_ROLES) if each in options and each not in own
+            }
+            if not parameters.open_ended:
+                check_options(name, options, own | {*CHOICES, *_TARGET_ROLES})
+            data = _coerce_target(name, noun, data, columns)
+        value: R = plain(*args[:at], *data, **read_worded_options(options))
+        return value
 
     return call
 
 
 _TARGET_ROLES = ("truth", "score", "weight", "count")
+_TARGETS = (Target, MulticlassTarget)
 
 
-def _as_target(target: Any, columns: Mapping[str, Any]) -> Target | MulticlassTarget:
-    """Read unlabelled scores from an array, a matrix with a column for each class, or a table."""
+def _coerce_target(name: str, noun: str, args: tuple[Any, ...], columns: dict[str, Any]) -> tuple[Any, ...]:
+    """Return a target, validation data or None, and the other positional arguments."""
+    if not args:
+        raise OptionError(f"{name} needs scores without labels.", remedy=f"Give {name}(scores, truth, score), arrays.")
+    validation, rest = None, args[1:]
+    if rest and rest[0] is None:
+        rest = rest[1:]
+    elif rest or {"truth", "predicted"} <= columns.keys():
+        validation, rest = coerce(name, noun, rest, dict(columns), frozenset())
+    return as_target(args[0], columns.get("score"), labels=columns.get("labels")), validation, *rest
+
+
+def as_target(target: Any, score: Any = None, *, labels: Any = None) -> Any:
+    """Read unlabelled scores from an array, a matrix with a column for each class, or a table.
+
+    >>> as_target([0.2, 0.9]).score.tolist()
+    [0.2, 0.9]
+    """
     from baserate.read import _readers
 
-    if isinstance(target, (Target, MulticlassTarget)):
+    if isinstance(target, _TARGETS):
         return target
-    labels = columns.get("labels")
     if is_table(target):
-        score = columns.get("score")
         if score is None:
             raise OptionError("the target is a table; expected the name of its column of scores.", option="score")
         several = not isinstance(score, str) or score.endswith("*")

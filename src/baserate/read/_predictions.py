@@ -177,14 +177,23 @@ def is_table(value: object) -> bool:
 
 
 def _score_arrays(predictions: Predictions) -> dict[str, Any]:
-    """Return the scores of each model by name; of a matrix of two classes, those of the positive one."""
-    score = predictions.columns["score"]
-    arrays = name_arrays("score", score)
+    """Return the scores of each model by name; of two classes, those of the positive one."""
+    arrays = name_arrays("score", predictions.columns["score"])
     choices = predictions.choices
-    return {
-        name: _positive_scores(each, predictions.truth, choices.get("positive"), choices.get("labels"))
-        for name, each in arrays.items()
-    }
+    positive, labels = choices.get("positive"), choices.get("labels")
+    if len(arrays) == 2 and (column := _find_positive(list(arrays), predictions.truth, positive)) is not None:
+        return {"score": arrays[column]}
+    return {name: _positive_scores(each, predictions.truth, positive, labels) for name, each in arrays.items()}
+
+
+def _find_positive(names: Sequence[str], truth: Any, positive: object) -> str | None:
+    """Return which of two columns is about the positive class; None unless the labels are their names."""
+    if positive is None:
+        positive = next((each for each in (1, True) if {*names} == {str(each), str(type(each)(0))}), None)
+    if positive is None or str(positive) not in names:
+        return None
+    labels = {str(label) for label in dict.fromkeys(as_column("truth", truth).tolist())}
+    return str(positive) if labels <= {*names} | {"0", "1", "0.0", "1.0"} else None
 
 
 def _shape(value: Any) -> tuple[int, ...]:
@@ -198,12 +207,10 @@ def _shape(value: Any) -> tuple[int, ...]:
 def _positive_scores(score: Any, truth: Any, positive: object, labels: Any) -> Any:
     """Return one score for each row: of a matrix with a column for each of two classes, the positive one."""
     shape = _shape(score)
-    if len(shape) != 2 or not shape[0]:
-        return score
+    if len(shape) != 2 or not all(shape) or (hasattr(truth, "__len__") and len(truth) != shape[0]):
+        return score  # one column, or several models without names, which `as_column` refuses
     if shape[1] == 1:
         return np.asarray(score)[:, 0]
-    if isinstance(score, (list, tuple)) and len({*shape}) == 2 and shape[0] == 2 and len(truth) == shape[1]:
-        return score  # two lists of scores: two models without names, which `as_column` refuses
     if shape[1] != 2:
         raise ShapeError(
             f"score has {shape[1]} columns; expected one, or two for the two classes.",
@@ -316,6 +323,15 @@ def _build_classes(predictions: Predictions) -> Confusions | MulticlassRows:
     return confusions
 
 
+def _build_class_data(predictions: Predictions) -> Confusion | MulticlassRows | LabelSets:
+    """Read sets of labels, scores of all classes, or true and predicted labels, without groups."""
+    truth = predictions.truth
+    if predictions.table is None and len(truth) and isinstance(next(iter(truth)), (set, frozenset)):
+        return _build_label_sets(predictions)
+    classes = _build_classes(predictions)
+    return classes.pooled if isinstance(classes, Confusions) else classes
+
+
 def _build_class_rows(predictions: Predictions) -> MulticlassRows:
     columns, choices = predictions.columns, predictions.choices
     score = columns["score"]
@@ -369,7 +385,10 @@ def _is_real(score: Any) -> bool:
 
 def _build_curves(predictions: Predictions) -> dict[str, Curve]:
     """Return the curve of each model, of all groups."""
-    tallies = _build_tallies(predictions)
+    return _pool_curves(_build_tallies(predictions))
+
+
+def _pool_curves(tallies: Tallies) -> dict[str, Curve]:
     return {model: Curve(tallies.pooled(model)) for model in tallies.models}
 
 
@@ -491,6 +510,12 @@ _TO_CURVE: dict[type, Callable[[Any], Any]] = {
     Tallies: lambda tallies: Curve(_single(tallies)),
     Rows: lambda rows: Curve(_single(rows.tallies())),
 }
+_TO_CURVES: dict[type, Callable[[Any], Any]] = {
+    Tally: lambda tally: {"score": Curve(tally)},
+    Curve: lambda curve: {"score": curve},
+    Tallies: _pool_curves,
+    Rows: lambda rows: _pool_curves(rows.tallies()),
+}
 _TO_TALLIES: dict[type, Callable[[Any], Any]] = {
     Tally: _as_tallies,
     Curve: lambda curve: _as_tallies(curve.tally),
@@ -518,7 +543,13 @@ NOUNS: dict[str, Noun] = {
     "classes": Noun((Confusions, MulticlassRows), _build_classes, _TALLIES),
     "confusion": Noun((Confusion,), _build_confusion, _ONE_MODEL, {MulticlassRows: MulticlassRows.confusion}),
     "class rows": Noun((MulticlassRows,), _build_class_rows, _TALLIES),
-    "curves": Noun((), _build_curves, ROLES, mapping=True),
+    "class data": Noun(
+        (Confusion, MulticlassRows, LabelSets),
+        _build_class_data,
+        _ONE_MODEL,
+        {Confusions: lambda tables: tables.pooled},
+    ),
+    "curves": Noun((), _build_curves, ROLES, _TO_CURVES, mapping=True),
     "plan data": Noun((Tallies, Rows), lambda predictions: predictions, (*_TALLIES, "id"), _TO_PLAN_DATA, samples=True),
     "label sets": Noun((LabelSets,), _build_label_sets, ("truth", "predicted", "score", "weight")),
 }
@@ -562,7 +593,7 @@ def parse_predictions(
 
 
 def _type_names(noun: Noun) -> str:
-    return " or ".join(dict.fromkeys(each.__name__ for each in noun.types[:2]))
+    return " or ".join(dict.fromkeys(each.__name__ for each in noun.types[:2])) or "curves by name"
 
 
 def _check_arguments(name: str, predictions: Predictions) -> None:

@@ -329,7 +329,10 @@ _MOST_GROUPS = 6
 """Groups beyond which curves of each would hide each other."""
 
 
-def draw_figures(report: Report, tallies: Tallies) -> Iterator[tuple[str, Drawing]]:
+@accepts_predictions("tallies", at=1)
+def draw_figures(
+    report: Report, tallies: Tallies, **predictions: Unpack[PredictionOptions]
+) -> Iterator[tuple[str, Drawing]]:
     """Draw every figure that fits a report: with its policies, its costs and its deployment prevalence.
 
     Parameters
