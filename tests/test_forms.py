@@ -21,6 +21,7 @@ from baserate import (
     MulticlassRows,
     Policy,
     Tally,
+    UnknownNameError,
     decide,
     fairness,
     infer,
@@ -28,7 +29,7 @@ from baserate import (
     read,
     shift,
 )
-from tests.forms import CLASS, MATRIX, OTHER, SCORE, TRUTH, list_forms, make_own, simplify
+from tests.forms import CLASS, MATRIX, OTHER, SCORE, TRUTH, list_forms, make_own, simplify, spread
 from tests.test_public import list_functions
 
 
@@ -320,6 +321,11 @@ def test_both_samples_may_be_pairs_of_arrays_or_own_types(name: str) -> None:
     expected = simplify(FUNCTIONS[name](*own))
     assert simplify(FUNCTIONS[name](*arrays)) == expected
     assert simplify(FUNCTIONS[name](own[0], arrays[1])) == expected
+    tables = [spread({"truth": truth, "score": score})[0] for truth, score in arrays if PAIRS[name] != "classes"]
+    if tables:
+        assert simplify(FUNCTIONS[name](*tables, truth="truth", score="score")) == expected
+    with pytest.raises(UnknownNameError, match="Did you mean 'weight'"):
+        FUNCTIONS[name](*arrays, sample_weight=1)
 
 
 def list_targets(folder: Path) -> Iterator[tuple[str, Any]]:

@@ -13,6 +13,7 @@ from baserate._confusion import Confusion
 from baserate._costs import CostMatrix, Costs, as_costs
 from baserate._counts import Counts
 from baserate._curve import Curve
+from baserate._domains import parse_share, wrong_option
 from baserate._errors import NotBinaryError, OptionError, keyword
 from baserate._rows import LabelSets, MulticlassRows
 from baserate._tally import Stack, Tally
@@ -138,6 +139,7 @@ def accept_predictions(
             what, example = _REQUIREMENTS[str(option)]
             raise OptionError(f"{name} needs {what}.", remedy=f"Give {example}.", option=str(option))
         noun = NOUN_OF[of]
+        options = _read_numbers(options)
         more = {"threshold": options.pop("threshold", None)} if counts else {}
         try:
             data, rest = coerce(name, noun, args, options, own, **more)
@@ -146,6 +148,20 @@ def accept_predictions(
         return function(data, *rest, **options)
 
     return call
+
+
+_NUMBERS = ("threshold", "at", "beta", "span", "step", "width", "base", "k")
+"""Options that are numbers, and may be written as text, such as "5%"."""
+
+
+def _read_numbers(options: dict[str, Any]) -> dict[str, Any]:
+    """Return options with numbers in place of their text."""
+    for name in _NUMBERS:
+        if isinstance(options.get(name), str):
+            options[name] = parse_share(options[name])
+            if isinstance(options[name], str):
+                raise wrong_option(name, options[name], "a number")
+    return options
 
 
 def _advise_classes(error: NotBinaryError, name: str) -> NotBinaryError:

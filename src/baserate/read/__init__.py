@@ -53,6 +53,7 @@ if TYPE_CHECKING:  # for other packages of baserate
         accepts_predictions as accepts_predictions,
         accepts_target as accepts_target,
         accepts_two as accepts_two,
+        accepts_words as accepts_words,
         as_target as as_target,
         own_options as own_options,
         read_worded_options as read_worded_options,

@@ -16,12 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._costs import as_costs
-from baserate._domains import parse_share
+from baserate._domains import LEVEL, check_domain, parse_shares, wrong_option
 from baserate._errors import OptionError
 from baserate._rows import MulticlassTarget, Target
 from baserate.read._predictions import (
     CHOICES,
     NOUNS,
+    OPTIONS,
+    OWN,
     Scores,
     TableSource,
     check_options,
@@ -112,15 +114,16 @@ def accepts_predictions(noun: str, *, at: int = 0, costs: bool = True, others: t
             if len(args) > at and isinstance(args[at], others):
                 return function(*args, **options)
             is_own = len(args) > at and isinstance(args[at], kind.types) and options.keys() <= own
-            if not (is_own or parameters.open_ended):
-                check_options(name, options, known)
-            if not _WORDED.isdisjoint(options):
-                options = read_worded_options(options, has_costs=has_costs)
+            if not is_own:
+                check_options(name, _FOREIGN & options.keys() if parameters.open_ended else options, known)
             if not is_own:
                 data, rest = coerce(name, noun, args[at:], options, own)
                 args = (*args[:at], data, *rest)
-            if has_costs and len(args) > place and isinstance(args[place], Mapping):
-                args = (*args[:place], as_costs(args[place]), *args[place + 1 :])
+            if has_costs and len(args) > place and (isinstance(args[place], Mapping) or {"fp", "fn"} & options.keys()):
+                stated = as_costs(args[place], options.pop("fp", None), options.pop("fn", None))
+                args = (*args[:place], stated, *args[place + 1 :])
+            if not _WORDED.isdisjoint(options):
+                options = read_worded_options(options, has_costs=has_costs)
             return function(*args, **options)
 
         call.__doc__ = _describe_forms(function.__doc__ or "", name, data_name, at)
@@ -129,8 +132,19 @@ def accepts_predictions(noun: str, *, at: int = 0, costs: bool = True, others: t
     return decorate
 
 
-_WORDED = {"prevalence", "level", "costs", "fp", "fn"}
+_SHARES = ("prevalence", "sample_prevalence", "level", "threshold", "share", "coverage", "at")
+"""Options that are shares, or numbers, and may be written as text."""
+_NUMBERS = ("share", "coverage", "at")
+"""Those that cannot be words, such as a prevalence that is "derived"."""
+_UNIT = LEVEL._replace(low=5e-324, high=1 - 2**-53)
+"""Levels that some function takes; each checks its own domain."""
+_WORDED = {*_SHARES, "costs", "fp", "fn"}
 """Options that may be written in several ways."""
+_FOREIGN = frozenset(
+    {"y_true", "y_score", "y_prob", "y_proba", "y_pred", "probas_pred", "sample_weight"}
+    | {"pos_label", "sensitive_features", "random_state", "metric", "metrics"}
+)
+"""Options of other libraries that are options of no method, rule or measure here."""
 
 
 class OfTarget(Protocol[P, R_co]):
@@ -180,8 +194,8 @@ def accepts_target(
             columns = {
                 each: options.pop(each) for each in (*CHOICES, *_TARGET_ROLES) if each in options and each not in own
             }
-            if not parameters.open_ended:
-                check_options(name, options, own | {*CHOICES, *_TARGET_ROLES})
+            known = own | {*CHOICES, *_TARGET_ROLES}
+            check_options(name, _FOREIGN & options.keys() if parameters.open_ended else options, known)
             data = _coerce_target(name, noun, data, columns)
         value: R = plain(*args[:at], *data, **read_worded_options(options))
         return value
@@ -244,23 +258,61 @@ class OfTwo(Protocol[N_contra, P, R_co]):
 
 
 def accepts_two(noun: str) -> Callable[[Callable[Concatenate[N, N, P], R]], OfTwo[N, P, R]]:
-    """Let a function of two samples take each as a noun of `NOUNS`, or as a pair `(truth, score)`."""
-    types = NOUNS[noun].types
+    """Let a function of two samples take each as a noun of `NOUNS`, as a pair `(truth, score)`, or as a table."""
 
     def decorate(function: Callable[Concatenate[N, N, P], R]) -> OfTwo[N, P, R]:
-        name = function.__name__
+        name, own = function.__name__, own_options(function)
+        known = own | {*NOUNS[noun].roles, *CHOICES}
 
         @wraps(function)
         def call(first: Any, second: Any, /, *args: Any, **options: Any) -> R:
-            pair: Any = (
-                each if isinstance(each, types) else coerce(name, noun, (each,), {}, frozenset())[0]
-                for each in (first, second)
-            )
+            check_options(name, options, known)
+            columns = {each: options.pop(each) for each in OPTIONS & options.keys() - own}
+            pair: Any = (_coerce_sample(name, noun, each, columns) for each in (first, second))
             return function(*pair, *args, **read_worded_options(options))
 
         return call
 
     return decorate
+
+
+def _coerce_sample(name: str, noun: str, sample: Any, columns: Mapping[str, Any]) -> Any:
+    """Return one of two samples as a noun."""
+    if isinstance(sample, NOUNS[noun].types):
+        return sample
+    if not isinstance(sample, (tuple, *OWN)) and not is_table(sample):
+        raise OptionError(
+            f"a sample of {name} is {type(sample).__name__}, which is not {NOUNS[noun].types[0].__name__}.",
+            remedy=f"Give a pair for each, {name}((truth, score), (truth, score)).",
+        )
+    return coerce(name, noun, (sample,), dict(columns), frozenset())[0]
+
+
+def accepts_words(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function of numbers take prevalences as text, such as "5%", and costs as a mapping."""
+    names = _parameters(function).names
+
+    plain: Any = function
+
+    @wraps(function)
+    def call(*args: P.args, **options: P.kwargs) -> R:
+        first = [_read_words(*each) for each in zip(names, args, strict=False)]
+        named = {name: _read_words(name, each) for name, each in options.items()}
+        value: R = plain(*first, *args[len(names) :], **named)
+        return value
+
+    return call
+
+
+def _read_words(name: str, value: Any) -> Any:
+    if name == "costs" and isinstance(value, Mapping):
+        return as_costs(value)
+    if name not in _SHARES:
+        return value
+    value = parse_shares(value)
+    if isinstance(value, str):
+        raise wrong_option(name, value, "a number")
+    return value
 
 
 def read_worded_options(options: Mapping[str, Any], *, has_costs: bool = True) -> dict[str, Any]:
@@ -270,11 +322,14 @@ def read_worded_options(options: Mapping[str, Any], *, has_costs: bool = True) -
     {'prevalence': 0.05, 'costs': Costs(tp=0.0, fp=1, fn=20, tn=0.0)}
     """
     plain = dict(options)
-    for each in ("prevalence", "level"):
-        if isinstance(plain.get(each), str):
-            plain[each] = parse_share(plain[each])
-    if isinstance(plain.get("prevalence"), Mapping):
-        plain["prevalence"] = {group: parse_share(share) for group, share in plain["prevalence"].items()}
+    for each in _SHARES:
+        if isinstance(plain.get(each), (str, Mapping)):
+            plain[each] = parse_shares(plain[each])
+        if each in _NUMBERS and isinstance(plain.get(each), str):
+            raise wrong_option(each, plain[each], "a number")
+    level = plain.get("level")
+    if level is not None and not _UNIT.holds(level):
+        check_domain("level", level, LEVEL)
     costs = plain.get("costs")
     # A mapping from actions to pairs of costs is something else.
     is_mapping = isinstance(costs, Mapping) and not any(map(np.ndim, costs.values()))

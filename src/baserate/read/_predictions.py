@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypedDict
 import numpy as np
 import numpy.typing as npt
 
+from baserate._arrays import refuse_differing_indexes
 from baserate._confusion import Confusion, Confusions
 from baserate._counts import Counts
 from baserate._curve import Curve
@@ -21,7 +22,7 @@ from baserate._errors import NotBinaryError, OptionError, ShapeError, keyword, u
 from baserate._rows import LabelSets, MulticlassRows, MulticlassTarget, Rows, Target
 from baserate._tally import ReadSummary, Stack, Tallies, Tally
 from baserate.read._arrays import tally as tally_arrays
-from baserate.read._columns import as_column
+from baserate.read._columns import as_column, no_column
 from baserate.read._estimators import is_estimator, responses
 from baserate.read._labels import format_labels, sort_labels
 
@@ -199,7 +200,10 @@ def _find_positive(names: Sequence[str], truth: Any, positive: object) -> str | 
 def _shape(value: Any) -> tuple[int, ...]:
     """Return the shape of an array or a list, without converting a long list of numbers."""
     if isinstance(value, (list, tuple)):
-        return np.shape(value) if len(value) and np.ndim(value[0]) else (len(value),)
+        try:
+            return np.shape(value) if len(value) and np.ndim(value[0]) else (len(value),)
+        except ValueError:  # lists of different lengths, which `as_column` refuses
+            return (len(value),)
     shape = getattr(value, "shape", None)
     return tuple(shape) if isinstance(shape, tuple) else (0,)
 
@@ -587,9 +591,16 @@ def parse_predictions(
             taken = 2  # no scores, but predicted labels
         elif len(args) > 1 and "score" not in columns and holds_values(args[1]):
             columns["score"], taken = args[1], 2
+        elif len(args) > 1 and not {"score", "predicted"} & columns.keys() and not _is_argument(args[1]):
+            raise no_column("score", args[1])
     predictions = Predictions(table, columns, choices)
     _check_arguments(name, predictions)
     return predictions, taken
+
+
+def _is_argument(value: Any) -> bool:
+    """Return whether a value is meant as something else than scores: a rule, a goal, costs and so on."""
+    return callable(value) or type(value).__module__.startswith("baserate.")
 
 
 def _type_names(noun: Noun) -> str:
@@ -632,6 +643,26 @@ def _check_arguments(name: str, predictions: Predictions) -> None:
             option=named,
             value=columns[named],
         )
+    if "score" in columns and not name_arrays("score", columns["score"]):
+        raise ShapeError(
+            f"score is of type {type(columns['score']).__name__}, without columns; expected one for each model.",
+            remedy='Give an array, or scores by name: {"a": score}.',
+        )
+    _check_indexes(columns)
+
+
+def _check_indexes(columns: Mapping[str, Any]) -> None:
+    """Refuse columns whose row labels differ, also those of scores by name."""
+    labelled = {role: each for role, each in columns.items() if not isinstance(each, (np.ndarray, list))}
+    if not labelled or isinstance(columns["truth"], Mapping):  # separate samples have indexes of their own
+        return
+    refuse_differing_indexes(
+        {
+            role if name == role else f"{role} of {name}": array
+            for role, each in labelled.items()
+            for name, array in name_arrays(role, each).items()
+        }
+    )
 
 
 def _is_column_name(role: str, value: Any) -> bool:
@@ -649,9 +680,22 @@ def check_options(name: str, options: Iterable[str], known: Iterable[str]) -> No
     known = {*known}
     for each in options:
         if each not in known:
-            near = [OTHER_NAMES[each]] if OTHER_NAMES.get(each) in known else None
+            if each in OPTIONS:
+                raise OptionError(
+                    f"{name} has no use for {keyword(each)}.",
+                    remedy=f"Leave it out. Options of {name} are {', '.join(sorted(known))}.",
+                    option=each,
+                )
+            other = OTHER_NAMES.get(each, each)
+            near = [here for here in (other, other.removesuffix("s")) if here in known]
             listing = f"{name} has the options {', '.join(sorted(known))}."
-            raise unknown_name("option", each, known, near=near, listing=listing)
+            if other in _OF_INTERVALS and "interval" in known:
+                near, listing = ["interval"], f"Give interval=baserate.infer.IntervalOptions({other}=…)."
+            raise unknown_name("option", each, known, near=near or None, listing=listing)
+
+
+_OF_INTERVALS = ("level", "method", "seed", "n_bootstrap")
+"""Options that summaries take together, as `IntervalOptions`."""
 
 
 def coerce(
@@ -703,6 +747,8 @@ def _score_rows(name: str, noun: Noun, args: tuple[Any, ...], options: dict[str,
             remedy=f"Give {name}(estimator, X, y).",
         )
     estimator, features, truth, *others = args
+    arrays = {role: options[role] for role in ROLES if role in options}
+    refuse_differing_indexes({"X": features, "y": truth, **arrays})
     classes = getattr(estimator, "classes_", ())
     if not noun.takes_two_classes or (noun.takes_several_classes and len(classes) > 2):
         options["labels"] = list(classes)

@@ -24,7 +24,7 @@ from baserate._errors import EmptyDataError, NotBinaryError, OptionError, Unknow
 from baserate._policy import spellings
 from baserate._tally import Group, Tallies, Tally, as_group
 from baserate.calibration.multiclass import check_shares
-from baserate.read import PredictionOptions, Scores, TableSource, accepts_predictions
+from baserate.read import PredictionOptions, Scores, TableSource, accepts_predictions, accepts_words
 
 ClassCounts = Sequence[float]
 """Numbers of positives and negatives."""
@@ -32,6 +32,7 @@ _SAMPLE_PREVALENCE = PREVALENCE._replace(low=5e-324, high=1 - 2**-53)
 """Domain of the prevalence of a sample: weights may bring it nearer to 0 or 1 than a stated one."""
 
 
+@accepts_words
 def gamma(*, sample_prevalence: float, prevalence: float) -> float:
     r"""Compute γ of two prevalences, :math:`\frac{(1-π')/π'}{(1-π)/π}`.
 
