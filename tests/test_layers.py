@@ -11,7 +11,9 @@ from tests.sources import HOME, modules as parsed_modules, nodes
 
 # Modules and packages of one layer do not import each other.
 LAYERS: list[set[str]] = [
-    {"_errors", "_version", "_lazy", "_formatting", "_other_names"},
+    {"_errors", "_version", "_formatting"},
+    {"_other_names"},
+    {"_lazy"},
     {"_domains"},
     {"_arrays", "_files"},
     {"_numeric"},

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         NotNumericError as NotNumericError,
         OptionError as OptionError,
         ShapeError as ShapeError,
+        UnknownAttributeError as UnknownAttributeError,
         UnknownLabelError as UnknownLabelError,
         UnknownNameError as UnknownNameError,
         UsageError as UsageError,

@@ -44,13 +44,32 @@ def attach(package: str) -> tuple[Callable[[str], object], Callable[[], list[str
             return read_exports()[1]
         home = read_exports()[0].get(name)
         if home is None:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            raise unknown_attribute(package, name)
         # "from package import module" lists a module of the package, any other import a name in a module.
         value: object = import_module(f"{package}.{name}") if home == package else getattr(import_module(home), name)
         setattr(sys.modules[package], name, value)
         return value
 
     return resolve, lambda: list(read_exports()[1])
+
+
+def unknown_attribute(package: str, name: str) -> AttributeError:
+    """Make the error for a name that a package does not have; it says what baserate calls it.
+
+    >>> print(unknown_attribute("baserate", "roc_auc_score"))
+    module 'baserate' has no attribute 'roc_auc_score'. Use baserate.measure.auc(y_true, y_score).
+    >>> print(unknown_attribute("baserate.draw", "ROC"))
+    module 'baserate.draw' has no attribute 'ROC'. Use baserate.draw.roc.
+    >>> print(unknown_attribute("baserate", "tallly"))
+    module 'baserate' has no attribute 'tallly'. Did you mean 'tally'?
+    """
+    what = f"module {package!r} has no attribute {name!r}."
+    if name.startswith("_"):  # asked for by tools, such as IPython and copy
+        return AttributeError(what)
+    from baserate._errors import UnknownAttributeError
+    from baserate._other_names import suggest_attribute
+
+    return UnknownAttributeError(what, remedy=suggest_attribute(package, name), value=name)
 
 
 def _is_listing(node: "ast.stmt") -> bool:

@@ -3,7 +3,12 @@
 The module is loaded only when a name in Python or a command is unknown, to suggest names that exist.
 """
 
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from typing import NamedTuple
+
+from baserate._errors import nearest, suggest
 
 
 class OtherName(NamedTuple):
@@ -20,7 +25,7 @@ def _measure(name: str, words: str) -> tuple[str, OtherName]:
 
 
 def _parity(name: str, words: str) -> tuple[str, OtherName]:
-    python = ("fairness.group_gaps", "fairness.optimal_policy")
+    python = ("fairness.group_gaps", "equalize")
     return words, OtherName(python, ("groups", f"equalize --parity {name}"))
 
 
@@ -60,8 +65,8 @@ _ENTRIES = (
     _entry("ggdist hist density", "draw.scores", "draw scores"),
     # Measures
     _measure("auc", "roc_auc_score roc_auc auroc auc concordance c_statistic c_index cindex somers2 gini_auc"),
-    _measure("average_precision", "average_precision_score aps"),
-    _measure("pr_auc", "auprc prauc"),
+    _measure("average_precision", "average_precision_score aps auprc"),
+    _measure("pr_auc", "prauc"),
     _measure("partial_auc", "pauc auc_partial"),
     _measure("brier", "brier_score_loss brier_score BrierScore brier_class"),
     _measure("brier_skill", "d2_brier_score scaled_brier"),
@@ -74,8 +79,8 @@ _ENTRIES = (
     _measure("fpr", "false_positive_rate false_alarm_rate fall_out"),
     _measure("fnr", "false_negative_rate miss_rate"),
     _measure("fdr", "false_discovery_rate"),
-    _measure("f1", "f1_score f_score f_meas"),
-    _measure("f_beta", "fbeta_score"),
+    _measure("f1", "f1_score"),
+    _measure("f_beta", "fbeta_score f_score f_meas"),
     _measure("accuracy", "accuracy_score"),
     _measure("error_rate", "zero_one_loss"),
     _measure("balanced_accuracy", "balanced_accuracy_score bal_accuracy"),
@@ -87,6 +92,7 @@ _ENTRIES = (
     _measure("ks", "ks_statistic kolmogorov_smirnov ks_2samp"),
     _measure("gini", "gini_score somers_d"),
     _measure("lift", "lift_score"),
+    _measure("mean_probability", "mean_prediction"),
     _measure("ece", "expected_calibration_error ece_score"),
     _measure("ici", "integrated_calibration_index"),
     _measure("observed_expected", "oe_ratio eo_ratio"),
@@ -98,6 +104,11 @@ _ENTRIES = (
         "measure.positive_likelihood_ratio draw.likelihood_ratio",
         "measure --measures positive_likelihood_ratio, draw likelihood-ratio",
     ),
+    _entry(
+        "multiclass.roc multiclass_auc roc_auc_ovo hand_till_auc",
+        "measure.multiclass.hand_till",
+        "measure",
+    ),
     _entry("top_k_accuracy_score top_k", "measure.multiclass.top_k_accuracy", "measure --scores p_"),
     _entry("hamming_loss", "measure.multiclass.hamming_loss", "measure --measures hamming_loss"),
     # Intervals, comparison, plans of studies
@@ -108,7 +119,7 @@ _ENTRIES = (
     ),
     _entry("ci.thresholds", "decide.bootstrap_threshold", "decide"),
     _entry(
-        "roc.test delong delong_roc_test mcnemar mcnemar.test cov test significance",
+        "roc.test delong delong_roc_test mcnemar mcnemar.test cov test significance compare_models",
         "infer.compare infer.compare_unpaired",
         "compare",
     ),
@@ -128,7 +139,7 @@ _ENTRIES = (
     _entry("hoslem.test hosmer_lemeshow_test spiegelhalter_test", "infer.calibration_tests", "reliability"),
     _entry(
         "CalibratedClassifierCV CalibratedClassifier calibrator cal_estimate_logistic recalibrate rms_calibrate",
-        "calibration.fit sklearn.CalibratedClassifier",
+        "calibrate sklearn.CalibratedClassifier",
         "calibrate",
     ),
     _entry("platt sigmoid platt_scaling", "calibration.logistic", "calibrate --with logistic"),
@@ -165,7 +176,7 @@ _ENTRIES = (
         "cutpointr optimal_cutpoint optimal_cutpoints optimal.cutpoints optimal_threshold threshold cutoff cutpoint "
         "maximize_metric minimize_metric TunedThresholdClassifierCV tune_threshold tune optimize choose_threshold "
         "oc_youden_kernel oc_youden_normal best_threshold",
-        "decide.summary decide.choose_policy",
+        "choose_threshold decide.summary",
         "decide",
     ),
     _entry("youden youden_index", "decide.youden measure.youden", "decide --rule youden"),
@@ -190,7 +201,7 @@ _ENTRIES = (
     ),
     _entry(
         "ThresholdOptimizer mitigate mitigation postprocess post_processing ExponentiatedGradient GridSearch",
-        "fairness.optimal_policy",
+        "equalize fairness.optimal_policy",
         "equalize",
     ),
     _entry("RejectOptionClassification", "fairness.reject_option", "equalize"),
@@ -208,7 +219,7 @@ _ENTRIES = (
         "equal_opportunity equal_opportunity_difference equal_opportunity_ratio true_positive_rate_parity",
     ),
     # Files, help
-    _entry("sql to_sql python codegen", "apply.as_sql apply.as_python", "export FILE --to sql"),
+    _entry("sql to_sql python codegen export", "apply.as_sql apply.as_python", "export FILE --to sql"),
     _entry("inspect describe print view load", "load_policy load_calibrator", "show"),
     _entry("assert require gate ci_check", "decide.check", "check"),
     _entry("make_scorer get_scorer scoring", "sklearn.scorer sklearn.scorers", "measure"),
@@ -229,6 +240,69 @@ def find_other_name(word: str) -> OtherName | None:
     """
     squashed = _squash(word)
     return next((name for each, name in OTHER_NAMES.items() if _squash(each) == squashed), None)
+
+
+_PACKAGES = (
+    *("measure", "draw", "decide", "infer", "calibration", "shift"),
+    *("fairness", "apply", "read", "report", "population", "sklearn"),
+)
+"""Packages whose names may be looked for in another one."""
+
+
+def suggest_attribute(package: str, name: str) -> str:
+    """Say what to use in place of a name that a package does not have.
+
+    >>> suggest_attribute("baserate", "MetricFrame")
+    'Use baserate.fairness.group_table or baserate.fairness.group_gaps.'
+    >>> suggest_attribute("baserate", "roc_auc_score")
+    'Use baserate.measure.auc(y_true, y_score).'
+    >>> suggest_attribute("baserate.measure", "reweigh"), suggest_attribute("baserate.decide", "youdenn")
+    ('Use baserate.shift.reweigh.', "Did you mean 'youden'?")
+    """
+    if find_spec(f"{package}.{name}") is not None:
+        return f"Import it first: import {package}.{name}."
+    here = package.partition(".")[2]
+    own = _list_names(package)
+    places = [_spell(f"{each}.{name}") for each in _PACKAGES if name in _list_names(f"baserate.{each}")]
+    same = [f"{package}.{each}" for each in own if _squash(each) == _squash(name)]
+    if same:
+        return f"Use {_join([*places, *same])}."
+    other = find_other_name(name)
+    if other is not None:
+        return _advise(other, here)
+    near = suggest(name, own, cutoff=0.75)
+    if near:
+        return near
+    if places:
+        return f"Use {_join(places)}."
+    word = next(iter(nearest(name, OTHER_NAMES, cutoff=0.85)), None)
+    return suggest(name, own) if word is None else _advise(OTHER_NAMES[word], here)
+
+
+def _advise(other: OtherName, package: str) -> str:
+    """Name what to use, the names of the package first; in the shell, where Python has none."""
+    if not other.python:
+        return f"In the shell: baserate {other.commands[0]}."
+    own = [each for each in other.python if package and each.rpartition(".")[0] == package]
+    return f"Use {_join([_spell(each) for each in own or other.python])}."
+
+
+def _spell(name: str) -> str:
+    """Write a name with its package, and a measure as a call."""
+    package, _, last = name.rpartition(".")
+    is_measure = package == "measure" and last in ("summary", *import_module("baserate.measure").MEASURES)
+    return f"baserate.{name}(y_true, y_score)" if is_measure else f"baserate.{name}"
+
+
+def _join(names: Sequence[str]) -> str:
+    return " or ".join(names[:3])
+
+
+def _list_names(package: str) -> list[str]:
+    try:
+        return dir(import_module(package))
+    except ImportError:  # scikit-learn is optional
+        return []
 
 
 def _squash(word: str) -> str:

@@ -17,7 +17,18 @@ from baserate._domains import parse_share, wrong_option
 from baserate._errors import NotBinaryError, OptionError, keyword
 from baserate._rows import LabelSets, MulticlassRows
 from baserate._tally import Stack, Tally
-from baserate.read import CHOICES, NOUNS, Missing, Scores, TableSource, check_options, coerce, own_options
+from baserate.read import (
+    CHOICES,
+    NOUNS,
+    FittedClassifier,
+    Missing,
+    OwnData,
+    Scores,
+    TableSource,
+    check_options,
+    coerce,
+    own_options,
+)
 
 P = ParamSpec("P")
 Noun = TypeVar("Noun", Curve, Tally, Tally | Stack, Confusion, MulticlassRows, LabelSets)
@@ -66,7 +77,13 @@ class OfCounts(Protocol[P]):
     @overload
     def __call__(self, truth: npt.ArrayLike, score: Scores, /, **options: Unpack[MeasureOptions]) -> float: ...
     @overload
-    def __call__(self, table: TableSource | Tally | Curve, /, **options: Unpack[MeasureOptions]) -> float: ...
+    def __call__(self, table: TableSource | OwnData, /, **options: Unpack[MeasureOptions]) -> float: ...
+    @overload
+    def __call__(
+        self, estimator: FittedClassifier, features: Any, y: npt.ArrayLike, /, **options: Unpack[MeasureOptions]
+    ) -> float: ...
+    @overload
+    def __call__(self, /, **options: Unpack[MeasureOptions]) -> float: ...
 
 
 class OfScores(Protocol[N_contra, P]):
@@ -79,7 +96,13 @@ class OfScores(Protocol[N_contra, P]):
     @overload
     def __call__(self, truth: npt.ArrayLike, score: Scores, /, **options: Unpack[MeasureOptions]) -> float: ...
     @overload
-    def __call__(self, table: TableSource | Tally, /, **options: Unpack[MeasureOptions]) -> float: ...
+    def __call__(self, table: TableSource | OwnData, /, **options: Unpack[MeasureOptions]) -> float: ...
+    @overload
+    def __call__(
+        self, estimator: FittedClassifier, features: Any, y: npt.ArrayLike, /, **options: Unpack[MeasureOptions]
+    ) -> float: ...
+    @overload
+    def __call__(self, /, **options: Unpack[MeasureOptions]) -> float: ...
 
 
 class MeasureDecorator(Protocol):

@@ -65,7 +65,12 @@ if TYPE_CHECKING:  # for other packages of baserate
         quote_literal as quote_literal,
         translate_errors as translate_errors,
     )
-    from baserate.read._estimators import Responses as Responses, is_estimator as is_estimator, responses as responses
+    from baserate.read._estimators import (
+        FittedClassifier as FittedClassifier,
+        Responses as Responses,
+        is_estimator as is_estimator,
+        responses as responses,
+    )
     from baserate.read._files import (
         AllColumns as AllColumns,
         monotone_progress as monotone_progress,
@@ -76,6 +81,7 @@ if TYPE_CHECKING:  # for other packages of baserate
         CHOICES as CHOICES,
         NOUNS as NOUNS,
         Missing as Missing,
+        OwnData as OwnData,
         PredictionOptions as PredictionOptions,
         Predictions as Predictions,
         Scores as Scores,

@@ -11,18 +11,24 @@ import numpy.typing as npt
 
 from baserate._curve import Curve
 from baserate._errors import OptionError
-from baserate._rows import MulticlassRows, Rows
-from baserate._tally import Tallies, Tally
+from baserate._rows import MulticlassRows
+from baserate._tally import Tally
 from baserate.read import _arrays, _multiclass_arrays
 from baserate.read._decorators import accepts_predictions
-from baserate.read._predictions import CHOICES, NOUNS, PredictionOptions, Scores, TableSource, check_options, coerce
+from baserate.read._predictions import (
+    CHOICES,
+    NOUNS,
+    OwnData,
+    PredictionOptions,
+    Scores,
+    TableSource,
+    check_options,
+    coerce,
+)
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
 R = TypeVar("R")
-
-
-OwnType = Tally | Tallies | Rows | MulticlassRows
 
 
 class Constructor(Protocol[P, R_co]):
@@ -33,7 +39,9 @@ class Constructor(Protocol[P, R_co]):
     @overload
     def __call__(self, truth: npt.ArrayLike, score: Scores, /, *args: P.args, **options: P.kwargs) -> R_co: ...
     @overload
-    def __call__(self, data: TableSource | OwnType, /, **options: Unpack[PredictionOptions]) -> R_co: ...
+    def __call__(
+        self, data: TableSource | OwnData | MulticlassRows, /, **options: Unpack[PredictionOptions]
+    ) -> R_co: ...
     @overload
     def __call__(
         self,

@@ -8,6 +8,7 @@ boundary sees anything else.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, Protocol, TypeVar, overload
@@ -19,11 +20,13 @@ from baserate._costs import as_costs
 from baserate._domains import LEVEL, check_domain, parse_shares, wrong_option
 from baserate._errors import OptionError
 from baserate._rows import MulticlassTarget, Target
+from baserate.read._estimators import FittedClassifier
 from baserate.read._predictions import (
     CHOICES,
     NOUNS,
     OPTIONS,
     OWN,
+    OwnData,
     Scores,
     TableSource,
     check_options,
@@ -50,7 +53,11 @@ class OfPredictions(Protocol[N_contra, P, R_co]):
     @overload
     def __call__(self, truth: npt.ArrayLike, score: Scores, /, *args: P.args, **options: P.kwargs) -> R_co: ...
     @overload
-    def __call__(self, table: TableSource, /, *args: P.args, **options: P.kwargs) -> R_co: ...
+    def __call__(self, table: TableSource | OwnData, /, *args: P.args, **options: P.kwargs) -> R_co: ...
+    @overload
+    def __call__(
+        self, estimator: FittedClassifier, features: Any, y: npt.ArrayLike, /, *args: P.args, **options: P.kwargs
+    ) -> R_co: ...
 
 
 class OfMeasureAndPredictions(Protocol[M_contra, N_contra, P, R_co]):
@@ -65,7 +72,9 @@ class OfMeasureAndPredictions(Protocol[M_contra, N_contra, P, R_co]):
         self, measure: M_contra, truth: npt.ArrayLike, score: Scores, /, *args: P.args, **options: P.kwargs
     ) -> R_co: ...
     @overload
-    def __call__(self, measure: M_contra, table: TableSource, /, *args: P.args, **options: P.kwargs) -> R_co: ...
+    def __call__(
+        self, measure: M_contra, table: TableSource | OwnData, /, *args: P.args, **options: P.kwargs
+    ) -> R_co: ...
 
 
 class _Decorator(Protocol):
@@ -119,6 +128,8 @@ def accepts_predictions(noun: str, *, at: int = 0, costs: bool = True, others: t
             if not is_own:
                 data, rest = coerce(name, noun, args[at:], options, own)
                 args = (*args[:at], data, *rest)
+            if len(args) > parameters.most:
+                raise _too_many(name, parameters, len(args))
             if has_costs and len(args) > place and (isinstance(args[place], Mapping) or {"fp", "fn"} & options.keys()):
                 stated = as_costs(args[place], options.pop("fp", None), options.pop("fn", None))
                 args = (*args[:place], stated, *args[place + 1 :])
@@ -343,6 +354,8 @@ class _Parameters(NamedTuple):
 
     names: tuple[str, ...]
     open_ended: bool
+    most: int
+    """Number of positional arguments."""
 
 
 def _parameters(function: Callable[..., Any]) -> _Parameters:
@@ -353,7 +366,18 @@ def _parameters(function: Callable[..., Any]) -> _Parameters:
     named = code.co_argcount + code.co_kwonlyargcount
     has_keywords = bool(code.co_flags & 0x08)
     rest = code.co_varnames[named + bool(code.co_flags & 0x04)] if has_keywords else "predictions"
-    return _Parameters(code.co_varnames[:named], rest != "predictions")
+    most = sys.maxsize if code.co_flags & 0x04 else code.co_argcount
+    return _Parameters(code.co_varnames[:named], rest != "predictions", most)
+
+
+def _too_many(name: str, parameters: _Parameters, given: int) -> OptionError:
+    """Make the error for more positional arguments than a function takes."""
+    many = given - parameters.most
+    named = [f"{each}=…" for each in parameters.names[parameters.most :]]
+    return OptionError(
+        f"{name} was given {many} argument{'s' * (many > 1)} too many without a name.",
+        remedy=f"Name options: {', '.join(named)}." if named else "Leave them out.",
+    )
 
 
 def own_options(function: Callable[..., Any]) -> frozenset[str]:

@@ -48,6 +48,9 @@ class _HasColumnNames(Protocol):
 TableSource = str | PathLike[str] | Mapping[str, Any] | _HasColumns | _HasColumnNames
 """A frame, a mapping of columns, or the path of a file."""
 
+OwnData = Tally | Curve | Tallies | Rows
+"""Predictions of two classes that were read."""
+
 
 class PredictionOptions(TypedDict, total=False):
     """Keywords that every function takes beside predictions: arrays, or names of columns of a table; and costs."""
