@@ -162,7 +162,7 @@ def accept_predictions(
             what, example = _REQUIREMENTS[str(option)]
             raise OptionError(f"{name} needs {what}.", remedy=f"Give {example}.", option=str(option))
         noun = NOUN_OF[of]
-        options = _read_numbers(options)
+        options = _read_numbers(options) if options else options
         more = {"threshold": options.pop("threshold", None)} if counts else {}
         try:
             data, rest = coerce(name, noun, args, options, own, **more)

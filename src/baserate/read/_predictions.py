@@ -474,6 +474,8 @@ class Noun:
     """Whether a mapping from groups to tallies or curves also passes."""
     samples: bool = False
     """Whether two mappings, of labels and of scores, are separate samples."""
+    of_arrays: Callable[[Any, Any], Any] | None = None
+    """Makes the type from two plain arrays, without options: the short way, which counts on small data."""
 
     @property
     def takes_several_classes(self) -> bool:
@@ -536,8 +538,14 @@ _TO_COUNTS: dict[type, Callable[..., Any]] = {
 }
 NOUNS: dict[str, Noun] = {
     "counts": Noun((Counts,), build_counts, _ONE_MODEL, _TO_COUNTS),
-    "tally": Noun((Tally, Stack), _build_tally, _ONE_MODEL, _TO_TALLY),
-    "curve": Noun((Curve,), lambda predictions: Curve(_build_tally(predictions)), _ONE_MODEL, _TO_CURVE),
+    "tally": Noun((Tally, Stack), _build_tally, _ONE_MODEL, _TO_TALLY, of_arrays=tally_arrays),
+    "curve": Noun(
+        (Curve,),
+        lambda predictions: Curve(_build_tally(predictions)),
+        _ONE_MODEL,
+        _TO_CURVE,
+        of_arrays=lambda truth, score: Curve(tally_arrays(truth, score)),
+    ),
     "tallies": Noun((Tallies,), _build_tallies, _TALLIES, _TO_TALLIES),
     "groups": Noun((Tallies,), _build_tallies, _TALLIES, {Rows: Rows.tallies}, mapping=True),
     "rows": Noun((Rows,), _build_rows),
@@ -720,6 +728,8 @@ def coerce(
         Options of how the noun is made, such as a threshold.
     """
     noun = NOUNS[kind]
+    if noun.of_arrays is not None and len(args) == 2 and not options and all(map(_is_plain, args)):
+        return noun.of_arrays(*args), ()
     if args and not isinstance(args[0], (np.ndarray, *OWN)) and is_estimator(args[0]):
         args = _score_rows(name, noun, args, options)
     if args and noun.accepts(args[0]):
@@ -740,6 +750,10 @@ def coerce(
         args = (*args[0], *args[1:])  # (truth, score)
     predictions, taken = parse_predictions(name, noun, args, options, own)
     return noun.build(predictions, **more), args[taken:]
+
+
+def _is_plain(value: object) -> bool:
+    return type(value) is np.ndarray and value.ndim == 1
 
 
 def _score_rows(name: str, noun: Noun, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
