@@ -25,7 +25,7 @@ from baserate._tally import Tallies, Tally
 from baserate.read import FittedClassifier, OwnData, PredictionOptions, Scores, TableSource, accepts_predictions
 
 
-class CalibrationOptions(PredictionOptions, total=False):
+class CalibrateOptions(PredictionOptions, total=False):
     """Keywords of `calibrate` for type checkers: predictions, and options of methods."""
 
     method: str
@@ -45,11 +45,11 @@ _WITHOUT_INTERCEPT = ("identity", "temperature")
 
 @overload
 def calibrate(
-    truth: npt.ArrayLike, score: Scores, method: str = ..., /, **options: Unpack[CalibrationOptions]
+    truth: npt.ArrayLike, score: Scores, method: str = ..., /, **options: Unpack[CalibrateOptions]
 ) -> Calibrator: ...
 @overload
 def calibrate(
-    table: TableSource | OwnData, method: str = ..., /, **options: Unpack[CalibrationOptions]
+    table: TableSource | OwnData, method: str = ..., /, **options: Unpack[CalibrateOptions]
 ) -> Calibrator: ...
 @overload
 def calibrate(
@@ -58,14 +58,14 @@ def calibrate(
     y: npt.ArrayLike,
     method: str = ...,
     /,
-    **options: Unpack[CalibrationOptions],
+    **options: Unpack[CalibrateOptions],
 ) -> Calibrator: ...
 @overload
 def calibrate(
-    rows: MulticlassRows, method: str = ..., /, **options: Unpack[CalibrationOptions]
+    rows: MulticlassRows, method: str = ..., /, **options: Unpack[CalibrateOptions]
 ) -> MulticlassCalibrator: ...
 @overload
-def calibrate(**options: Unpack[CalibrationOptions]) -> Calibrator: ...
+def calibrate(**options: Unpack[CalibrateOptions]) -> Calibrator: ...
 @accepts_predictions("fit")
 def calibrate(
     data: Tally | Tallies | Rows | MulticlassRows,

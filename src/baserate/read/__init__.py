@@ -5,7 +5,8 @@ Errors name the values and the remedy; later layers trust the result. Modules ar
 - `_readers`: public readers of tables (`tallies`, `rows`, `confusions`, …), and the join of several models
 - `_constructors`: `tally`, `curve`, `confusion` and `class_scores`, of arrays, tables and files
 - `_arrays`, `_multiclass_arrays`: the same of arrays alone, and `label_sets`
-- `_predictions`: predictions in any form, and the types that public functions take
+- `_predictions`: predictions in any form, and the types made of them
+- `_coercion`: the arguments of a call become the type that a public function takes
 - `_decorators`: decorators of public functions, which then take predictions in any form
 - `_engines`: open any table; one path from memory, frames and lazy frames to each result
 - `_duckdb`: the same for DuckDB, which also reads files; SQL quoting and errors
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     )
 
 if TYPE_CHECKING:  # for other packages of baserate
+    from baserate.read._coercion import NOUNS as NOUNS, check_options as check_options, coerce as coerce
     from baserate.read._columns import (
         Columns as Columns,
         as_column as as_column,
@@ -79,7 +81,6 @@ if TYPE_CHECKING:  # for other packages of baserate
     from baserate.read._labels import resolve_label as resolve_label, sort_labels as sort_labels
     from baserate.read._predictions import (
         CHOICES as CHOICES,
-        NOUNS as NOUNS,
         Missing as Missing,
         OwnData as OwnData,
         PredictionOptions as PredictionOptions,
@@ -87,8 +88,6 @@ if TYPE_CHECKING:  # for other packages of baserate
         Scores as Scores,
         TableSource as TableSource,
         add_columns as add_columns,
-        check_options as check_options,
-        coerce as coerce,
         name_arrays as name_arrays,
     )
     from baserate.read._table import (

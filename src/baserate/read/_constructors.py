@@ -14,17 +14,9 @@ from baserate._errors import OptionError
 from baserate._rows import MulticlassRows
 from baserate._tally import Tally
 from baserate.read import _arrays, _multiclass_arrays
+from baserate.read._coercion import NOUNS, check_options, coerce
 from baserate.read._decorators import accepts_predictions
-from baserate.read._predictions import (
-    CHOICES,
-    NOUNS,
-    OwnData,
-    PredictionOptions,
-    Scores,
-    TableSource,
-    check_options,
-    coerce,
-)
+from baserate.read._predictions import CHOICES, OwnData, PredictionOptions, Scores, TableSource
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)

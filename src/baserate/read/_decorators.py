@@ -20,19 +20,9 @@ from baserate._costs import as_costs
 from baserate._domains import LEVEL, check_domain, parse_shares, wrong_option
 from baserate._errors import OptionError
 from baserate._rows import MulticlassTarget, Target
+from baserate.read._coercion import NOUNS, check_options, coerce
 from baserate.read._estimators import FittedClassifier
-from baserate.read._predictions import (
-    CHOICES,
-    NOUNS,
-    OPTIONS,
-    OWN,
-    OwnData,
-    Scores,
-    TableSource,
-    check_options,
-    coerce,
-    is_table,
-)
+from baserate.read._predictions import CHOICES, OPTIONS, OWN, OwnData, Scores, TableSource, is_table
 
 P = ParamSpec("P")
 N_contra = TypeVar("N_contra", contravariant=True)
@@ -124,7 +114,7 @@ def accepts_predictions(noun: str, *, at: int = 0, costs: bool = True, others: t
                 return function(*args, **options)
             is_own = len(args) > at and isinstance(args[at], kind.types) and options.keys() <= own
             if not is_own:
-                check_options(name, _FOREIGN & options.keys() if parameters.open_ended else options, known)
+                check_options(name, filter(_FOREIGN.__contains__, options) if parameters.open_ended else options, known)
             if not is_own:
                 data, rest = coerce(name, noun, args[at:], options, own)
                 args = (*args[:at], data, *rest)
@@ -206,7 +196,7 @@ def accepts_target(
                 each: options.pop(each) for each in (*CHOICES, *_TARGET_ROLES) if each in options and each not in own
             }
             known = own | {*CHOICES, *_TARGET_ROLES}
-            check_options(name, _FOREIGN & options.keys() if parameters.open_ended else options, known)
+            check_options(name, filter(_FOREIGN.__contains__, options) if parameters.open_ended else options, known)
             data = _coerce_target(name, noun, data, columns)
         value: R = plain(*args[:at], *data, **read_worded_options(options))
         return value
