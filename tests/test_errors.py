@@ -57,8 +57,14 @@ def test_error_attributes() -> None:
     error = caught.value
     assert (error.option, error.value) == ("level", 2)
     assert error.what.startswith("level is 2; expected a confidence level")
-    assert error.remedy == "Give, for example, 0.95."
+    assert error.remedy == "For 2 percent give 0.02 or '2%'."
     assert str(error) == f"{error.what} {error.remedy}"
+
+
+def test_remedies_of_numbers_that_are_no_percentages() -> None:
+    for value in (-1, 1, 101, float("nan"), "x"):
+        with pytest.raises(OptionError, match=r"Give, for example, 0\.95\."):
+            check_domain("level", value, LEVEL)
 
 
 def test_option_of_an_error_is_the_first_mentioned() -> None:

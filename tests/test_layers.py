@@ -12,7 +12,8 @@ from tests.sources import HOME, modules as parsed_modules, nodes
 # Modules and packages of one layer do not import each other.
 LAYERS: list[set[str]] = [
     {"_other_names"},
-    {"_errors", "_version", "_lazy", "_formatting"},
+    {"_errors", "_version", "_formatting"},
+    {"_lazy"},
     {"_rendering"},
     {"_domains"},
     {"_arrays", "_files"},

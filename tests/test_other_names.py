@@ -7,7 +7,7 @@ import pytest
 
 from baserate._other_names import OTHER_NAMES, OtherName, find_other_name
 from baserate.cli import app
-from baserate.measure import describe, find_measure
+from baserate.measure import MEASURES, describe, find_measure
 
 MEASURE_NAMES = "--measures"
 
@@ -50,6 +50,13 @@ def test_commands_and_their_options_exist(typed: str) -> None:
 
 
 @pytest.mark.parametrize("word", OTHER_NAMES)
+def test_aliases_of_measures_agree_with_the_registry(word: str) -> None:
+    names = [name.removeprefix("measure.") for name in OTHER_NAMES[word].python if name.startswith("measure.")]
+    if names and names[0] in MEASURES and OTHER_NAMES[word].python[0].startswith("measure."):
+        assert describe(find_measure(word)).name == names[0]
+
+
+@pytest.mark.parametrize("word", OTHER_NAMES)
 def test_every_word_is_found_in_any_spelling(word: str) -> None:
     entry = OTHER_NAMES[word]
     assert entry.python or entry.commands
@@ -61,7 +68,7 @@ def test_every_word_is_found_in_any_spelling(word: str) -> None:
     ("word", "expected"),
     [
         ("roc_auc_score", OtherName(("measure.auc",), ("measure --measures auc",))),
-        ("threshold optimizer", OtherName(("fairness.optimal_policy",), ("equalize",))),
+        ("threshold optimizer", OtherName(("equalize", "fairness.optimal_policy"), ("equalize",))),
         ("confusion matrix", OtherName(("confusion", "measure.summary"), ("measure",))),
         ("val.prob", OTHER_NAMES["calibration_curve"]),
         ("no_such_thing", None),

@@ -18,7 +18,8 @@ PUBLIC = {
         Estimate FileFormatError Finding FitError InfeasibleError LabelSets MissingValuesError Mixture
         MulticlassCalibrator MulticlassRows MulticlassTarget NoSuchFileError NotAProbabilityError NotBinaryError
         NotInstalledError NotNumericError OptionError Plan Policy Population RandomizedCut ReadSummary Report
-        Results Rows ShapeError Tallies Tally Target UnknownLabelError UnknownNameError UsageError WeightError
+        Results Rows ShapeError Tallies Tally Target
+        UnknownAttributeError UnknownLabelError UnknownNameError UsageError WeightError
         __version__ apply calibrate calibration choose_threshold class_scores compare confusion curve decide draw
         equalize estimate_prevalence evaluate fairness infer label_sets
         load_calibrator load_policy measure population read report run shift tally

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from baserate._confusion import Confusion as Confusion, Confusions as Confusions
     from baserate._costs import CostMatrix as CostMatrix, Costs as Costs
     from baserate._counts import Counts as Counts
-    from baserate._curve import Curve as Curve, Mixture as Mixture, curve as curve
+    from baserate._curve import Curve as Curve, Mixture as Mixture
     from baserate._cut import Cut as Cut, RandomizedCut as RandomizedCut
     from baserate._errors import (
         BaserateError as BaserateError,
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         NotNumericError as NotNumericError,
         OptionError as OptionError,
         ShapeError as ShapeError,
+        UnknownAttributeError as UnknownAttributeError,
         UnknownLabelError as UnknownLabelError,
         UnknownNameError as UnknownNameError,
         UsageError as UsageError,
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
     from baserate.read import (
         class_scores as class_scores,
         confusion as confusion,
+        curve as curve,
         label_sets as label_sets,
         tally as tally,
     )

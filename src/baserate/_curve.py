@@ -48,7 +48,7 @@ class Curve(Renderable):
     The first threshold is +inf, where nothing is flagged; then comes every distinct score. A curve stores only its
     tally: `threshold`, `flagged_mass` and `counts` are computed on each access, so store what you use twice.
 
-    >>> c = curve(Tally.from_counts(score=[0.9, 0.4], rows=[[2, 1], [0, 3]]))
+    >>> c = Curve(Tally.from_counts(score=[0.9, 0.4], rows=[[2, 1], [0, 3]]))
     >>> c.threshold.tolist(), c.counts.tp.tolist(), c.counts.fp.tolist()
     ([inf, 0.9, 0.4], [0.0, 2.0, 3.0], [0.0, 0.0, 3.0])
     """
@@ -112,7 +112,7 @@ class Curve(Renderable):
     def at(self, threshold: Value) -> Counts[Value]:
         """Return the 2×2 table at any threshold, or the tables at an array of them.
 
-        >>> c = curve(Tally.from_counts(score=[0.9, 0.4], rows=[[2, 1], [0, 3]]))
+        >>> c = Curve(Tally.from_counts(score=[0.9, 0.4], rows=[[2, 1], [0, 3]]))
         >>> c.at(0.5)
         Counts(tp=2.0, fp=0.0, fn=1.0, tn=3.0)
         """
@@ -127,7 +127,7 @@ class Curve(Renderable):
         The hull is the curve of a tally whose scores are pooled until the share of positives falls strictly from each
         pool to the next [@fawcett2007].
 
-        >>> c = curve(Tally.from_counts(score=[0.8, 0.6, 0.4, 0.2], rows=[[1, 0, 1, 0], [0, 1, 0, 1]]))
+        >>> c = Curve(Tally.from_counts(score=[0.8, 0.6, 0.4, 0.2], rows=[[1, 0, 1, 0], [0, 1, 0, 1]]))
         >>> c.hull().threshold.tolist()
         [inf, 0.8, 0.4, 0.2]
         """
@@ -155,7 +155,7 @@ class Curve(Renderable):
 
         At a given `fpr` it is the mixture of highest TPR; at a given `tpr`, the one of lowest FPR.
 
-        >>> c = curve(Tally.from_counts(score=[0.9, 0.4], rows=[[2, 1], [0, 3]]))
+        >>> c = Curve(Tally.from_counts(score=[0.9, 0.4], rows=[[2, 1], [0, 3]]))
         >>> c.mixture(fpr=0.5)
         Mixture(strict=0.9, lax=0.4, chance=0.5)
         """
@@ -179,7 +179,7 @@ class Curve(Renderable):
     def tangent(self, slope: Value) -> Value:
         """Return the threshold where an iso-cost line of that slope touches the hull; on an edge, the strictest.
 
-        >>> c = curve(Tally.from_counts(score=[0.9, 0.4], rows=[[2, 1], [0, 3]]))
+        >>> c = Curve(Tally.from_counts(score=[0.9, 0.4], rows=[[2, 1], [0, 3]]))
         >>> c.tangent(1.0), c.tangent(0.1)
         (0.9, 0.4)
         """
@@ -205,28 +205,6 @@ class Curve(Renderable):
             return Counts(*mass, reweighed=tally.reweighed)
         moments = Counts(*_split(tally.squares, index)), Counts(*_split(tally.rows, index))
         return Counts(*mass, moments=moments, reweighed=tally.reweighed)
-
-
-def curve(tally: Tally) -> Curve:
-    """Make the curve of a tally.
-
-    Parameters
-    ----------
-    tally
-        Scores of both classes.
-
-    Returns
-    -------
-    Curve
-        Confusion matrices at all thresholds, from the strictest on.
-
-    Examples
-    --------
-    >>> from baserate import tally
-    >>> curve(tally([1, 0, 1], [0.9, 0.6, 0.4])).at(0.5).tp
-    1.0
-    """
-    return Curve(tally)
 
 
 def _split(cells: Cells, index: slice | Index) -> list[Any]:

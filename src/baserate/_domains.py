@@ -74,7 +74,10 @@ def check_domain(name: str, value: object, domain: Domain) -> None:
 example, 0.95.
     """
     if not domain.holds(value):
-        raise wrong_option(name, value, domain.words, remedy=f"Give, for example, {domain.example}.")
+        number: Any = value
+        percent = domain.high < 1 < 100 * domain.high and _is_number(value) and 1 < value <= 100 * domain.high
+        remedy = f"For {number:g} percent give {number / 100:g} or {f'{number:g}%'!r}." if percent else ""
+        raise wrong_option(name, value, domain.words, remedy=remedy or f"Give, for example, {domain.example}.")
 
 
 def wrong_option(name: str, value: object, expected: str, *, remedy: str = "") -> OptionError:
@@ -121,6 +124,17 @@ def parse_share(value: Any) -> Any:  # noqa: ANN401  (a number, or the text of o
         return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
         return value
+
+
+def parse_shares(value: Any) -> Any:  # noqa: ANN401  (a share, or one for each group or class)
+    """Return a share, or those of a mapping, as numbers where they are written as text.
+
+    >>> parse_shares("2%"), parse_shares({"north": "1%", "coast": 0.05})
+    (0.02, {'north': 0.01, 'coast': 0.05})
+    """
+    if isinstance(value, Mapping):
+        return {group: parse_share(share) for group, share in value.items()}
+    return parse_share(value)
 
 
 ShareLike = float | str

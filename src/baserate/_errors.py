@@ -17,6 +17,7 @@
     ├── InfeasibleError           requirements that no decision meets
     └── UsageError                the request cannot be met
         ├── UnknownNameError      no measure, table, column or rule of that name
+        │   └── UnknownAttributeError   no function of that name; also an `AttributeError`
         ├── OptionError           an option outside its domain
         ├── NoSuchFileError       nothing to read there
         └── NotInstalledError     an optional package is needed
@@ -344,6 +345,13 @@ class UnknownNameError(UsageError):
     """No measure, table, column or rule of that name.
 
     For example: there is no column 'sik'. Did you mean 'sick'? There are: 'sick', 'risk', 'site'.
+    """
+
+
+class UnknownAttributeError(UnknownNameError, AttributeError):
+    """No name in a module of baserate; the message says what baserate calls it.
+
+    For example: module 'baserate' has no attribute 'roc_auc_score'. Use baserate.measure.auc(y_true, y_score).
     """
 
 

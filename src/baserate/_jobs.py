@@ -9,23 +9,63 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from inspect import signature
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, Unpack, overload
+
+import numpy.typing as npt
 
 from baserate import calibration, decide, fairness, shift
 from baserate._calibrator import Calibrator, MulticlassCalibrator
-from baserate._costs import Costs
+from baserate._costs import Costs, CostsLike
 from baserate._curve import Curve
-from baserate._domains import unused_option
+from baserate._domains import ShareLike, unused_option
 from baserate._errors import OptionError, keyword
 from baserate._policy import REFUSE, Policy
 from baserate._rows import MulticlassRows, Rows
 from baserate._tally import Tallies, Tally
-from baserate.read import PredictionOptions, accepts_predictions
+from baserate.read import FittedClassifier, OwnData, PredictionOptions, Scores, TableSource, accepts_predictions
+
+
+class CalibrateOptions(PredictionOptions, total=False):
+    """Keywords of `calibrate` for type checkers: predictions, and options of methods."""
+
+    method: str
+    prevalence: ShareLike | None
+    probabilities: bool
+    smoothed: bool
+    scale: Literal["log-odds", "score"]
+    shape: Literal["abm", "ab", "am", "a"]
+    strict: bool
+    bins: int | Sequence[float]
+    by: Literal["width", "mass"]
+
 
 WITHOUT_INTERCEPT = ("identity", "temperature")
 """Calibrators without a parameter that depends on the prevalence."""
 
 
+@overload
+def calibrate(
+    truth: npt.ArrayLike, score: Scores, method: str = ..., /, **options: Unpack[CalibrateOptions]
+) -> Calibrator: ...
+@overload
+def calibrate(
+    table: TableSource | OwnData, method: str = ..., /, **options: Unpack[CalibrateOptions]
+) -> Calibrator: ...
+@overload
+def calibrate(
+    estimator: FittedClassifier,
+    X: Any,  # noqa: ANN401, N803
+    y: npt.ArrayLike,
+    method: str = ...,
+    /,
+    **options: Unpack[CalibrateOptions],
+) -> Calibrator: ...
+@overload
+def calibrate(
+    rows: MulticlassRows, method: str = ..., /, **options: Unpack[CalibrateOptions]
+) -> MulticlassCalibrator: ...
+@overload
+def calibrate(**options: Unpack[CalibrateOptions]) -> Calibrator: ...
 @accepts_predictions("fit")
 def calibrate(
     data: Tally | Tallies | Rows | MulticlassRows,
@@ -33,7 +73,7 @@ def calibrate(
     method: str = "logistic",
     *,
     prevalence: float | None = None,
-    **options: Any,  # noqa: ANN401
+    **options: Any,
 ) -> Calibrator | MulticlassCalibrator:
     """Fit a calibrator: a function from scores to probabilities, at the sample prevalence or at another one.
 
@@ -97,8 +137,11 @@ def _reweigh(data: Any, prevalence: float, method: str) -> Tally | Tallies:  # n
     return reweighed
 
 
+Rule = str | Callable[..., Policy] | None
+
+
 class RuleOptions(PredictionOptions, total=False):
-    """Keywords of `choose_threshold` for type checkers: predictions, and options of rules."""
+    """Options of rules, and predictions, for type checkers."""
 
     measure: str
     toward: Literal["high", "low"]
@@ -110,6 +153,35 @@ class RuleOptions(PredictionOptions, total=False):
     threshold: float
 
 
+class ThresholdOptions(RuleOptions, total=False):
+    """Keywords of `choose_threshold` for type checkers."""
+
+    rule: Rule
+    prevalence: ShareLike | None
+    costs: CostsLike | None
+    model: str | None
+    calibrator: Calibrator | None
+
+
+@overload
+def choose_threshold(
+    truth: npt.ArrayLike, score: Scores, rule: Rule = ..., /, **options: Unpack[ThresholdOptions]
+) -> Policy: ...
+@overload
+def choose_threshold(
+    table: TableSource | OwnData, rule: Rule = ..., /, **options: Unpack[ThresholdOptions]
+) -> Policy: ...
+@overload
+def choose_threshold(
+    estimator: FittedClassifier,
+    X: Any,  # noqa: ANN401, N803
+    y: npt.ArrayLike,
+    rule: Rule = ...,
+    /,
+    **options: Unpack[ThresholdOptions],
+) -> Policy: ...
+@overload
+def choose_threshold(**options: Unpack[ThresholdOptions]) -> Policy: ...
 @accepts_predictions("tallies")
 def choose_threshold(
     tallies: Tallies,
@@ -188,6 +260,45 @@ def choose_threshold(
     return decide.choose_policy(tallies, partial(choose, **stated), model=model, calibrator=calibrator)
 
 
+Parities = str | Sequence[str]
+
+
+class EqualizeOptions(PredictionOptions, total=False):
+    """Keywords of `equalize` for type checkers."""
+
+    parity: Parities
+    within: float | Mapping[str, float]
+    prevalence: ShareLike | Mapping[Any, ShareLike] | None
+    costs: CostsLike | None
+    deterministic: bool
+    blind: bool
+    model: str | None
+    otherwise: str
+
+
+@overload
+def equalize(
+    truth: npt.ArrayLike, score: Scores, parity: Parities, /, **options: Unpack[EqualizeOptions]
+) -> Policy: ...
+@overload
+def equalize(
+    table: TableSource | OwnData | Mapping[Any, Curve], parity: Parities, /, **options: Unpack[EqualizeOptions]
+) -> Policy: ...
+@overload
+def equalize(
+    estimator: FittedClassifier,
+    X: Any,  # noqa: ANN401, N803
+    y: npt.ArrayLike,
+    parity: Parities,
+    /,
+    **options: Unpack[EqualizeOptions],
+) -> Policy: ...
+@overload
+def equalize(truth: npt.ArrayLike, score: Scores, /, **options: Unpack[EqualizeOptions]) -> Policy: ...
+@overload
+def equalize(table: TableSource | OwnData, /, **options: Unpack[EqualizeOptions]) -> Policy: ...
+@overload
+def equalize(**options: Unpack[EqualizeOptions]) -> Policy: ...
 @accepts_predictions("groups")
 def equalize(  # noqa: PLR0913  (a goal, and how it is reached)
     groups: Tallies | Mapping[Any, Curve],

@@ -1,13 +1,15 @@
 """Lazy exports: the names of a package, listed once and imported on first use."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import ast
+
+    from baserate._other_names import OtherName
 
 
 def attach(package: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
@@ -44,7 +46,7 @@ def attach(package: str) -> tuple[Callable[[str], object], Callable[[], list[str
             return read_exports()[1]
         home = read_exports()[0].get(name)
         if home is None:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            raise unknown_attribute(package, name)
         # "from package import module" lists a module of the package, any other import a name in a module.
         value: object = import_module(f"{package}.{name}") if home == package else getattr(import_module(home), name)
         setattr(sys.modules[package], name, value)
@@ -60,6 +62,92 @@ def load_object(path: str) -> Any:  # noqa: ANN401  (whatever stands there)
     """
     module, _, name = path.partition(":")
     return getattr(import_module(module), name)
+
+
+def unknown_attribute(package: str, name: str) -> AttributeError:
+    """Make the error for a name that a package does not have; it says what baserate calls it.
+
+    >>> print(unknown_attribute("baserate", "roc_auc_score"))
+    module 'baserate' has no attribute 'roc_auc_score'. Use baserate.measure.auc(y_true, y_score).
+    >>> print(unknown_attribute("baserate.draw", "ROC"))
+    module 'baserate.draw' has no attribute 'ROC'. Use baserate.draw.roc.
+    >>> print(unknown_attribute("baserate", "tallly"))
+    module 'baserate' has no attribute 'tallly'. Did you mean 'tally'?
+    """
+    what = f"module {package!r} has no attribute {name!r}."
+    if name.startswith("_"):  # asked for by tools, such as IPython and copy
+        return AttributeError(what)
+    from baserate._errors import UnknownAttributeError
+
+    return UnknownAttributeError(what, remedy=suggest_attribute(package, name), value=name)
+
+
+_PACKAGES = (
+    *("measure", "draw", "decide", "infer", "calibration", "shift"),
+    *("fairness", "apply", "read", "report", "population", "sklearn"),
+)
+"""Packages whose names may be looked for in another one."""
+
+
+def suggest_attribute(package: str, name: str) -> str:
+    """Say what to use in place of a name that a package does not have.
+
+    >>> suggest_attribute("baserate", "MetricFrame")
+    'Use baserate.fairness.group_table or baserate.fairness.group_gaps.'
+    >>> suggest_attribute("baserate", "roc_auc_score")
+    'Use baserate.measure.auc(y_true, y_score).'
+    >>> suggest_attribute("baserate.measure", "reweigh"), suggest_attribute("baserate.decide", "youdenn")
+    ('Use baserate.shift.reweigh.', "Did you mean 'youden'?")
+    """
+    from importlib.util import find_spec
+
+    from baserate._errors import nearest, suggest
+    from baserate._other_names import OTHER_NAMES, find_other_name, squash
+
+    if find_spec(f"{package}.{name}") is not None:
+        return f"Import it first: import {package}.{name}."
+    here = package.partition(".")[2]
+    own = _list_names(package)
+    places = [_spell(f"{each}.{name}") for each in _PACKAGES if name in _list_names(f"baserate.{each}")]
+    same = [f"{package}.{each}" for each in own if squash(each) == squash(name)]
+    if same:
+        return f"Use {_join([*places, *same])}."
+    other = find_other_name(name)
+    if other is not None:
+        return _advise(other, here)
+    near = suggest(name, own, cutoff=0.75)
+    if near:
+        return near
+    if places:
+        return f"Use {_join(places)}."
+    word = next(iter(nearest(name, OTHER_NAMES, cutoff=0.85)), None)
+    return suggest(name, own) if word is None else _advise(OTHER_NAMES[word], here)
+
+
+def _advise(other: "OtherName", package: str) -> str:
+    """Name what to use, the names of the package first; in the shell, where Python has none."""
+    if not other.python:
+        return f"In the shell: baserate {other.commands[0]}."
+    own = [each for each in other.python if package and each.rpartition(".")[0] == package]
+    return f"Use {_join([_spell(each) for each in own or other.python])}."
+
+
+def _spell(name: str) -> str:
+    """Write a name with its package, and a measure as a call."""
+    package, _, last = name.rpartition(".")
+    is_measure = package == "measure" and last in ("summary", *import_module("baserate.measure").MEASURES)
+    return f"baserate.{name}(y_true, y_score)" if is_measure else f"baserate.{name}"
+
+
+def _join(names: Sequence[str]) -> str:
+    return " or ".join(names[:3])
+
+
+def _list_names(package: str) -> list[str]:
+    try:
+        return dir(import_module(package))
+    except ImportError:  # scikit-learn is optional
+        return []
 
 
 def _is_listing(node: "ast.stmt") -> bool:

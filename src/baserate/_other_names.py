@@ -21,7 +21,7 @@ def _measure(name: str, words: str) -> tuple[str, OtherName]:
 
 
 def _parity(name: str, words: str) -> tuple[str, OtherName]:
-    python = ("fairness.group_gaps", "fairness.optimal_policy")
+    python = ("fairness.group_gaps", "equalize")
     return words, OtherName(python, ("groups", f"equalize --parity {name}"))
 
 
@@ -61,8 +61,8 @@ _ENTRIES = (
     _entry("ggdist hist density", "draw.scores", "draw scores"),
     # Measures
     _measure("auc", "roc_auc_score roc_auc auroc auc concordance c_statistic c_index cindex somers2 gini_auc"),
-    _measure("average_precision", "average_precision_score aps"),
-    _measure("pr_auc", "auprc prauc"),
+    _measure("average_precision", "average_precision_score aps auprc"),
+    _measure("pr_auc", "prauc"),
     _measure("partial_auc", "pauc auc_partial"),
     _measure("brier", "brier_score_loss brier_score BrierScore brier_class"),
     _measure("brier_skill", "d2_brier_score scaled_brier"),
@@ -75,8 +75,8 @@ _ENTRIES = (
     _measure("fpr", "false_positive_rate false_alarm_rate fall_out"),
     _measure("fnr", "false_negative_rate miss_rate"),
     _measure("fdr", "false_discovery_rate"),
-    _measure("f1", "f1_score f_score f_meas"),
-    _measure("f_beta", "fbeta_score"),
+    _measure("f1", "f1_score"),
+    _measure("f_beta", "fbeta_score f_score f_meas"),
     _measure("accuracy", "accuracy_score"),
     _measure("error_rate", "zero_one_loss"),
     _measure("balanced_accuracy", "balanced_accuracy_score bal_accuracy"),
@@ -88,6 +88,7 @@ _ENTRIES = (
     _measure("ks", "ks_statistic kolmogorov_smirnov ks_2samp"),
     _measure("gini", "gini_score somers_d"),
     _measure("lift", "lift_score"),
+    _measure("mean_probability", "mean_prediction"),
     _measure("ece", "expected_calibration_error ece_score"),
     _measure("ici", "integrated_calibration_index"),
     _measure("observed_expected", "oe_ratio eo_ratio"),
@@ -99,6 +100,11 @@ _ENTRIES = (
         "measure.positive_likelihood_ratio draw.likelihood_ratio",
         "measure --measures positive_likelihood_ratio, draw likelihood-ratio",
     ),
+    _entry(
+        "multiclass.roc multiclass_auc roc_auc_ovo hand_till_auc",
+        "measure.multiclass.hand_till",
+        "measure",
+    ),
     _entry("top_k_accuracy_score top_k", "measure.multiclass.top_k_accuracy", "measure --scores p_"),
     _entry("hamming_loss", "measure.multiclass.hamming_loss", "measure --measures hamming_loss"),
     # Intervals, comparison, plans of studies
@@ -109,7 +115,7 @@ _ENTRIES = (
     ),
     _entry("ci.thresholds", "decide.bootstrap_threshold", "decide"),
     _entry(
-        "roc.test delong delong_roc_test mcnemar mcnemar.test cov test significance",
+        "roc.test delong delong_roc_test mcnemar mcnemar.test cov test significance compare_models",
         "infer.compare infer.compare_unpaired",
         "compare",
     ),
@@ -191,7 +197,7 @@ _ENTRIES = (
     ),
     _entry(
         "ThresholdOptimizer mitigate mitigation postprocess post_processing ExponentiatedGradient GridSearch",
-        "fairness.optimal_policy",
+        "equalize fairness.optimal_policy",
         "equalize",
     ),
     _entry("RejectOptionClassification", "fairness.reject_option", "equalize"),
@@ -209,7 +215,7 @@ _ENTRIES = (
         "equal_opportunity equal_opportunity_difference equal_opportunity_ratio true_positive_rate_parity",
     ),
     # Files, help
-    _entry("sql to_sql python codegen", "apply.as_sql apply.as_python", "export FILE --to sql"),
+    _entry("sql to_sql python codegen export", "apply.as_sql apply.as_python", "export FILE --to sql"),
     _entry("inspect describe print view load", "load_policy load_calibrator", "show"),
     _entry("assert require gate ci_check", "decide.check", "check"),
     _entry("make_scorer get_scorer scoring", "sklearn.scorer sklearn.scorers", "measure"),
@@ -265,8 +271,8 @@ def find_other_option(word: str, known: Iterable[str]) -> str | None:
     ('positive', None)
     """
     known = {*known}
-    squashed = _squash(word)
-    names = next((names for each, names in OTHER_OPTIONS.items() if _squash(each) == squashed), ())
+    squashed = squash(word)
+    names = next((names for each, names in OTHER_OPTIONS.items() if squash(each) == squashed), ())
     return next((name for name in names if name in known), None)
 
 
@@ -276,8 +282,8 @@ def find_other_name(word: str) -> OtherName | None:
     >>> find_other_name("roc-auc score").python
     ('measure.auc',)
     """
-    squashed = _squash(word)
-    found = next((name for each, name in OTHER_NAMES.items() if _squash(each) == squashed), None)
+    squashed = squash(word)
+    found = next((name for each, name in OTHER_NAMES.items() if squash(each) == squashed), None)
     return found or (find_other_name(squashed[:-1]) if squashed.endswith("s") else None)
 
 
@@ -294,7 +300,7 @@ def suggest_known(word: str, known: Iterable[str]) -> list[str]:
     return [name for name in dict.fromkeys(ends) if name in known]
 
 
-def _squash(word: str) -> str:
+def squash(word: str) -> str:
     return word.lower().translate(_SEPARATORS)
 
 

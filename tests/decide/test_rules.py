@@ -429,7 +429,7 @@ def test_data_without_both_classes_raise() -> None:
     empty = curve(tally([1, 0], [0.2, 0.4]).__class__.sum([]))
     with pytest.raises(FitError, match="the curve has no mass"):
         decide.youden(empty)
-    assert decide.youden(tally([0, 1], [0.1, 0.9])).threshold == 0.9  # type: ignore[call-overload]
+    assert decide.youden(tally([0, 1], [0.1, 0.9])).threshold == 0.9
     with pytest.raises(OptionError, match="youden needs labels and scores"):
         decide.youden([0, 1])  # type: ignore[call-overload]
     with pytest.raises(OptionError, match="costs have no fn"):

@@ -87,4 +87,4 @@ def test_data_without_groups_raise() -> None:
     with pytest.raises(OptionError, match="group="):
         draw.groups(make_tallies())
     with pytest.raises(OptionError, match="Tally has no groups"):
-        draw.groups(tally([0, 1], [0.1, 0.9]))  # type: ignore[call-overload]
+        draw.groups(tally([0, 1], [0.1, 0.9]))

@@ -590,7 +590,7 @@ def test_comparisons_of_other_types_raise() -> None:
         compare({})
     rows = sample()
     with pytest.raises(OptionError, match="takes Rows, not Tally"):
-        compare(Tally.of_rows(rows.truth, rows.score["new"]))  # type: ignore[call-overload]
+        compare(Tally.of_rows(rows.truth, rows.score["new"]))
 
 
 @pytest.mark.parametrize(

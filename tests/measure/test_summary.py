@@ -163,8 +163,8 @@ def test_other_types_than_tallies_are_refused() -> None:
         measure.summary(TABLE)
     with pytest.raises(OptionError, match="curves takes Tallies, not Counts"):
         measure.curves(baserate.Counts(1, 2, 3, 4), "roc")  # type: ignore[call-overload]
-    with pytest.raises(OptionError, match="dict is not a tally; make one first"):
-        baserate.curve(TABLE)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match=r"curve needs the name of the column of labels\. .*: y, p"):
+        baserate.curve(TABLE)
     with pytest.raises(UnknownNameError, match="Curves are: roc, pr"):
         measure.curves(tallies(score="p"), "rocc")
     with pytest.raises(OptionError, match="measures is 'al'; expected 'usual', 'all', or a list"):

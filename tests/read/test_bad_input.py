@@ -46,22 +46,20 @@ REFUSED = {
         "the columns have different lengths (truth 3, score 2); give one value of each for every row.",
     ),
     "weights of another length": ({"weight": [1.0]}, ShapeError, "(truth 3, score 3, weight 1)"),
-    "a column of shape (n, 1)": (
-        {"score": np.array(SCORE)[:, None]},
-        ShapeError,
-        (
-            "score has shape (3, 1); expected one column with one value for each row. "
-            "Take one column, for example score[:, 0]."
-        ),
-    ),
-    "two columns of probabilities": (
+    "two columns that are no probabilities": (
         {"score": np.zeros((3, 2))},
         ShapeError,
         (
-            "score has shape (3, 2); expected one column with one value for each row. "
-            "Take one column, for example score[:, 1]."
+            "score has two columns whose rows do not add up to 1, so they are not probabilities of two classes. "
+            'For two models, give a mapping from names to scores: {"a": score[:, 0], "b": score[:, 1]}.'
         ),
     ),
+    "three columns": (
+        {"score": np.full((3, 3), 1 / 3)},
+        ShapeError,
+        "score has 3 columns; expected one, or two for the two classes. For several classes use",
+    ),
+    "three dimensions": ({"score": np.zeros((3, 2, 2))}, ShapeError, "score has shape (3, 2, 2)"),
     "one array for each model": (
         {"score": [np.zeros(5), np.ones(5)]},
         ShapeError,
@@ -73,8 +71,11 @@ REFUSED = {
     ),
     "as many models as rows": ({"score": [np.zeros(2)] * 2}, ShapeError, 'names to scores, {"a": score[0]'),
     "a row": ({"score": np.zeros((1, 3))}, ShapeError, "Take its only row, score[0]."),
-    "a list of rows": ({"score": [[0.1, 0.9]] * 3}, ShapeError, "for example numpy.asarray(score)[:, 1]."),
-    "a frame of probabilities": ({"score": pd.DataFrame(np.zeros((3, 2)))}, ShapeError, "example score.iloc[:, 1]."),
+    "a frame of two models": (
+        {"score": pd.DataFrame({"a": SCORE, "b": SCORE})},
+        OptionError,
+        "there are scores of 2 models (a, b); expected one. Give the scores of one model, or use a function of several",
+    ),
     "no columns": ({"score": np.zeros((3, 0))}, ShapeError, "Give a list or 1-d array."),
     "truth of shape (n, 1)": ({"truth": [[1], [0], [1]]}, ShapeError, "truth has shape (3, 1)"),
     "ragged lists": ({"truth": [[1, 0], [1]]}, ShapeError, "truth is a list of lists of different lengths"),
@@ -204,7 +205,7 @@ REFUSED = {
 def test_bad_input_raises_with_a_remedy(source: dict[str, object], error: type[BaserateError], message: str) -> None:
     arguments = {"truth": TRUTH, "score": SCORE} | source
     with pytest.raises(error, match=re.escape(message)) as caught:
-        baserate.tally(**arguments)  # type: ignore[arg-type]
+        baserate.tally(**arguments)  # type: ignore[call-overload]
     assert isinstance(caught.value, ValueError)
     assert str(caught.value).endswith(".")
 
@@ -220,7 +221,7 @@ ACCEPTED = {
 
 @pytest.mark.parametrize("truth", ACCEPTED.values(), ids=ACCEPTED)
 def test_zeros_ones_and_booleans_need_no_positive_label(truth: object) -> None:
-    assert baserate.tally(truth, SCORE).digest == baserate.tally(TRUTH, SCORE).digest  # type: ignore[arg-type]
+    assert baserate.tally(truth, SCORE).digest == baserate.tally(TRUTH, SCORE).digest  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize(
@@ -239,7 +240,7 @@ def test_zeros_ones_and_booleans_need_no_positive_label(truth: object) -> None:
     ],
 )
 def test_the_positive_label_may_be_any_of_two(truth: object, positive: object) -> None:
-    assert baserate.tally(truth, SCORE, positive=positive).digest == baserate.tally(TRUTH, SCORE).digest  # type: ignore[arg-type]
+    assert baserate.tally(truth, SCORE, positive=positive).digest == baserate.tally(TRUTH, SCORE).digest  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize(
@@ -255,7 +256,7 @@ def test_the_positive_label_may_be_any_of_two(truth: object, positive: object) -
     ids=["big-endian", "slice", "strided", "decimals", "tuple", "masked nothing"],
 )
 def test_scores_of_any_numeric_type_are_read(score: object) -> None:
-    assert baserate.tally(TRUTH, score).digest == baserate.tally(TRUTH, SCORE).digest  # type: ignore[arg-type]
+    assert baserate.tally(TRUTH, score).digest == baserate.tally(TRUTH, SCORE).digest  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.uint64, np.float16, np.float32, np.longdouble])

@@ -63,7 +63,7 @@ def simulate_tally(n: int = 400, seed: int = 0) -> Tally:
             lambda: shift.reweigh(Confusion(np.eye(2), tuple("ab")), prevalence=[0.5, 0.6]),
             "shares above 0 that add up to 1",
         ),
-        (lambda: shift.reweigh([1, 2], prevalence=0.1), "list cannot be reweighted"),  # type: ignore[call-overload]
+        (lambda: shift.reweigh([1, 2], prevalence=0.1), "reweigh needs labels and scores"),  # type: ignore[call-overload]
         (lambda: shift.gamma(sample_prevalence=0.5, prevalence=0), "prevalence is 0"),
         (lambda: shift.gamma(sample_prevalence=1, prevalence=0.5), "sample_prevalence is 1"),
         (lambda: shift.gamma_of_sampling(under=0.1), "under is 0.1; .*If it is the share that was kept"),

@@ -30,7 +30,7 @@ from baserate.calibration._fit_data import (
     wald_parameter,
 )
 from baserate.measure import calibration_offset as best_offset, squared_weights
-from baserate.read import PredictionOptions
+from baserate.read import PredictionOptions, accepts_words
 
 Scale = Literal["log-odds", "score"]
 Shape = Literal["abm", "ab", "am", "a"]
@@ -70,6 +70,7 @@ def identity(
     return Calibrator(LogOdds(1.0, 1.0, 0.0), "identity")
 
 
+@accepts_words
 def prevalence(*, sample_prevalence: float, prevalence: float) -> Calibrator:
     r"""Adjust probabilities from one prevalence to another, :math:`σ(\mathrm{logit}\,p+\ln γ)`.
 

@@ -314,4 +314,6 @@ def _find_function(methods: Mapping[str, AnyFit], name: str, method: str) -> Any
     """Return the function of a resolved name; the error names the method as the user did."""
     if name in methods:
         return methods[name]
-    raise unknown_name("method", method, [*methods, "choose"], near=nearest(method.replace("_", "-"), methods))
+    others = (alias for alias, own in _NAMES.items() if own in methods)
+    plain = method.lower().replace("_", "-")
+    raise unknown_name("method", method, [*methods, "choose"], near=nearest(plain, [*methods, *others]))

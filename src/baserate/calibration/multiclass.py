@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -43,6 +43,7 @@ from baserate.calibration._fit_data import (
     wald_parameter,
 )
 from baserate.measure.multiclass import NEAR
+from baserate.read import PredictionOptions, accepts_predictions
 
 __all__ = [
     "assign_folds",
@@ -64,7 +65,8 @@ def __dir__() -> list[str]:
 Shares = Mapping[Any, float] | Sequence[float] | Floats
 
 
-def identity(rows: MulticlassRows) -> MulticlassCalibrator:
+@accepts_predictions("class rows")
+def identity(rows: MulticlassRows, **predictions: Unpack[PredictionOptions]) -> MulticlassCalibrator:
     """Leave probabilities unchanged, except that they add up to 1.
 
     Parameters
@@ -162,7 +164,8 @@ _SWEEPS = 5
 """Sinkhorn iterations before Newton's method."""
 
 
-def prior(rows: MulticlassRows) -> MulticlassCalibrator:
+@accepts_predictions("class rows")
+def prior(rows: MulticlassRows, **predictions: Unpack[PredictionOptions]) -> MulticlassCalibrator:
     r"""Add a bias to each class, so that its mean probability is its share: :math:`\mathrm{softmax}(\ln p_k+b_k)`.
 
     The maximum-likelihood biases add up to 0. They also estimate the shares at which the probabilities were calibrated,
@@ -228,7 +231,8 @@ _CONSTANT = 1e-20
 """Variance of log-probabilities per row that is rounding error."""
 
 
-def temperature(rows: MulticlassRows) -> MulticlassCalibrator:
+@accepts_predictions("class rows")
+def temperature(rows: MulticlassRows, **predictions: Unpack[PredictionOptions]) -> MulticlassCalibrator:
     r"""Fit temperature scaling, :math:`\mathrm{softmax}(\ln p_k/T)` [@guo2017].
 
     The maximum-likelihood temperature T is not below 0; the slope is 1/T. The most likely class never changes.
@@ -275,7 +279,8 @@ def temperature(rows: MulticlassRows) -> MulticlassCalibrator:
     return _make_calibrator(fit_rows, "temperature", fit.parameters, parameters, _zero_slope_note(fit, "one"))
 
 
-def bias_corrected(rows: MulticlassRows) -> MulticlassCalibrator:
+@accepts_predictions("class rows")
+def bias_corrected(rows: MulticlassRows, **predictions: Unpack[PredictionOptions]) -> MulticlassCalibrator:
     r"""Fit bias-corrected temperature scaling (BCTS), :math:`\mathrm{softmax}(w\ln p_k+b_k)` [@alexandari2020].
 
     The maximum-likelihood biases add up to 0, and w is not below 0. Fit it before estimating label shift.
@@ -309,7 +314,8 @@ def bias_corrected(rows: MulticlassRows) -> MulticlassCalibrator:
     return _make_calibrator(fit_rows, "bias-corrected", estimates, parameters, _zero_slope_note(fit, "one"))
 
 
-def vector(rows: MulticlassRows) -> MulticlassCalibrator:
+@accepts_predictions("class rows")
+def vector(rows: MulticlassRows, **predictions: Unpack[PredictionOptions]) -> MulticlassCalibrator:
     r"""Fit vector scaling, with a slope for each class: :math:`\mathrm{softmax}(w_k\ln p_k+b_k)` [@guo2017].
 
     The maximum-likelihood biases add up to 0, and no weight is below 0. With two classes this is beta calibration. The
@@ -428,7 +434,10 @@ def _make_calibrator(
     )
 
 
-def one_vs_rest(rows: MulticlassRows, fit: Callable[[Tally], Calibrator]) -> MulticlassCalibrator:
+@accepts_predictions("class rows")
+def one_vs_rest(
+    rows: MulticlassRows, fit: Callable[[Tally], Calibrator], **predictions: Unpack[PredictionOptions]
+) -> MulticlassCalibrator:
     """Fit a binary calibrator for each class against the rest, then divide by the sum [@zadrozny2002].
 
     The binary probabilities do not add up to 1, so that after division no class is exactly calibrated.
@@ -480,6 +489,7 @@ def _name_parameters(by_label: list[tuple[str, Calibrator]]) -> Iterator[Paramet
         yield from (replace(parameter, name=f"{parameter.name} of {name}") for parameter in each.parameters)
 
 
+@accepts_predictions("class rows")
 def cross_fit(
     rows: MulticlassRows,
     fit: Callable[[MulticlassRows], MulticlassCalibrator],
@@ -487,6 +497,7 @@ def cross_fit(
     folds: int = 5,
     seed: int = 0,
     watch: Callable[[int, int], None] | None = None,
+    **predictions: Unpack[PredictionOptions],
 ) -> MulticlassRows:
     """Calibrate every row by a fit on the rows of the other folds.
 
@@ -536,7 +547,10 @@ def cross_fit(
     return replace(rows, score=make_read_only(score))
 
 
-def assign_folds(rows: MulticlassRows, folds: int = 5, *, seed: int = 0) -> Codes:
+@accepts_predictions("class rows")
+def assign_folds(
+    rows: MulticlassRows, folds: int = 5, *, seed: int = 0, **predictions: Unpack[PredictionOptions]
+) -> Codes:
     """Return the fold of each row: folds are equally large and not stratified by class.
 
     The content of a row determines its fold, so that the order of the rows changes nothing. A partition with all rows

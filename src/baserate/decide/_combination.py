@@ -272,7 +272,12 @@ def _score_names(rows: Rows, scores: tuple[str, str] | None) -> tuple[str, str]:
     if unknown:
         raise unknown_name("score", unknown[0], rows.score)
     if len(names) != 2 or names[0] == names[1]:
-        raise OptionError(f"scores are {', '.join(names)}; expected two different names.", option="scores", value=names)
+        raise OptionError(
+            f"scores are {', '.join(names)}; expected two different names.",
+            remedy="Give the scores of two models by name.",
+            option="scores",
+            value=names,
+        )
     return names[0], names[1]
 
 

@@ -41,7 +41,7 @@ from baserate.measure import (
     tabulate_groups,
     tidy_columns,
 )
-from baserate.read import PredictionOptions, accepts_predictions
+from baserate.read import PredictionOptions, accepts_predictions, accepts_words
 from baserate.shift import check_prevalence, reweigh
 
 CostCurveKind = Literal["cost", "brier"]
@@ -51,6 +51,7 @@ _CURVE_COLUMNS: dict[CostCurveKind, tuple[str, ...]] = {
 }
 
 
+@accepts_words
 def probability_cost(costs: Costs, prevalence: float) -> float:
     r"""Compute the share of the possible cost of errors that is due to positives [@drummond2006].
 
@@ -391,6 +392,7 @@ class IsoCost:
         return self.intercept + self.slope * fpr
 
 
+@accepts_words
 def iso_cost(
     costs: Costs, prevalence: float, *, through: tuple[float, float] | None = None, cost: float | None = None
 ) -> IsoCost:

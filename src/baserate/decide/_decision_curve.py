@@ -425,7 +425,9 @@ def _select_models(rows: Rows, models: Sequence[str] | None) -> list[str]:
     if unknown:
         raise unknown_name("model", unknown[0], rows.score)
     if len(names) < 2:
-        raise OptionError(f"models are {', '.join(names) or 'none'}; expected at least two names.")
+        raise OptionError(
+            f"models are {', '.join(names) or 'none'}; expected at least two names.", remedy="Give scores by name."
+        )
     return names
 
 

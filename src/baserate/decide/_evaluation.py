@@ -36,7 +36,7 @@ from baserate.measure import (
     results_data,
     tidy_columns,
 )
-from baserate.read import PredictionOptions, accepts_predictions, sort_labels
+from baserate.read import IntervalPredictionOptions, PredictionOptions, accepts_predictions, sort_labels
 
 Each = TypeVar("Each")
 Tables = dict[str, Counts[float]]
@@ -235,7 +235,7 @@ def evaluate_policy(
     measures: Iterable[str | Measure] | None = None,
     costs: Costs | None = None,
     interval: IntervalOptions | None = IntervalOptions(),  # noqa: B008  (it is immutable)
-    **predictions: Unpack[PredictionOptions],
+    **predictions: Unpack[IntervalPredictionOptions],
 ) -> Results:
     """Measure the decisions of a policy on any data: of all rows, and of each group.
 

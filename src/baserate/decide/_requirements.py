@@ -29,7 +29,7 @@ from baserate.decide._evaluation import (
 )
 from baserate.infer import IntervalOptions
 from baserate.measure import Measure, as_measure, check_tallies, describe, find_measure, tidy_columns
-from baserate.read import PredictionOptions, accepts_predictions
+from baserate.read import IntervalPredictionOptions, accepts_predictions
 from baserate.shift import reweigh
 
 Sense = Literal[">=", "<="]
@@ -208,7 +208,7 @@ def check(  # noqa: PLR0913  (a decision, requirements, and how they are judged)
     on: Basis = "bound",
     each_group: bool | Sequence[str] = False,
     interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
-    **predictions: Unpack[PredictionOptions],
+    **predictions: Unpack[IntervalPredictionOptions],
 ) -> Results:
     """Check whether a policy satisfies requirements, with confidence intervals.
 

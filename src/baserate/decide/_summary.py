@@ -55,7 +55,7 @@ from baserate.measure import (
     tidy_columns,
 )
 from baserate.measure.multiclass import results_data
-from baserate.read import PredictionOptions, accepts_predictions
+from baserate.read import IntervalPredictionOptions, PredictionOptions, accepts_predictions
 from baserate.shift import reprior, reweigh
 
 CORRECTED_NOTE = f"{SAME_DATA_NOTE[:-1]}, or read the optimism-corrected values."
@@ -94,7 +94,7 @@ def summary(
     costs: Costs | None = None,
     validation: int | Validation = N_BOOTSTRAP,
     interval: IntervalOptions | None = IntervalOptions(),  # noqa: B008  (it is immutable)
-    **predictions: Unpack[PredictionOptions],
+    **predictions: Unpack[IntervalPredictionOptions],
 ) -> Results:
     """Summarize a rule's choice for each model: thresholds, performance, optimism, and the choices of other rules.
 

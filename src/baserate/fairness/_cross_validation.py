@@ -37,7 +37,7 @@ from baserate.fairness._optimum import optimal_policy
 from baserate.fairness._parities import Goal
 from baserate.infer import IntervalOptions
 from baserate.measure import MEASURES, Measure, expected_cost, tidy_columns
-from baserate.read import PredictionOptions, accepts_predictions
+from baserate.read import IntervalPredictionOptions, accepts_predictions
 from baserate.shift import scale_counts
 
 PolicyRule = Callable[[Tallies, Goal], Policy]
@@ -183,7 +183,7 @@ def cross_validate(  # noqa: PLR0913  (all but two are seldom given)
     model: str | None = None,
     otherwise: str = REFUSE,
     watch: ProgressCallback | None = None,
-    **predictions: Unpack[PredictionOptions],
+    **predictions: Unpack[IntervalPredictionOptions],
 ) -> ParityValidation:
     """Cross-validate a parity: fit a policy without each fold, and measure the gaps between groups in that fold.
 

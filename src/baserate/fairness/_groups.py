@@ -36,7 +36,7 @@ from baserate.infer import (
     compare_samples,
 )
 from baserate.measure import Measure, describe, prevalence, tidy_columns
-from baserate.read import PredictionOptions, accepts_predictions
+from baserate.read import IntervalPredictionOptions, accepts_predictions
 
 TABLE_COLUMNS = (
     *("measure", "model", "group", "value", "low", "high", "level", "how", "why"),
@@ -53,7 +53,7 @@ def group_table(
     by: str | Sequence[str] | None = None,
     interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
     min_size: int = MIN_SIZE,
-    **predictions: Unpack[PredictionOptions],
+    **predictions: Unpack[IntervalPredictionOptions],
 ) -> Results:
     """Measure each group, and all rows together, with confidence intervals and base rates.
 
@@ -132,7 +132,7 @@ def group_differences(  # noqa: PLR0913  (all but the first are seldom given)
     reference: Reference = None,
     min_size: int = MIN_SIZE,
     interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
-    **predictions: Unpack[PredictionOptions],
+    **predictions: Unpack[IntervalPredictionOptions],
 ) -> Results:
     """Compare each group with a reference group: the difference of each measure, its interval and a p-value.
 
@@ -258,7 +258,7 @@ def compare_groups(  # noqa: PLR0913  (all but the first are seldom given)
     n_permutations: int = _gaps.N_PERMUTATIONS,
     reference: Reference = None,
     min_size: int = MIN_SIZE,
-    **predictions: Unpack[PredictionOptions],
+    **predictions: Unpack[IntervalPredictionOptions],
 ) -> Results:
     """Compare groups: measures of each, differences from a reference group, and gaps over all groups.
 

@@ -66,7 +66,7 @@ from baserate.measure import (
     results_data,
     sensitivity,
 )
-from baserate.read import PredictionOptions, accepts_predictions
+from baserate.read import IntervalPredictionOptions, PredictionOptions, accepts_predictions
 
 ROUNDING = 1e-9
 """Differences of shares below this count as rounding."""
@@ -214,7 +214,7 @@ def impact(
     model: str | None = None,
     otherwise: str = REFUSE,
     interval: IntervalOptions | None = IntervalOptions(),  # noqa: B008  (it is immutable)
-    **predictions: Unpack[PredictionOptions],
+    **predictions: Unpack[IntervalPredictionOptions],
 ) -> Results:
     """Report the impact of a policy on each group: rates, costs and gaps, with and without the parity.
 

@@ -32,7 +32,7 @@ from baserate.fairness._optimum import (
 )
 from baserate.fairness._parities import SLACK, Goal
 from baserate.measure import MEASURES, expected_cost
-from baserate.read import PredictionOptions, accepts_predictions
+from baserate.read import PredictionOptions, accepts_predictions, accepts_two
 
 _BATCH = 1 << 13
 """Boxes that are halved at once; more would waste work that a better incumbent saves."""
@@ -457,6 +457,7 @@ class ScoreScale:
         return rescaled
 
 
+@accepts_two("curve")
 def roc_crossings(first: Curve, second: Curve, *, hull: bool = False) -> tuple[RocCrossing, ...]:
     """Find all points between (0, 0) and (1, 1) where two ROC curves cross, from left to right.
 

@@ -21,7 +21,7 @@ from baserate.infer._binomial import normal_quantile, t_widening
 from baserate.infer._bootstrap import UniqueRows, rank_descending, sum_to_midpoints
 from baserate.infer._variances import influence_variance, unseen_loss
 from baserate.measure import auc
-from baserate.read import PredictionOptions, accepts_predictions
+from baserate.read import PredictionOptions, accepts_predictions, accepts_two
 
 Limits = tuple[float, float]
 
@@ -448,6 +448,7 @@ def delong_pair(rows: Rows, **predictions: Unpack[PredictionOptions]) -> AucPair
     return AucPair(areas[0], areas[1], (parts[0], parts[1]), parts[2])
 
 
+@accepts_two("tally")
 def independent_pair(first: Tally, second: Tally) -> AucPair:
     """Compute a pair from two models scored on separate pilot rows, with DeLong's variances [@delong1988].
 

@@ -538,6 +538,7 @@ def null_reference(
     return reference
 
 
+@accepts_predictions("tally", at=1)
 def null_references(
     measures: Sequence[Measure],
     tally: Tally,
@@ -545,6 +546,7 @@ def null_references(
     level: float = 0.95,
     seed: Seed = 0,
     n_simulations: int = N_SIMULATIONS,
+    **predictions: Unpack[PredictionOptions],
 ) -> list[NullReference]:
     """Compute the null references of several measures from the same simulations.
 

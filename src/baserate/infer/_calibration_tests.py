@@ -284,6 +284,7 @@ def ecce_test(t: Tally, **predictions: Unpack[PredictionOptions]) -> Calibration
     CalibrationTest
         The range in standard deviations, and its p-value.
     """
+    check_probabilities(t)
     noise = _model_variance(t)
     how = "range of a Brownian motion"
     if t.reweighed:

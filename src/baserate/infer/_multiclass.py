@@ -50,6 +50,7 @@ from baserate.measure import (
     unwrap_options,
 )
 from baserate.measure.multiclass import brier, exact_match, hand_till, log_loss, top_k_accuracy
+from baserate.read import accepts_two
 
 LOGIT_METHOD = "influence function on log-odds, t quantiles"
 SHARE_METHOD = "influence function, t quantiles"
@@ -413,6 +414,7 @@ LOSSES: Mapping[Measure, Callable[[Floats], Floats]] = {brier: _squared_losses, 
 _ROUNDING = 1e-12
 
 
+@accepts_two("class rows")
 def compare_classes(
     a: MulticlassRows,
     b: MulticlassRows,

@@ -32,6 +32,7 @@ from baserate._rendering import Renderable, short_repr
 from baserate._tally import Tally
 from baserate.infer._bootstrap import Seed, make_generator
 from baserate.measure import Measure, as_measure, describe
+from baserate.read import accepts_words
 
 MAX_ROWS = 10**12
 """Largest feasible number of rows."""
@@ -431,6 +432,7 @@ def _describe_simulation(last: _SimulatedWidth, rows: int, *, calibrated: bool) 
         yield f"{last.undefined} of them undefined and left out"
 
 
+@accepts_words
 def sample_size_for_observed_expected(half_width: float, *, prevalence: float, level: float = 0.95) -> SampleSize:
     """Calculate the rows for an interval of the ratio of observed to expected positives, with the latter known.
 

@@ -45,6 +45,7 @@ from baserate.infer._sample_size import (
     normal_sample_size,
     quantile_of_test,
 )
+from baserate.read import accepts_words
 
 _MAX_LOG_ODDS = 9.0
 """Log-odds beyond the null up to which a critical AUC is searched."""
@@ -183,6 +184,7 @@ def _expit(x: float) -> float:
     return 1 / (1 + exp(-x))
 
 
+@accepts_words
 def sample_size_for_auc(
     expect: float,
     half_width: float,
@@ -328,6 +330,7 @@ def power_of_auc_test(  # noqa: PLR0913  (each is an assumption or a goal of the
     return AucTest(expect, null, level_from_alpha(alpha, sides), spread_ratio).power(positives, negatives)
 
 
+@accepts_words
 def sample_size_for_auc_test(  # noqa: PLR0913  (each is an assumption or a goal of the study)
     expect: float,
     *,
@@ -544,6 +547,7 @@ def power_of_auc_difference(
     return normal_power(pair.difference, *variances, z=quantile_of_test(alpha, sides))
 
 
+@accepts_words
 def sample_size_for_auc_difference(
     pair: AucPair, *, power: float, prevalence: float, alpha: float = 0.05, sides: Sides = 2, standard: Standard = None
 ) -> SampleSize:

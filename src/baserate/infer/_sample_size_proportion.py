@@ -30,6 +30,7 @@ from baserate.infer._sample_size import (
     quantile_of_test,
 )
 from baserate.measure import Measure, as_measure, describe
+from baserate.read import accepts_words
 
 _RATE_OF_MARGIN = {
     "positives": "prevalence",
@@ -40,6 +41,7 @@ _RATE_OF_MARGIN = {
 """Rate that determines how many rows are trials of a proportion."""
 
 
+@accepts_words
 def sample_size_for_proportion(  # noqa: PLR0913  (each is an assumption or a goal of the study)
     measure: str | Measure,
     expect: float,
@@ -199,6 +201,7 @@ def power_of_proportion_test(
     return float(_exact_power(expect, goal, np.array([trials], dtype=np.int64), alpha / sides)[0])
 
 
+@accepts_words
 def sample_size_for_proportion_test(  # noqa: PLR0913  (each is an assumption or a goal of the study)
     measure: str | Measure,
     expect: float,
@@ -308,6 +311,7 @@ def power_of_proportion_difference(  # noqa: PLR0913  (each is an assumption or 
     return normal_power(first - second, zero / trials, real / trials, z=quantile_of_test(alpha, sides))
 
 
+@accepts_words
 def sample_size_for_proportion_difference(  # noqa: PLR0913  (each is an assumption or a goal of the study)
     measure: str | Measure,
     first: float,

@@ -28,7 +28,7 @@ from baserate.infer._estimate import (
     prepare_input,
 )
 from baserate.measure import MEASURES, Measure, multiclass, summary as measured
-from baserate.read import PredictionOptions, accepts_predictions
+from baserate.read import IntervalPredictionOptions, accepts_predictions
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def summary(
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
     threshold: float | Iterable[float] | None = None,
     interval: IntervalOptions = IntervalOptions(),
-    **predictions: Unpack[PredictionOptions],
+    **predictions: Unpack[IntervalPredictionOptions],
 ) -> Results:
     """Summarize measures as `baserate.measure.summary` does, with an interval for every number but the cells.
 
@@ -146,7 +146,7 @@ def multiclass_summary(
     averages: Iterable[str | Mapping[Any, float]] | None = None,
     costs: CostMatrix | None = None,
     interval: IntervalOptions = IntervalOptions(),
-    **predictions: Unpack[PredictionOptions],
+    **predictions: Unpack[IntervalPredictionOptions],
 ) -> Results:
     """Summarize multi-class measures as `baserate.measure.multiclass.summary` does, with intervals.
 

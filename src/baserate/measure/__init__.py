@@ -14,6 +14,10 @@ classes are in `multiclass`. `describe` returns the entry of a measure: names, s
 - `_summary`: tidy rows of every measure, model, group and threshold; curves as tables
 """
 
+from typing import TYPE_CHECKING
+
+from baserate._errors import UnknownNameError
+from baserate._lazy import unknown_attribute
 from baserate.measure import (
     _calibration_bins,
     _calibration_curve,
@@ -118,3 +122,28 @@ __all__ += _calibration_curve.__all__
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+if TYPE_CHECKING:  # the usual other names, which `__getattr__` finds as it finds all others
+    recall = tpr = true_positive_rate = sens = recall_score = sensitivity
+    tnr = spec = true_negative_rate = specificity
+    ppv = positive_predictive_value = precision_score = precision
+    roc_auc = auroc = roc_auc_score = c_statistic = auc
+    aps = average_precision_score = average_precision
+    brier_score = brier_score_loss = brier
+    f1_score = f1
+    accuracy_score = accuracy
+    balanced_accuracy_score = balanced_accuracy
+    matthews_corrcoef = mcc
+    cohen_kappa_score = kappa
+    selection_rate = flag_rate
+    expected_calibration_error = ece
+
+if not TYPE_CHECKING:  # or type checkers would accept every name
+
+    def __getattr__(name: str) -> Measure:
+        """Return a measure by another name, such as `recall` or `roc_auc_score`, which `dir` does not list."""
+        try:
+            return find_measure(name)
+        except UnknownNameError:
+            raise unknown_attribute(__name__, name) from None

@@ -13,10 +13,22 @@ from baserate._confusion import Confusion
 from baserate._costs import CostMatrix, Costs, as_costs
 from baserate._counts import Counts
 from baserate._curve import Curve
+from baserate._domains import parse_share, wrong_option
 from baserate._errors import NotBinaryError, OptionError, keyword
 from baserate._rows import LabelSets, MulticlassRows
 from baserate._tally import Stack, Tally
-from baserate.read import CHOICES, NOUNS, Missing, Scores, TableSource, check_options, coerce, own_options
+from baserate.read import (
+    CHOICES,
+    NOUNS,
+    FittedClassifier,
+    Missing,
+    OwnData,
+    Scores,
+    TableSource,
+    check_options,
+    coerce,
+    own_options,
+)
 
 P = ParamSpec("P")
 Noun = TypeVar("Noun", Curve, Tally, Tally | Stack, Confusion, MulticlassRows, LabelSets)
@@ -67,7 +79,13 @@ class OfCounts(Protocol[P]):
     @overload
     def __call__(self, truth: npt.ArrayLike, score: Scores, /, **options: Unpack[MeasureOptions]) -> float: ...
     @overload
-    def __call__(self, table: TableSource | Tally | Curve, /, **options: Unpack[MeasureOptions]) -> float: ...
+    def __call__(self, table: TableSource | OwnData, /, **options: Unpack[MeasureOptions]) -> float: ...
+    @overload
+    def __call__(
+        self, estimator: FittedClassifier, features: Any, y: npt.ArrayLike, /, **options: Unpack[MeasureOptions]
+    ) -> float: ...
+    @overload
+    def __call__(self, /, **options: Unpack[MeasureOptions]) -> float: ...
 
 
 class OfScores(Protocol[N_contra, P]):
@@ -80,7 +98,13 @@ class OfScores(Protocol[N_contra, P]):
     @overload
     def __call__(self, truth: npt.ArrayLike, score: Scores, /, **options: Unpack[MeasureOptions]) -> float: ...
     @overload
-    def __call__(self, table: TableSource | Tally, /, **options: Unpack[MeasureOptions]) -> float: ...
+    def __call__(self, table: TableSource | OwnData, /, **options: Unpack[MeasureOptions]) -> float: ...
+    @overload
+    def __call__(
+        self, estimator: FittedClassifier, features: Any, y: npt.ArrayLike, /, **options: Unpack[MeasureOptions]
+    ) -> float: ...
+    @overload
+    def __call__(self, /, **options: Unpack[MeasureOptions]) -> float: ...
 
 
 class MeasureDecorator(Protocol):
@@ -143,6 +167,7 @@ def accept_predictions(
             what, example = _REQUIREMENTS[str(option)]
             raise OptionError(f"{name} needs {what}.", remedy=f"Give {example}.", option=str(option))
         noun = NOUN_OF[of]
+        options = _read_numbers(options) if options else options
         more = {"threshold": options.pop("threshold", None)} if counts else {}
         try:
             data, rest = coerce(name, noun, args, options, own, **more)
@@ -151,6 +176,20 @@ def accept_predictions(
         return function(data, *rest, **options)
 
     return call
+
+
+_NUMBERS = ("threshold", "at", "beta", "span", "step", "width", "base", "k")
+"""Options that are numbers, and may be written as text, such as "5%"."""
+
+
+def _read_numbers(options: dict[str, Any]) -> dict[str, Any]:
+    """Return options with numbers in place of their text."""
+    for name in _NUMBERS:
+        if isinstance(options.get(name), str):
+            options[name] = parse_share(options[name])
+            if isinstance(options[name], str):
+                raise wrong_option(name, options[name], "a number")
+    return options
 
 
 def _advise_classes(error: NotBinaryError, name: str) -> NotBinaryError:

@@ -208,9 +208,25 @@ def find_by_name(name: str, among: Mapping[str, Measure]) -> Measure:
     plain = normalize_name(name)
     if plain in names:
         return among[names[plain]]
+    other = find_other_measure(name)
+    if other is not None and other in among:
+        return among[other]
     listing = advice("list measures", f"Known are: {', '.join(among)}.")
     near = [names[each] for each in nearest(plain, names, most=3)]
     raise unknown_name("measure", name, among, near=near, listing=listing)
+
+
+def find_other_measure(name: str) -> str | None:
+    """Find the measure that another tool calls so, such as `roc_auc_score`.
+
+    >>> find_other_measure("brier_score_loss")
+    'brier'
+    """
+    from baserate._other_names import find_other_name  # loaded only for names that are unknown
+
+    other = find_other_name(name)
+    package, _, measure = other.python[0].rpartition(".") if other is not None and other.python else ("", "", "")
+    return measure if package == "measure" else None
 
 
 def search_names(words: str, among: Mapping[str, Measure]) -> list[str]:

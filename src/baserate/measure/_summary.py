@@ -15,7 +15,7 @@ from baserate._arrays import Floats
 from baserate._confusion import Confusions
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._domains import POINTS, check_domain, wrong_option
+from baserate._domains import POINTS, check_domain, parse_share, wrong_option
 from baserate._errors import OptionError, UnknownNameError
 from baserate._formatting import count_of
 from baserate._numeric.cumulative import parallel_map
@@ -318,7 +318,7 @@ def as_thresholds(thresholds: float | Iterable[float] | None) -> list[float] | N
     # Text is iterable, too, but no list of thresholds.
     several = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
     try:
-        return [float(each) for each in several] or None
+        return [float(parse_share(each)) for each in several] or None
     except (TypeError, ValueError) as error:
         raise wrong_option("threshold", thresholds, "a number, or several in a list") from error
 

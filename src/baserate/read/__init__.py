@@ -3,7 +3,11 @@
 Errors name the values and the remedy; later layers trust the result. Modules are loaded on first use.
 
 - `_readers`: public readers of tables (`tallies`, `rows`, `confusions`, …), and the join of several models
-- `_arrays`, `_multiclass_arrays`: public readers of arrays: `tally`; `confusion`, `class_scores`, `label_sets`
+- `_constructors`: `tally`, `curve`, `confusion` and `class_scores`, of arrays, tables and files
+- `_arrays`, `_multiclass_arrays`: the same of arrays alone, and `label_sets`
+- `_predictions`: predictions in any form, and the types made of them
+- `_coercion`: the arguments of a call become the type that a public function takes
+- `_decorators`: decorators of public functions, which then take predictions in any form
 - `_engines`: open any table; one path from memory, frames and lazy frames to each result
 - `_duckdb`: the same for DuckDB, which also reads files; SQL quoting and errors
 - `_files`: files of a path or pattern, their formats, and files as relations of DuckDB
@@ -23,14 +27,10 @@ from typing import TYPE_CHECKING
 from baserate._lazy import attach
 
 if TYPE_CHECKING:
-    from baserate.read._arrays import tally as tally
     from baserate.read._builders import cost_matrix as cost_matrix, cross_table as cross_table
+    from baserate.read._constructors import class_scores as class_scores, confusion as confusion, tally as tally
     from baserate.read._labels import LabelText as LabelText
-    from baserate.read._multiclass_arrays import (
-        class_scores as class_scores,
-        confusion as confusion,
-        label_sets as label_sets,
-    )
+    from baserate.read._multiclass_arrays import label_sets as label_sets
     from baserate.read._readers import (
         class_rows as class_rows,
         class_target as class_target,
@@ -43,17 +43,21 @@ if TYPE_CHECKING:
     )
 
 if TYPE_CHECKING:  # for other packages of baserate
+    from baserate.read._coercion import NOUNS as NOUNS, check_options as check_options, coerce as coerce
     from baserate.read._columns import (
         Columns as Columns,
         as_column as as_column,
         check_column as check_column,
         missing_objects as missing_objects,
     )
+    from baserate.read._constructors import curve as curve
     from baserate.read._decorators import (
         OfPredictions as OfPredictions,
         accepts_predictions as accepts_predictions,
         accepts_target as accepts_target,
         accepts_two as accepts_two,
+        accepts_words as accepts_words,
+        as_target as as_target,
         own_options as own_options,
         read_worded_options as read_worded_options,
     )
@@ -64,7 +68,12 @@ if TYPE_CHECKING:  # for other packages of baserate
         quote_literal as quote_literal,
         translate_errors as translate_errors,
     )
-    from baserate.read._estimators import Responses as Responses, is_estimator as is_estimator, responses as responses
+    from baserate.read._estimators import (
+        FittedClassifier as FittedClassifier,
+        Responses as Responses,
+        is_estimator as is_estimator,
+        responses as responses,
+    )
     from baserate.read._files import (
         AllColumns as AllColumns,
         monotone_progress as monotone_progress,
@@ -74,15 +83,14 @@ if TYPE_CHECKING:  # for other packages of baserate
     from baserate.read._labels import resolve_label as resolve_label, sort_labels as sort_labels
     from baserate.read._predictions import (
         CHOICES as CHOICES,
-        NOUNS as NOUNS,
+        IntervalPredictionOptions as IntervalPredictionOptions,
         Missing as Missing,
+        OwnData as OwnData,
         PredictionOptions as PredictionOptions,
         Predictions as Predictions,
         Scores as Scores,
         TableSource as TableSource,
         add_columns as add_columns,
-        check_options as check_options,
-        coerce as coerce,
         name_arrays as name_arrays,
     )
     from baserate.read._table import (

@@ -22,6 +22,8 @@ def tally(
 ) -> Tally:
     """Tally how much of each class sits at each score.
 
+    A table or file with names of its columns does, too: ``tally(table, truth="sick", score="risk")``.
+
     Parameters
     ----------
     truth

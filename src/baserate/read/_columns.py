@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, KeysView, Mapping, Sequence, ValuesView
 from dataclasses import dataclass, fields, replace
 from typing import Any, Required, TypedDict
 
@@ -173,7 +173,10 @@ def _check_kinds(names: Mapping[str, Any], kinds: Sequence[str]) -> dict[str, An
     """Refuse unknown roles, and leave out those that are None."""
     unknown = names.keys() - set(kinds)
     if unknown:
-        raise unknown_name("kind of column", min(unknown), kinds)
+        from baserate._other_names import find_other_option  # only now: most kinds are known
+
+        other = find_other_option(min(unknown), kinds)
+        raise unknown_name("kind of column", min(unknown), kinds, near=[other] if other else None)
     return {kind: name for kind, name in names.items() if name is not None}
 
 
@@ -287,10 +290,32 @@ def as_column(name: str, values: object) -> Column:
     if column.dtype.kind in "US" and not hasattr(values, "dtype"):
         # NumPy would turn [1, "1"] into two equal texts; objects keep the types of the list.
         column = np.asarray(values, dtype=object)
+    if column.ndim == 0 and column.dtype.kind == "O":
+        raise no_column(name, values)
     if column.ndim != 1:
         what = f"{name} has shape {column.shape}; expected one column with one value for each row."
         raise ShapeError(what, remedy=_advise_shape(name, values, column.shape))
     return column
+
+
+def no_column(name: str, value: object) -> ShapeError:
+    """Make the error for a value that is no column: an iterator, a set, a number, or an unknown object.
+
+    >>> print(no_column("score", iter([0.2, 0.9])))
+    score is of type list_iterator; expected one column with one value for each row. Give list(score).
+    """
+    kind = type(value).__name__
+    shown = repr(value) if isinstance(value, (str, bool, int, float)) or value is None else f"of type {kind}"
+    remedy = "Give a list or 1-d array."
+    if isinstance(value, str):
+        remedy = "Give an array; or a table first, and names of its columns."
+    if hasattr(value, "__next__") or isinstance(value, (KeysView, ValuesView, range)):
+        remedy = f"Give list({name})."
+    elif isinstance(value, (set, frozenset)):
+        remedy = "Give a list: a set has no order, and holds equal values once."
+    elif not isinstance(value, (str, bytes, int, float)) and value is not None:
+        remedy = f"Convert it to a list or a 1-d array, for example by numpy.array(list({name}))."
+    return ShapeError(f"{name} is {shown}; expected one column with one value for each row.", remedy=remedy)
 
 
 def _advise_shape(name: str, values: object, shape: tuple[int, ...]) -> str:

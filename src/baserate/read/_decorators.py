@@ -8,27 +8,24 @@ boundary sees anything else.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import wraps
+from inspect import unwrap
 from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, Protocol, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from baserate._costs import as_costs
-from baserate._domains import parse_share
+from baserate._domains import LEVEL, check_domain, parse_shares, wrong_option
 from baserate._errors import OptionError
+from baserate._lazy import load_object
 from baserate._rows import MulticlassTarget, Target
-from baserate.read._predictions import (
-    CHOICES,
-    NOUNS,
-    OWN,
-    Scores,
-    TableSource,
-    check_options,
-    coerce,
-    is_table,
-)
+from baserate.read._coercion import NOUNS, check_options, coerce
+from baserate.read._estimators import FittedClassifier
+from baserate.read._predictions import CHOICES, OPTIONS, OWN, OwnData, Scores, TableSource, is_table
 
 P = ParamSpec("P")
 N_contra = TypeVar("N_contra", contravariant=True)
@@ -37,13 +34,6 @@ R_co = TypeVar("R_co", covariant=True)
 M = TypeVar("M")
 N = TypeVar("N")
 R = TypeVar("R")
-
-
-class Classifier(Protocol):
-    """A fitted classifier of scikit-learn, or of the same methods."""
-
-    def predict(self, X: Any, /) -> Any:  # noqa: N803
-        ...
 
 
 class OfPredictions(Protocol[N_contra, P, R_co]):
@@ -56,12 +46,12 @@ class OfPredictions(Protocol[N_contra, P, R_co]):
     @overload
     def __call__(self, truth: npt.ArrayLike, score: Scores, /, *args: P.args, **options: P.kwargs) -> R_co: ...
     @overload
-    def __call__(self, table: TableSource, /, *args: P.args, **options: P.kwargs) -> R_co: ...
+    def __call__(self, table: TableSource | OwnData, /, *args: P.args, **options: P.kwargs) -> R_co: ...
     @overload
     def __call__(
         self,
-        estimator: Classifier | Mapping[str, Classifier],
-        X: Any,  # noqa: N803
+        estimator: FittedClassifier | Mapping[str, FittedClassifier],
+        features: Any,
         y: npt.ArrayLike,
         /,
         *args: P.args,
@@ -81,7 +71,9 @@ class OfMeasureAndPredictions(Protocol[M_contra, N_contra, P, R_co]):
         self, measure: M_contra, truth: npt.ArrayLike, score: Scores, /, *args: P.args, **options: P.kwargs
     ) -> R_co: ...
     @overload
-    def __call__(self, measure: M_contra, table: TableSource, /, *args: P.args, **options: P.kwargs) -> R_co: ...
+    def __call__(
+        self, measure: M_contra, table: TableSource | OwnData, /, *args: P.args, **options: P.kwargs
+    ) -> R_co: ...
 
 
 class _Decorator(Protocol):
@@ -93,14 +85,15 @@ class _DecoratorAfterMeasure(Protocol):
 
 
 @overload
-def accepts_predictions(noun: str, *, costs: bool = True) -> _Decorator: ...
+def accepts_predictions(noun: str, *, costs: bool = True, others: tuple[type, ...] = ()) -> _Decorator: ...
 @overload
-def accepts_predictions(noun: str, *, at: Literal[1]) -> _DecoratorAfterMeasure: ...
-def accepts_predictions(noun: str, *, at: int = 0, costs: bool = True) -> Any:
+def accepts_predictions(noun: str, *, at: Literal[1], others: tuple[type, ...] = ()) -> _DecoratorAfterMeasure: ...
+def accepts_predictions(noun: str, *, at: int = 0, costs: bool = True, others: tuple[type, ...] = ()) -> Any:
     """Let a function take predictions in any form where it takes a noun of `NOUNS`.
 
     The function declares `**predictions: Unpack[PredictionOptions]` for type checkers and help; it never receives any.
-    Wherever it takes a prevalence, text such as "5%" will do; where it takes costs, a mapping, or `fp=` and `fn=`.
+    Wherever it takes a prevalence, text such as "5%" will do; where it takes costs, a mapping, or `fp=` and `fn=`;
+    where it takes the options of intervals as `interval`, also `level=`, `method=` and `seed=`.
 
     Parameters
     ----------
@@ -110,6 +103,8 @@ def accepts_predictions(noun: str, *, at: int = 0, costs: bool = True) -> Any:
         Place of the predictions among the positional arguments: 1 after a measure.
     costs
         Whether a parameter `costs` means the costs of the four outcomes.
+    others
+        Types of other packages that the function takes, too.
     """
     kind = NOUNS[noun]
 
@@ -118,33 +113,67 @@ def accepts_predictions(noun: str, *, at: int = 0, costs: bool = True) -> Any:
         data_name = parameters.names[at]
         own = frozenset(parameters.names) - {data_name}
         has_costs = costs and "costs" in own
-        known = own | {*kind.roles, *CHOICES} | ({"fp", "fn"} if has_costs else set())
+        of_interval = _OF_INTERVAL - own if "interval" in own else frozenset()
+        known = own | {*kind.roles, *CHOICES} | ({"fp", "fn"} if has_costs else set()) | of_interval
+        default_interval = unwrap(function).__kwdefaults__["interval"] if of_interval else None
         place = parameters.names.index("costs") if has_costs else -1
 
         @wraps(function)
         def call(*args: Any, **options: Any) -> Any:
             if len(args) == at and data_name in options:
                 args = (*args, options.pop(data_name))
+            if len(args) > at and isinstance(args[at], others):
+                return function(*args, **options)
+            options = _pack_interval(options, of_interval, default_interval)
             is_own = len(args) > at and isinstance(args[at], kind.types) and options.keys() <= own
-            if not (is_own or parameters.open_ended):
-                check_options(name, options, known)
-            if not _WORDED.isdisjoint(options):
-                options = read_worded_options(options, has_costs=has_costs)
             if not is_own:
+                check_options(name, filter(_FOREIGN.__contains__, options) if parameters.open_ended else options, known)
                 data, rest = coerce(name, noun, args[at:], options, own)
                 args = (*args[:at], data, *rest)
-            if has_costs and len(args) > place and isinstance(args[place], Mapping):
-                args = (*args[:place], as_costs(args[place]), *args[place + 1 :])
+            if len(args) > parameters.most:
+                raise _too_many(name, parameters, len(args))
+            if has_costs and len(args) > place and (isinstance(args[place], Mapping) or {"fp", "fn"} & options.keys()):
+                stated = as_costs(args[place], options.pop("fp", None), options.pop("fn", None))
+                args = (*args[:place], stated, *args[place + 1 :])
+            if not _WORDED.isdisjoint(options):
+                options = read_worded_options(options, has_costs=has_costs)
             return function(*args, **options)
 
-        call.__doc__ = _describe_forms(function.__doc__ or "", name, data_name, at)
+        call.__doc__ = _describe_forms(function.__doc__ or "", name, data_name, at, interval=bool(of_interval))
         return call
 
     return decorate
 
 
-_WORDED = {"prevalence", "level", "costs", "fp", "fn"}
+_OF_INTERVAL = frozenset({"level", "method", "seed"})
+"""Options of confidence intervals, which `IntervalOptions` holds."""
+
+
+def _pack_interval(options: Mapping[str, Any], names: frozenset[str], default: Any) -> dict[str, Any]:
+    """Return options with those of intervals as one, `interval`, if there are any."""
+    if names.isdisjoint(options):
+        return dict(options)
+    more = read_worded_options({name: each for name, each in options.items() if name in names})
+    interval = options.get("interval", default)
+    if interval is None:
+        interval = load_object("baserate.infer:IntervalOptions")()
+    rest = {name: each for name, each in options.items() if name not in names}
+    return {**rest, "interval": replace(interval, **more)}
+
+
+_SHARES = ("prevalence", "sample_prevalence", "level", "threshold", "share", "coverage", "at")
+"""Options that are shares, or numbers, and may be written as text."""
+_NUMBERS = ("share", "coverage", "at")
+"""Those that cannot be words, such as a prevalence that is "derived"."""
+_UNIT = LEVEL._replace(low=5e-324, high=1 - 2**-53)
+"""Levels that some function takes; each checks its own domain."""
+_WORDED = {*_SHARES, "costs", "fp", "fn"}
 """Options that may be written in several ways."""
+_FOREIGN = frozenset(
+    {"y_true", "y_score", "y_prob", "y_proba", "y_pred", "probas_pred", "sample_weight"}
+    | {"pos_label", "sensitive_features", "random_state", "metric", "metrics"}
+)
+"""Options of other libraries that are options of no method, rule or measure here."""
 
 
 class OfTarget(Protocol[P, R_co]):
@@ -160,55 +189,76 @@ class OfTarget(Protocol[P, R_co]):
     ) -> R_co: ...
 
 
-def accepts_target(function: Callable[Concatenate[Any, Any, P], R]) -> OfTarget[P, R]:
+def accepts_target(
+    function: Callable[Concatenate[Any, Any, P], R], *, at: int = 0, noun: str = "any"
+) -> OfTarget[P, R]:
     """Let a function of a target and of validation data take both in any form.
 
     The target may be an array of scores, a matrix with a column for each class, or a table; the validation data are
     `truth, score`, a pair of them, or a table. Names of columns hold for both tables.
+
+    Parameters
+    ----------
+    function
+        The function that is decorated.
+    at
+        Place of the target among the positional arguments.
+    noun
+        The type of the validation data: a name in `NOUNS`.
     """
     name, parameters = function.__name__, _parameters(function)
-    own = frozenset(parameters.names[2:])
-    target_name, validation_name = parameters.names[:2]
+    data_names = parameters.names[at : at + 2]
+    own = frozenset(parameters.names) - {*data_names}
+    types = (*_TARGETS, *NOUNS[noun].types)
+    plain: Any = function
 
     @wraps(function)
     def call(*args: Any, **options: Any) -> R:
-        for place, each in enumerate((target_name, validation_name)):
+        for place, each in enumerate(data_names, start=at):
             if len(args) == place and each in options:
                 args = (*args, options.pop(each))
-        is_own = len(args) in (1, 2) and all(each is None or isinstance(each, OWN) for each in args)
-        if is_own and (parameters.open_ended or options.keys() <= own):
-            return function(*args, **read_worded_options(options))
-        if not args:
-            raise OptionError(
-                f"{name} needs scores without labels.", remedy=f"Give {name}(scores, truth, score), arrays."
-            )
-        columns = {
-            each: options.pop(each) for each in (*CHOICES, *_TARGET_ROLES) if each in options and each not in own
-        }
-        if not parameters.open_ended:
-            check_options(name, options, own | {*CHOICES, *_TARGET_ROLES})
-        validation, rest = None, args[1:]
-        if rest and rest[0] is None:
-            rest = rest[1:]
-        elif rest or {"truth", "predicted"} <= columns.keys():
-            validation, rest = coerce(name, "any", rest, dict(columns), frozenset())
-        return function(_as_target(args[0], columns), validation, *rest, **read_worded_options(options))
+        data = args[at:]
+        are_own = len(data) in (1, 2) and all(each is None or isinstance(each, types) for each in data)
+        if not (are_own and (parameters.open_ended or options.keys() <= own)):
+            columns = {
+                each: options.pop(each) for each in (*CHOICES, *_TARGET_ROLES) if each in options and each not in own
+            }
+            known = own | {*CHOICES, *_TARGET_ROLES}
+            check_options(name, filter(_FOREIGN.__contains__, options) if parameters.open_ended else options, known)
+            data = _coerce_target(name, noun, data, columns)
+        value: R = plain(*args[:at], *data, **read_worded_options(options))
+        return value
 
     return call
 
 
 _TARGET_ROLES = ("truth", "score", "weight", "count")
+_TARGETS = (Target, MulticlassTarget)
 
 
-def _as_target(target: Any, columns: Mapping[str, Any]) -> Target | MulticlassTarget:
-    """Read unlabelled scores from an array, a matrix with a column for each class, or a table."""
+def _coerce_target(name: str, noun: str, args: tuple[Any, ...], columns: dict[str, Any]) -> tuple[Any, ...]:
+    """Return a target, validation data or None, and the other positional arguments."""
+    if not args:
+        raise OptionError(f"{name} needs scores without labels.", remedy=f"Give {name}(scores, truth, score), arrays.")
+    validation, rest = None, args[1:]
+    if rest and rest[0] is None:
+        rest = rest[1:]
+    elif rest or {"truth", "predicted"} <= columns.keys():
+        validation, rest = coerce(name, noun, rest, dict(columns), frozenset())
+    return as_target(args[0], columns.get("score"), labels=columns.get("labels")), validation, *rest
+
+
+def as_target(target: Any, score: Any = None, *, labels: Any = None) -> Any:
+    """Read unlabelled scores from an array, a matrix with a column for each class, or a table.
+
+    >>> as_target([0.2, 0.9]).score.tolist()
+    [0.2, 0.9]
+    """
     from baserate.read import _readers
 
-    if isinstance(target, (Target, MulticlassTarget)):
+    if isinstance(target, _TARGETS):
         return target
-    labels = columns.get("labels")
     if is_table(target):
-        score = columns.get("score")
         if score is None:
             raise OptionError("the target is a table; expected the name of its column of scores.", option="score")
         several = not isinstance(score, str) or score.endswith("*")
@@ -237,23 +287,61 @@ class OfTwo(Protocol[N_contra, P, R_co]):
 
 
 def accepts_two(noun: str) -> Callable[[Callable[Concatenate[N, N, P], R]], OfTwo[N, P, R]]:
-    """Let a function of two samples take each as a noun of `NOUNS`, or as a pair `(truth, score)`."""
-    types = NOUNS[noun].types
+    """Let a function of two samples take each as a noun of `NOUNS`, as a pair `(truth, score)`, or as a table."""
 
     def decorate(function: Callable[Concatenate[N, N, P], R]) -> OfTwo[N, P, R]:
-        name = function.__name__
+        name, own = function.__name__, own_options(function)
+        known = own | {*NOUNS[noun].roles, *CHOICES}
 
         @wraps(function)
         def call(first: Any, second: Any, /, *args: Any, **options: Any) -> R:
-            pair: Any = (
-                each if isinstance(each, types) else coerce(name, noun, (each,), {}, frozenset())[0]
-                for each in (first, second)
-            )
+            check_options(name, options, known)
+            columns = {each: options.pop(each) for each in OPTIONS & options.keys() - own}
+            pair: Any = (_coerce_sample(name, noun, each, columns) for each in (first, second))
             return function(*pair, *args, **read_worded_options(options))
 
         return call
 
     return decorate
+
+
+def _coerce_sample(name: str, noun: str, sample: Any, columns: Mapping[str, Any]) -> Any:
+    """Return one of two samples as a noun."""
+    if isinstance(sample, NOUNS[noun].types):
+        return sample
+    if not isinstance(sample, (tuple, *OWN)) and not is_table(sample):
+        raise OptionError(
+            f"a sample of {name} is {type(sample).__name__}, which is not {NOUNS[noun].types[0].__name__}.",
+            remedy=f"Give a pair for each, {name}((truth, score), (truth, score)).",
+        )
+    return coerce(name, noun, (sample,), dict(columns), frozenset())[0]
+
+
+def accepts_words(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function of numbers take prevalences as text, such as "5%", and costs as a mapping."""
+    names = _parameters(function).names
+
+    plain: Any = function
+
+    @wraps(function)
+    def call(*args: P.args, **options: P.kwargs) -> R:
+        first = [_read_words(*each) for each in zip(names, args, strict=False)]
+        named = {name: _read_words(name, each) for name, each in options.items()}
+        value: R = plain(*first, *args[len(names) :], **named)
+        return value
+
+    return call
+
+
+def _read_words(name: str, value: Any) -> Any:
+    if name == "costs" and isinstance(value, Mapping):
+        return as_costs(value)
+    if name not in _SHARES:
+        return value
+    value = parse_shares(value)
+    if isinstance(value, str):
+        raise wrong_option(name, value, "a number")
+    return value
 
 
 def read_worded_options(options: Mapping[str, Any], *, has_costs: bool = True) -> dict[str, Any]:
@@ -263,11 +351,14 @@ def read_worded_options(options: Mapping[str, Any], *, has_costs: bool = True) -
     {'prevalence': 0.05, 'costs': Costs(tp=0.0, fp=1, fn=20, tn=0.0)}
     """
     plain = dict(options)
-    for each in ("prevalence", "level"):
-        if isinstance(plain.get(each), str):
-            plain[each] = parse_share(plain[each])
-    if isinstance(plain.get("prevalence"), Mapping):
-        plain["prevalence"] = {group: parse_share(share) for group, share in plain["prevalence"].items()}
+    for each in _SHARES:
+        if isinstance(plain.get(each), (str, Mapping)):
+            plain[each] = parse_shares(plain[each])
+        if each in _NUMBERS and isinstance(plain.get(each), str):
+            raise wrong_option(each, plain[each], "a number")
+    level = plain.get("level")
+    if level is not None and not _UNIT.holds(level):
+        check_domain("level", level, LEVEL)
     costs = plain.get("costs")
     # A mapping from actions to pairs of costs is something else.
     is_mapping = isinstance(costs, Mapping) and not any(map(np.ndim, costs.values()))
@@ -281,6 +372,8 @@ class _Parameters(NamedTuple):
 
     names: tuple[str, ...]
     open_ended: bool
+    most: int
+    """Number of positional arguments."""
 
 
 def _parameters(function: Callable[..., Any]) -> _Parameters:
@@ -291,7 +384,18 @@ def _parameters(function: Callable[..., Any]) -> _Parameters:
     named = code.co_argcount + code.co_kwonlyargcount
     has_keywords = bool(code.co_flags & 0x08)
     rest = code.co_varnames[named + bool(code.co_flags & 0x04)] if has_keywords else "predictions"
-    return _Parameters(code.co_varnames[:named], rest != "predictions")
+    most = sys.maxsize if code.co_flags & 0x04 else code.co_argcount
+    return _Parameters(code.co_varnames[:named], rest != "predictions", most)
+
+
+def _too_many(name: str, parameters: _Parameters, given: int) -> OptionError:
+    """Make the error for more positional arguments than a function takes."""
+    many = given - parameters.most
+    named = [f"{each}=…" for each in parameters.names[parameters.most :]]
+    return OptionError(
+        f"{name} was given {many} argument{'s' * (many > 1)} too many without a name.",
+        remedy=f"Name options: {', '.join(named)}." if named else "Leave them out.",
+    )
 
 
 def own_options(function: Callable[..., Any]) -> frozenset[str]:
@@ -299,7 +403,7 @@ def own_options(function: Callable[..., Any]) -> frozenset[str]:
     return frozenset(_parameters(function).names[1:])
 
 
-def _describe_forms(written: str, name: str, data: str, at: int) -> str:
+def _describe_forms(written: str, name: str, data: str, at: int, *, interval: bool = False) -> str:
     """Add to a docstring in which forms predictions may be given."""
     before = "measure, " if at else ""
     found = re.search(r"\n\n( *)Parameters\n", written)
@@ -310,4 +414,6 @@ def _describe_forms(written: str, name: str, data: str, at: int) -> str:
         f"Instead of `{data}`, labels and scores do, ``{name}({before}truth, score)``; or a table and names of its\n"
         f"{margin}columns, ``{name}({before}table, truth=…, score=…)``."
     )
+    if interval:
+        text += f"\n{margin}Options of intervals may be stated alone: ``level=``, ``method=``, ``seed=``."
     return f"{written[: found.start()]}\n\n{margin}{text}{written[found.start() :]}"

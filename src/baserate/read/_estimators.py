@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,15 @@ from baserate.read._columns import as_column, missing_objects
 from baserate.read._labels import find_classes, format_labels, sort_labels
 
 _METHODS = ("predict_proba", "decision_function")
+
+
+class FittedClassifier(Protocol):
+    """A fitted classifier of scikit-learn, or an object with the same methods."""
+
+    classes_: Any
+
+    def predict(self, X: Any, /) -> Any:  # noqa: ANN401, N803
+        """Predict the class of each row."""
 
 
 class Responses(NamedTuple):

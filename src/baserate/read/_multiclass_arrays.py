@@ -33,6 +33,8 @@ def confusion(
 ) -> Confusion:
     """Count how often each pair of true and predicted label occurs.
 
+    A table or file with names of its columns does, too: ``confusion(table, truth="animal", predicted="guess")``.
+
     Parameters
     ----------
     truth, predicted
@@ -67,6 +69,8 @@ def class_scores(
     labels: Iterable[object] | None = None,
 ) -> MulticlassRows:
     """Check true labels and a matrix with a score for each class.
+
+    A table or file with names of its columns does, too: ``class_scores(table, truth="animal", score="p_*")``.
 
     Parameters
     ----------

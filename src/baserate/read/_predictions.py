@@ -1,14 +1,10 @@
-"""Predictions in any form become one of the library's types: arrays, a frame or a file, or another of these types.
-
-`coerce` reads the arguments of a call. `NOUNS` lists the types that public functions take, and how each is made.
-"""
+"""Predictions in any form, and how each type of the library is made of them: of arrays, a frame or a file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypedDict
+from typing import Any, Literal, NamedTuple, Protocol, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -16,17 +12,13 @@ import numpy.typing as npt
 from baserate._confusion import Confusion, Confusions
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._domains import unused_option
-from baserate._errors import NotBinaryError, OptionError, ShapeError, keyword, unknown_name
+from baserate._domains import ShareLike, unused_option
+from baserate._errors import NotBinaryError, OptionError, ShapeError, keyword
 from baserate._rows import LabelSets, MulticlassRows, MulticlassTarget, Rows, Target
-from baserate._tally import ReadSummary, Stack, Tallies, Tally
+from baserate._tally import Stack, Tallies, Tally
 from baserate.read._arrays import tally as tally_arrays
 from baserate.read._columns import as_column
-from baserate.read._estimators import is_estimator, responses
 from baserate.read._labels import format_labels, sort_labels
-
-if TYPE_CHECKING:
-    from baserate.read._inspection import ColumnSummary
 
 Scores = npt.ArrayLike | Mapping[Any, Any]
 """Scores of one model; by name, of several; or the matrix that `predict_proba` returns."""
@@ -50,6 +42,9 @@ class _HasColumnNames(Protocol):
 TableSource = str | PathLike[str] | Mapping[str, Any] | _HasColumns | _HasColumnNames
 """A frame, a mapping of columns, or the path of a file."""
 
+OwnData = Tally | Curve | Tallies | Rows
+"""Predictions of two classes that were read."""
+
 
 class PredictionOptions(TypedDict, total=False):
     """Keywords that every function takes beside predictions: arrays, or names of columns of a table; and costs."""
@@ -68,6 +63,14 @@ class PredictionOptions(TypedDict, total=False):
     labels: Iterable[object] | None
     fp: float
     fn: float
+
+
+class IntervalPredictionOptions(PredictionOptions, total=False):
+    """Keywords of functions that also compute confidence intervals."""
+
+    level: ShareLike
+    method: str | None
+    seed: int
 
 
 ROLES = ("truth", "score", "predicted", "group", "weight", "count", "id", "cluster")
@@ -127,7 +130,7 @@ def name_arrays(name: str, value: Any) -> dict[str, Any]:
         return {}
     if isinstance(value, Mapping):
         return {str(key): each for key, each in value.items()}
-    names = _column_names(value)
+    names = find_column_names(value)
     return {name: value} if names is None else {str(key): value[key] for key in names}
 
 
@@ -143,7 +146,7 @@ def add_columns(table: dict[str, Any], arrays: Mapping[str, Any]) -> tuple[str, 
     return tuple(names)
 
 
-def _column_names(value: Any) -> list[Any] | None:
+def find_column_names(value: Any) -> list[Any] | None:
     """Return the names of the columns of a frame of any library; None for anything else."""
     names = getattr(value, "column_names", None)  # PyArrow
     if names is None:
@@ -157,24 +160,36 @@ def is_table(value: object) -> bool:
         return True
     if isinstance(value, (np.ndarray, list, tuple)):
         return False
-    return _column_names(value) is not None or hasattr(value, "collect_schema") or hasattr(value, "read_next_batch")
+    return find_column_names(value) is not None or hasattr(value, "collect_schema") or hasattr(value, "read_next_batch")
 
 
 def _score_arrays(predictions: Predictions) -> dict[str, Any]:
-    """Return the scores of each model by name; of a matrix of two classes, those of the positive one."""
-    score = predictions.columns["score"]
-    arrays = name_arrays("score", score)
+    """Return the scores of each model by name; of two classes, those of the positive one."""
+    arrays = name_arrays("score", predictions.columns["score"])
     choices = predictions.choices
-    return {
-        name: _positive_scores(each, predictions.truth, choices.get("positive"), choices.get("labels"))
-        for name, each in arrays.items()
-    }
+    positive, labels = choices.get("positive"), choices.get("labels")
+    if len(arrays) == 2 and (column := _find_positive(list(arrays), predictions.truth, positive)) is not None:
+        return {"score": arrays[column]}
+    return {name: _positive_scores(each, predictions.truth, positive, labels) for name, each in arrays.items()}
+
+
+def _find_positive(names: Sequence[str], truth: Any, positive: object) -> str | None:
+    """Return which of two columns is about the positive class; None unless the labels are their names."""
+    if positive is None:
+        positive = next((each for each in (1, True) if {*names} == {str(each), str(type(each)(0))}), None)
+    if positive is None or str(positive) not in names:
+        return None
+    labels = {str(label) for label in dict.fromkeys(as_column("truth", truth).tolist())}
+    return str(positive) if labels <= {*names} | {"0", "1", "0.0", "1.0"} else None
 
 
 def _shape(value: Any) -> tuple[int, ...]:
     """Return the shape of an array or a list, without converting a long list of numbers."""
     if isinstance(value, (list, tuple)):
-        return np.shape(value) if len(value) and np.ndim(value[0]) else (len(value),)
+        try:
+            return np.shape(value) if len(value) and np.ndim(value[0]) else (len(value),)
+        except ValueError:  # lists of different lengths, which `as_column` refuses
+            return (len(value),)
     shape = getattr(value, "shape", None)
     return tuple(shape) if isinstance(shape, tuple) else (0,)
 
@@ -182,12 +197,10 @@ def _shape(value: Any) -> tuple[int, ...]:
 def _positive_scores(score: Any, truth: Any, positive: object, labels: Any) -> Any:
     """Return one score for each row: of a matrix with a column for each of two classes, the positive one."""
     shape = _shape(score)
-    if len(shape) != 2 or not shape[0]:
-        return score
+    if len(shape) != 2 or not all(shape) or (hasattr(truth, "__len__") and len(truth) != shape[0]):
+        return score  # one column, or several models without names, which `as_column` refuses
     if shape[1] == 1:
         return np.asarray(score)[:, 0]
-    if isinstance(score, (list, tuple)) and len({*shape}) == 2 and shape[0] == 2 and len(truth) == shape[1]:
-        return score  # two lists of scores: two models without names, which `as_column` refuses
     if shape[1] != 2:
         raise ShapeError(
             f"score has {shape[1]} columns; expected one, or two for the two classes.",
@@ -218,7 +231,7 @@ def _positive_place(truth: Any, positive: object, labels: Any) -> int:
     )
 
 
-def _build_tally(predictions: Predictions) -> Tally:
+def build_tally(predictions: Predictions) -> Tally:
     """Tally one model without groups."""
     columns, choices = predictions.columns, predictions.choices
     if predictions.table is None and not (choices.keys() - {"positive", "labels"}) and "predicted" not in columns:
@@ -232,7 +245,7 @@ def _build_tally(predictions: Predictions) -> Tally:
             count=columns.get("count"),
             positive=choices.get("positive"),
         )
-    return _single(_build_tallies(predictions))
+    return pool_single(build_tallies(predictions))
 
 
 def _refuse_several(models: Sequence[str]) -> None:
@@ -243,13 +256,13 @@ def _refuse_several(models: Sequence[str]) -> None:
         )
 
 
-def _single(tallies: Tallies) -> Tally:
+def pool_single(tallies: Tallies) -> Tally:
     """Return the tally of the only model, of all groups."""
     _refuse_several(list(tallies.models))
     return tallies.pooled(next(iter(tallies.models)))
 
 
-def _build_tallies(predictions: Predictions) -> Tallies:
+def build_tallies(predictions: Predictions) -> Tallies:
     tallies: Tallies = read_with("tallies", _without(predictions, "labels"))
     return tallies
 
@@ -259,48 +272,57 @@ def _without(predictions: Predictions, *choices: str) -> Predictions:
     return predictions.as_table()._replace(choices=kept)
 
 
-def _build_rows(predictions: Predictions) -> Rows:
+def build_rows(predictions: Predictions) -> Rows:
     rows: Rows = read_with("rows", _without(predictions, "labels"))
     return rows
 
 
-def _build_tallies_or_rows(predictions: Predictions) -> Tallies | Rows:
+def build_tallies_or_rows(predictions: Predictions) -> Tallies | Rows:
     """Read rows where something depends on single rows, tallies otherwise."""
     needs_rows = "id" in predictions.columns or "cluster" in predictions.columns
-    return _build_rows(predictions) if needs_rows else _build_tallies(predictions)
+    return build_rows(predictions) if needs_rows else build_tallies(predictions)
 
 
-def _build_confusion(predictions: Predictions) -> Confusion:
+def build_confusion(predictions: Predictions) -> Confusion:
     """Count true and predicted classes; of a matrix of scores, the class with the highest."""
     columns, choices = predictions.columns, predictions.choices
     if predictions.table is None:
         if "predicted" not in columns and len(_shape(columns["score"])) == 1:
             columns["predicted"] = columns.pop("score")
         if "predicted" not in columns:
-            return _build_class_rows(predictions).confusion()
+            return build_class_rows(predictions).confusion()
         from baserate.read._multiclass_arrays import confusion
 
         _refuse_choices(choices, "labels")
         columns = {role: each for role, each in columns.items() if each is not None}
         return confusion(**columns, labels=choices.get("labels"))
     if "predicted" not in columns:
-        return _build_class_rows(predictions).confusion()
+        return build_class_rows(predictions).confusion()
     confusions: Confusions = read_with("confusions", predictions)
     return confusions.pooled
 
 
-def _build_classes(predictions: Predictions) -> Confusions | MulticlassRows:
+def build_classes(predictions: Predictions) -> Confusions | MulticlassRows:
     """Read scores of all classes, or true and predicted labels."""
     columns = dict(predictions.columns)
     if predictions.table is None and "predicted" not in columns and len(_shape(columns["score"])) == 1:
         columns["predicted"] = columns.pop("score")
     if "predicted" not in columns:
-        return _build_class_rows(predictions)
+        return build_class_rows(predictions)
     confusions: Confusions = read_with("confusions", predictions._replace(columns=columns))
     return confusions
 
 
-def _build_class_rows(predictions: Predictions) -> MulticlassRows:
+def build_class_data(predictions: Predictions) -> Confusion | MulticlassRows | LabelSets:
+    """Read sets of labels, scores of all classes, or true and predicted labels, without groups."""
+    truth = predictions.truth
+    if predictions.table is None and len(truth) and isinstance(next(iter(truth)), (set, frozenset)):
+        return build_label_sets(predictions)
+    classes = build_classes(predictions)
+    return classes.pooled if isinstance(classes, Confusions) else classes
+
+
+def build_class_rows(predictions: Predictions) -> MulticlassRows:
     columns, choices = predictions.columns, predictions.choices
     score = columns["score"]
     rows: MulticlassRows
@@ -334,7 +356,7 @@ def _refuse_choices(choices: Mapping[str, Any], *known: str) -> None:
             raise unused_option(name, choices[name], "all classes are evaluated")
 
 
-def _build_label_sets(predictions: Predictions) -> LabelSets:
+def build_label_sets(predictions: Predictions) -> LabelSets:
     from baserate.read._multiclass_arrays import label_sets
 
     if predictions.table is not None:
@@ -351,18 +373,21 @@ def _is_real(score: Any) -> bool:
     return getattr(np.asarray(score) if hasattr(score, "__array__") else None, "dtype", np.dtype("O")).kind == "f"
 
 
-def _build_curves(predictions: Predictions) -> dict[str, Curve]:
+def build_curves(predictions: Predictions) -> dict[str, Curve]:
     """Return the curve of each model, of all groups."""
-    tallies = _build_tallies(predictions)
+    return pool_curves(build_tallies(predictions))
+
+
+def pool_curves(tallies: Tallies) -> dict[str, Curve]:
     return {model: Curve(tallies.pooled(model)) for model in tallies.models}
 
 
-def _build_matrix(predictions: Predictions) -> Tallies | Confusion:
+def build_matrix(predictions: Predictions) -> Tallies | Confusion:
     """Count true and predicted labels where there are any; otherwise tally the scores, which a threshold decides on."""
     has_labels = "predicted" in predictions.columns or _has_classes(predictions)
     if has_labels or (predictions.table is None and (_holds_labels(predictions) or _repeats_labels(predictions))):
-        return _build_confusion(predictions)
-    return _build_tallies(predictions)
+        return build_confusion(predictions)
+    return build_tallies(predictions)
 
 
 def _repeats_labels(predictions: Predictions) -> bool:
@@ -373,14 +398,14 @@ def _repeats_labels(predictions: Predictions) -> bool:
     return set(np.unique(np.asarray(score)).tolist()) <= set(as_column("truth", predictions.truth).tolist())
 
 
-def _build_data(predictions: Predictions) -> Tallies | Rows | MulticlassRows:
+def build_data(predictions: Predictions) -> Tallies | Rows | MulticlassRows:
     """Read scores of several classes if there is a matrix of them, otherwise two classes."""
-    return _build_class_rows(predictions) if _has_classes(predictions) else _build_tallies_or_rows(predictions)
+    return build_class_rows(predictions) if _has_classes(predictions) else build_tallies_or_rows(predictions)
 
 
-def _build_tally_or_classes(predictions: Predictions) -> Tally | Tallies | Rows | MulticlassRows:
-    """Like `_build_data`, but a single model without groups is a tally."""
-    data = _build_data(predictions)
+def build_tally_or_classes(predictions: Predictions) -> Tally | Tallies | Rows | MulticlassRows:
+    """Like `build_data`, but a single model without groups is a tally."""
+    data = build_data(predictions)
     return data.tally if isinstance(data, Tallies) and len(data.models) == 1 and not data.attributes else data
 
 
@@ -388,7 +413,7 @@ def _has_classes(predictions: Predictions) -> bool:
     score = predictions.columns.get("score")
     if predictions.table is not None:
         return isinstance(score, str) and score.endswith("*")
-    shape = () if isinstance(score, Mapping) or _column_names(score) else _shape(score)
+    shape = () if isinstance(score, Mapping) or find_column_names(score) else _shape(score)
     return len(shape) == 2 and shape[1] > 2
 
 
@@ -413,18 +438,18 @@ def build_counts(predictions: Predictions, threshold: Any = None) -> Counts[Any]
     if predictions.table is None and "predicted" not in columns and _holds_labels(predictions):
         columns["predicted"] = columns.pop("score")
     if "predicted" not in columns:
-        return find_counts(_build_tally(predictions), threshold)
+        return find_counts(build_tally(predictions), threshold)
     if threshold is not None:
         raise unused_option("threshold", threshold, "predicted labels are decisions already")
     if "score" in columns:
         raise OptionError("both scores and predicted labels are given; expected one of them.")
-    return find_counts(_single(_build_tallies(predictions._replace(columns=columns))))
+    return find_counts(pool_single(build_tallies(predictions._replace(columns=columns))))
 
 
 def _holds_labels(predictions: Predictions) -> bool:
     """Return whether an array holds predicted labels instead of scores."""
     score = predictions.columns.get("score")
-    if isinstance(score, Mapping) or len(_shape(score)) != 1 or _column_names(score):
+    if isinstance(score, Mapping) or len(_shape(score)) != 1 or find_column_names(score):
         return False
     column = as_column("score", score)
     if column.dtype.kind in "bUS" or (column.dtype.kind == "O" and any(isinstance(each, str) for each in column)):
@@ -433,303 +458,3 @@ def _holds_labels(predictions: Predictions) -> bool:
         return False
     # Numbers as labels, such as 1 and 2: then no score differs from all labels.
     return set(np.unique(column).tolist()) <= set(as_column("truth", predictions.truth).tolist())
-
-
-@dataclass(frozen=True, slots=True)
-class Noun:
-    """Type that a function takes: which types pass unchanged, how others convert, and how predictions become one."""
-
-    types: tuple[type, ...]
-    build: Callable[..., Any]
-    roles: tuple[str, ...] = ROLES
-    """Columns that the type can hold."""
-    convert: Mapping[type, Callable[..., Any]] = field(default_factory=dict)
-    mapping: bool = False
-    """Whether a mapping from groups to tallies or curves also passes."""
-    prefers_labels: bool = False
-    """Whether classifiers predict labels rather than scores."""
-    samples: bool = False
-    """Whether two mappings, of labels and of scores, are separate samples."""
-
-    @property
-    def takes_several_classes(self) -> bool:
-        """Whether one of the types holds more than two classes."""
-        return not {Confusion, Confusions, MulticlassRows}.isdisjoint(self.types)
-
-    @property
-    def takes_two_classes(self) -> bool:
-        """Whether one of the types holds scores of two classes."""
-        return self.mapping or not {Counts, Tally, Curve, Tallies, Rows}.isdisjoint(self.types)
-
-    def accepts(self, value: object) -> bool:
-        """Return whether the function takes this value as it is."""
-        if isinstance(value, self.types):
-            return True
-        if not (self.mapping and isinstance(value, Mapping)):
-            return False
-        # A mapping of arrays is a table; what is neither is refused by the function.
-        return not value or isinstance(next(iter(value.values())), OWN) or not holds_values(next(iter(value.values())))
-
-
-_ONE_MODEL = ("truth", "score", "predicted", "weight", "count")
-_TALLIES = (*_ONE_MODEL, "group")
-
-
-def _as_tallies(tally: Tally) -> Tallies:
-    return Tallies({"score": {(): tally}}, intake=ReadSummary(read=int(tally.rows.sum(dtype=np.int64))))
-
-
-def _count_single(data: Tallies | Rows, threshold: Any = None) -> Counts[Any]:
-    return find_counts(_single(data if isinstance(data, Tallies) else data.tallies()), threshold)
-
-
-_TO_TALLY: dict[type, Callable[[Any], Any]] = {
-    Curve: lambda curve: curve.tally,
-    Tallies: _single,
-    Rows: lambda rows: _single(rows.tallies()),
-}
-_TO_CURVE: dict[type, Callable[[Any], Any]] = {
-    Tally: Curve,
-    Tallies: lambda tallies: Curve(_single(tallies)),
-    Rows: lambda rows: Curve(_single(rows.tallies())),
-}
-_TO_TALLIES: dict[type, Callable[[Any], Any]] = {
-    Tally: _as_tallies,
-    Curve: lambda curve: _as_tallies(curve.tally),
-    Rows: Rows.tallies,
-}
-_TO_PLAN_DATA: dict[type, Callable[[Any], Any]] = {kind: _TO_TALLIES[kind] for kind in (Tally, Curve)}
-_TO_COUNTS: dict[type, Callable[..., Any]] = {
-    Tally: find_counts,
-    Curve: find_counts,
-    **dict.fromkeys((Tallies, Rows), _count_single),
-}
-NOUNS: dict[str, Noun] = {
-    "counts": Noun((Counts,), build_counts, _ONE_MODEL, _TO_COUNTS),
-    "tally": Noun((Tally, Stack), _build_tally, _ONE_MODEL, _TO_TALLY),
-    "curve": Noun((Curve,), lambda predictions: Curve(_build_tally(predictions)), _ONE_MODEL, _TO_CURVE),
-    "tallies": Noun((Tallies,), _build_tallies, _TALLIES, _TO_TALLIES),
-    "groups": Noun((Tallies,), _build_tallies, _TALLIES, {Rows: Rows.tallies}, mapping=True),
-    "rows": Noun((Rows,), _build_rows),
-    "tallies or rows": Noun((Tallies, Rows), _build_tallies_or_rows, ROLES, _TO_TALLIES),
-    "any": Noun(OWN, _build_tally_or_classes, ROLES, mapping=True),
-    "data": Noun((Tallies, MulticlassRows), _build_data, _TALLIES, _TO_TALLIES),
-    "fit": Noun((Tally, Tallies, Rows, MulticlassRows), _build_data, _TALLIES),
-    "groups or rows": Noun((Tallies, Rows), _build_tallies_or_rows, ROLES, mapping=True),
-    "figure": Noun(OWN, _build_tallies, _TALLIES, mapping=True),
-    "matrix": Noun(OWN, _build_matrix, _TALLIES, mapping=True, prefers_labels=True),
-    "classes": Noun((Confusions, MulticlassRows), _build_classes, _TALLIES),
-    "confusion": Noun((Confusion,), _build_confusion, _ONE_MODEL, {MulticlassRows: MulticlassRows.confusion}),
-    "class rows": Noun((MulticlassRows,), _build_class_rows, _TALLIES),
-    "curves": Noun((), _build_curves, ROLES, mapping=True),
-    "plan data": Noun((Tallies, Rows), lambda predictions: predictions, (*_TALLIES, "id"), _TO_PLAN_DATA, samples=True),
-    "label sets": Noun((LabelSets,), _build_label_sets, ("truth", "predicted", "score", "weight")),
-}
-"""Types that public functions take, by name."""
-
-
-def parse_predictions(
-    name: str, noun: Noun, args: tuple[Any, ...], options: dict[str, Any], own: frozenset[str] = frozenset()
-) -> tuple[Predictions, int]:
-    """Collect predictions from the arguments of a call; return them, and how many positional arguments they took.
-
-    Options of predictions are removed from `options`, unless they are the function's `own`.
-    """
-    columns = {role: options.pop(role) for role in ROLES if role in options and role not in own}
-    choices = {choice: options.pop(choice) for choice in CHOICES if choice in options and choice not in own}
-    columns = {role: each for role, each in columns.items() if each is not None}
-    choices = {choice: each for choice, each in choices.items() if each is not None}
-    for role in columns:
-        if role not in noun.roles:
-            raise OptionError(
-                f"{name} has no use for {keyword(role)}: it takes {_type_names(noun)}.",
-                remedy="Leave it out, or use a function of groups or rows.",
-                option=role,
-            )
-    taken = 0
-    table: Any = None
-    are_samples = noun.samples and len(args) > 1 and isinstance(args[0], Mapping)
-    if args and not are_samples and (isinstance(columns.get("truth"), str) or is_table(args[0])):
-        table, taken = args[0], 1
-    elif args:
-        if "truth" in columns:
-            raise OptionError(f"{name} has truth twice; expected it once.", option="truth")
-        columns["truth"], taken = args[0], 1
-        if len(args) > 1 and args[1] is None:
-            taken = 2  # no scores, but predicted labels
-        elif len(args) > 1 and "score" not in columns and holds_values(args[1]):
-            columns["score"], taken = args[1], 2
-    predictions = Predictions(table, columns, choices)
-    _check_arguments(name, predictions)
-    return predictions, taken
-
-
-def _type_names(noun: Noun) -> str:
-    return " or ".join(dict.fromkeys(each.__name__ for each in noun.types[:2]))
-
-
-def _check_arguments(name: str, predictions: Predictions) -> None:
-    """Refuse calls without labels or scores, and names of columns without a table."""
-    table, columns, _ = predictions
-    if table is not None:
-        wrong = next((role for role, each in columns.items() if not _is_column_name(role, each)), None)
-        if wrong is not None:
-            raise OptionError(
-                f"{wrong} is {type(columns[wrong]).__name__}, but a table is given; expected the name of a column.",
-                remedy="Add the values to the table, or give all columns as arrays.",
-                option=wrong,
-            )
-        if "truth" not in columns or not {"score", "predicted"} & columns.keys():
-            raise _missing_columns(name, predictions)
-        return
-    if "truth" not in columns or not {"score", "predicted"} & columns.keys():
-        raise OptionError(
-            f"{name} needs labels and scores.",
-            remedy=f"Give both, {name}(truth, score); or a table and names of its columns, {name}(table, "
-            "truth='label', score='risk').",
-            option="truth" if "truth" not in columns else "score",
-        )
-    named = next((role for role, each in columns.items() if isinstance(each, str)), None)
-    if named is not None:
-        raise OptionError(
-            f"{named} is {columns[named]!r}, a name, but there is no table.",
-            remedy="Give an array; or the table first, and names of its columns.",
-            option=named,
-            value=columns[named],
-        )
-
-
-def _missing_columns(name: str, predictions: Predictions) -> OptionError:
-    """Make the error for a table without names of columns: it describes them, and completes the call."""
-    from baserate.read._inspection import inspect_columns  # which loads engines, for errors alone
-
-    table, columns, _ = predictions
-    given = columns.keys() | ({"score"} if "predicted" in columns else set())
-    roles = [role for role in ("truth", "score") if role not in given]
-    what = f"{name} needs the name of the column of {'labels' if 'truth' in roles else 'scores'}."
-    found = inspect_columns(table)
-    if found is None:
-        remedy = f"Give {keyword('truth', 'label')} and {keyword('score', 'risk')}, with your names."
-        return OptionError(what, remedy=remedy, option=roles[0])
-    lines = found.lines(str(table) if isinstance(table, (str, PathLike)) else "The table")
-    likely = {role: found.candidates("labels" if role == "truth" else "scores")[:1] for role in roles}
-    unlikely = [role for role, several in likely.items() if not several]
-    remedy = f"No column looks right for {' and '.join(unlikely)}; name yours: truth='label', score='risk'."
-    if not unlikely:
-        remedy = f"Call {_complete_call(name, predictions, {role: several[0] for role, several in likely.items()})}."
-    return OptionError("\n".join([what, *lines, ""]), remedy=remedy, option=roles[0])
-
-
-def _complete_call(name: str, predictions: Predictions, likely: Mapping[str, ColumnSummary]) -> str:
-    """Complete a call by the likeliest columns, and by the positive class where its label does not tell."""
-    table, columns, choices = predictions
-    named = {**columns, **{role: each.name for role, each in likely.items()}}
-    if "truth" in likely and likely["truth"].positive is not None and "positive" not in choices:
-        named["positive"] = likely["truth"].positive
-    source = repr(str(table)) if isinstance(table, (str, PathLike)) else "table"
-    return f"{name}({source}, {', '.join(f'{role}={each!r}' for role, each in named.items())})"
-
-
-def _is_column_name(role: str, value: Any) -> bool:
-    """Return whether a value names a column, or for scores and groups several."""
-    if isinstance(value, str):
-        return True
-    if role not in ("score", "group"):
-        return False
-    names: Iterable[Any] = value.values() if isinstance(value, Mapping) else value
-    return isinstance(value, (list, tuple, Mapping)) and all(isinstance(each, str) for each in names)
-
-
-def check_options(name: str, options: Iterable[str], known: Iterable[str]) -> None:
-    """Refuse keywords that a function does not have; the names of other libraries are known."""
-    known = {*known}
-    for each in options:
-        if each not in known:
-            from baserate._other_names import find_other_option  # only now: most calls have no unknown option
-
-            other = find_other_option(each, known)
-            near = None if other is None else [other]
-            listing = f"{name} has the options {', '.join(sorted(known))}."
-            raise unknown_name("option", each, known, near=near, listing=listing)
-
-
-def coerce(
-    name: str, kind: str, args: tuple[Any, ...], options: dict[str, Any], own: frozenset[str], **more: object
-) -> tuple[Any, tuple[Any, ...]]:
-    """Return the data of a call as the type that the function takes, and the other positional arguments.
-
-    Parameters
-    ----------
-    name
-        Name of the function, for messages.
-    kind
-        The type that it takes: a name in `NOUNS`.
-    args, options
-        Arguments of the call. Options of predictions are removed from `options`.
-    own
-        Options that the function itself takes.
-    more
-        Options of how the noun is made, such as a threshold.
-    """
-    noun = NOUNS[kind]
-    if args and not isinstance(args[0], (np.ndarray, *OWN)) and _holds_estimators(args[0]):
-        args = _score_rows(name, noun, args, options)
-    if args and noun.accepts(args[0]):
-        _refuse_columns(name, args[0], options)
-        return args[0], args[1:]
-    if args and isinstance(args[0], OWN):
-        _refuse_columns(name, args[0], options)
-        convert = next((way for kind, way in noun.convert.items() if isinstance(args[0], kind)), None)
-        if convert is None:
-            raise OptionError(
-                f"{name} takes {_type_names(noun)}, not {type(args[0]).__name__}.",
-                remedy="For several classes use baserate.measure.multiclass and baserate.infer.multiclass_summary."
-                if isinstance(args[0], (Confusion, Confusions, MulticlassRows, LabelSets))
-                else f"Give labels and scores, {name}(truth, score), or read them as {_type_names(noun)}.",
-            )
-        return convert(args[0], **more), args[1:]
-    if args and isinstance(args[0], tuple) and len(args[0]) == 2 and all(map(holds_values, args[0])):
-        args = (*args[0], *args[1:])  # (truth, score)
-    predictions, taken = parse_predictions(name, noun, args, options, own)
-    return noun.build(predictions, **more), args[taken:]
-
-
-def _holds_estimators(value: Any) -> bool:
-    """Return whether a value is a classifier, or a mapping of classifiers by name."""
-    return all(map(is_estimator, value.values())) if isinstance(value, Mapping) and value else is_estimator(value)
-
-
-def _score_rows(name: str, noun: Noun, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
-    """Replace a classifier or several, features and labels by labels and scores."""
-    if len(args) < 3:
-        kind = "classifiers" if isinstance(args[0], Mapping) else f"{type(args[0]).__name__}, a classifier"
-        raise OptionError(
-            f"{name} was given {kind}; expected features and labels, too.",
-            remedy=f"Give {name}(estimator, X, y).",
-        )
-    estimator, features, truth, *others = args
-    if isinstance(estimator, Mapping):
-        scores = {}
-        for model, each in estimator.items():
-            scores[model], options["positive"] = responses(each, features, truth, positive=options.get("positive"))
-        return (truth, scores, *others)
-    if noun.prefers_labels and not {"threshold", "policy"} & options.keys():
-        options["predicted"] = np.asarray(estimator.predict(features))
-        return (truth, None, *others)
-    classes = getattr(estimator, "classes_", ())
-    if not noun.takes_two_classes or (noun.takes_several_classes and len(classes) > 2):
-        options["labels"] = list(classes)
-        return (truth, estimator.predict_proba(features), *others)
-    score, options["positive"] = responses(estimator, features, truth, positive=options.get("positive"))
-    return (truth, score, *others)
-
-
-def holds_values(value: Any) -> bool:
-    """Return whether a value is an array, a list, or several by name."""
-    return hasattr(value, "__len__") and not isinstance(value, (str, bytes, *OWN))
-
-
-def _refuse_columns(name: str, data: object, options: Mapping[str, Any]) -> None:
-    given = next((each for each in options if each in OPTIONS and options[each] is not None), None)
-    if given is not None:
-        raise unused_option(given, "…", f"{name} was given {type(data).__name__}, which are read already")

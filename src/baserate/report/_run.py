@@ -16,7 +16,15 @@ from baserate._errors import OptionError, keyword
 from baserate._policy import Policy
 from baserate._rows import Rows
 from baserate._tally import ReadSummary, Tallies, Tally
-from baserate.read import LabelText, PredictionOptions, Predictions, Scores, TableSource, accepts_predictions
+from baserate.read import (
+    FittedClassifier,
+    LabelText,
+    PredictionOptions,
+    Predictions,
+    Scores,
+    TableSource,
+    accepts_predictions,
+)
 from baserate.report import _findings_data, _findings_performance, _findings_use
 from baserate.report._commands import python_literal
 from baserate.report._findings import REGISTRY, Check
@@ -189,7 +197,7 @@ def evaluate(
 ) -> Report: ...
 @overload
 def evaluate(
-    estimator: Any,  # noqa: ANN401  (a fitted classifier)
+    estimator: FittedClassifier | Mapping[str, FittedClassifier],
     X: Any,  # noqa: ANN401, N803
     y: npt.ArrayLike,
     /,
@@ -329,7 +337,10 @@ _MOST_GROUPS = 6
 """Groups beyond which curves of each would hide each other."""
 
 
-def draw_figures(report: Report, tallies: Tallies) -> Iterator[tuple[str, Drawing]]:
+@accepts_predictions("tallies", at=1)
+def draw_figures(
+    report: Report, tallies: Tallies, **predictions: Unpack[PredictionOptions]
+) -> Iterator[tuple[str, Drawing]]:
     """Draw every figure that fits a report: with its policies, its costs and its deployment prevalence.
 
     Parameters

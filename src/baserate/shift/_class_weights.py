@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 from numbers import Real
-from typing import Any, TypeGuard, TypeVar, overload
+from typing import Any, TypeGuard, TypeVar, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from baserate._errors import EmptyDataError, NotBinaryError, OptionError, Unknow
 from baserate._policy import spellings
 from baserate._tally import Group, Tallies, Tally, as_group
 from baserate.calibration.multiclass import check_shares
+from baserate.read import PredictionOptions, Scores, TableSource, accepts_predictions, accepts_words
 
 ClassCounts = Sequence[float]
 """Numbers of positives and negatives."""
@@ -31,6 +32,7 @@ _SAMPLE_PREVALENCE = PREVALENCE._replace(low=5e-324, high=1 - 2**-53)
 """Domain of the prevalence of a sample: weights may bring it nearer to 0 or 1 than a stated one."""
 
 
+@accepts_words
 def gamma(*, sample_prevalence: float, prevalence: float) -> float:
     r"""Compute γ of two prevalences, :math:`\frac{(1-π')/π'}{(1-π)/π}`.
 
@@ -173,7 +175,27 @@ def reweigh(data: Counts[Any], *, prevalence: float | None = None, gamma: float 
 def reweigh(data: Counts[Any], *, prevalence: Floats, gamma: None = None) -> Counts[Floats]: ...
 @overload
 def reweigh(data: Counts[Any], *, prevalence: None = None, gamma: Floats) -> Counts[Floats]: ...
-def reweigh(data: Any, *, prevalence: Any = None, gamma: Any = None) -> Any:
+@overload
+def reweigh(
+    truth: npt.ArrayLike,
+    score: Scores,
+    /,
+    *,
+    prevalence: PrevalenceLike | str | None = None,
+    gamma: float | None = None,
+    **predictions: Unpack[PredictionOptions],
+) -> Tally | Tallies: ...
+@overload
+def reweigh(
+    table: TableSource,
+    /,
+    *,
+    prevalence: PrevalenceLike | str | None = None,
+    gamma: float | None = None,
+    **predictions: Unpack[PredictionOptions],
+) -> Tally | Tallies: ...
+@accepts_predictions("any")
+def reweigh(data: Any, *, prevalence: Any = None, gamma: Any = None, **predictions: Unpack[PredictionOptions]) -> Any:
     """Reweight the classes to other shares; the total weight stays the same.
 
     Scores stay, and so does whatever is the same within a class: TPR, FPR, ROC curve, AUC, KS, likelihood ratios.

@@ -12,6 +12,7 @@ from math import isinf, isnan, log, log1p, nan
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from baserate._arrays import Cells, Floats, make_read_only, ratio
 from baserate._calibrator import Calibrator
@@ -36,7 +37,7 @@ from baserate.measure import (
     tidy_columns,
     undefined_reason,
 )
-from baserate.read import accepts_target
+from baserate.read import TableSource, accepts_target, as_target
 from baserate.shift._adjusted_measures import Precision, Slopes, adjusted_summary, bound_value, measure_slopes
 from baserate.shift._data import BinaryData, Prevalence, variance_and_reach
 from baserate.shift._estimators import call_with_options, estimate_prevalence
@@ -213,15 +214,19 @@ class TargetExpectation(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def expected_tally(target: Target, calibrator: Calibrator | None = None) -> Tally:
+def expected_tally(
+    target: Target | npt.ArrayLike | TableSource, calibrator: Calibrator | None = None, *, score: str | None = None
+) -> Tally:
     """Build the expected tally of a target: at each score its mass times p, and times 1 − p.
 
     Parameters
     ----------
-    target : Target
+    target : Target, array-like or table
         Scores without labels.
     calibrator : Calibrator, optional
         Calibrator from scores to probabilities; without it, scores must be probabilities.
+    score : str, optional
+        Column with the scores, if the target is a table.
 
     Returns
     -------
@@ -235,12 +240,10 @@ def expected_tally(target: Target, calibrator: Calibrator | None = None) -> Tall
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from baserate import Target
-    >>> expected_tally(Target(np.array([0.75, 0.75, 0.5]))).mass.tolist()
+    >>> expected_tally([0.75, 0.75, 0.5]).mass.tolist()
     [[1.5, 0.5], [0.5, 0.5]]
     """
-    distinct = _distinct_scores(target)
+    distinct = _distinct_scores(as_target(target, score))
     if calibrator is None and not (distinct.score[-1] >= 0 and distinct.score[0] <= 1):
         raise NotAProbabilityError(
             f"scores of the target go from {distinct.score[-1]:.6g} to {distinct.score[0]:.6g}, but must be "

@@ -25,7 +25,7 @@ from baserate.infer import (
     simulate_tables,
 )
 from baserate.measure import Measure, as_measure, describe, results_data, tabulate_groups, undefined_reason
-from baserate.read import PredictionOptions, accepts_predictions
+from baserate.read import IntervalPredictionOptions, PredictionOptions, accepts_predictions, accepts_words
 from baserate.shift._class_weights import reweigh, reweigh_mass
 
 ScalarOrArray = float | Floats
@@ -38,6 +38,7 @@ def ppv(sensitivity: float, specificity: float, prevalence: float) -> float: ...
 def ppv(sensitivity: ScalarOrArray, specificity: ScalarOrArray, prevalence: Floats) -> Floats: ...
 @overload
 def ppv(sensitivity: Floats, specificity: Floats, prevalence: float) -> Floats: ...
+@accepts_words
 def ppv(sensitivity: ScalarOrArray, specificity: ScalarOrArray, prevalence: ScalarOrArray) -> ScalarOrArray:
     r"""Compute the positive predictive value by Bayes' rule, :math:`\frac{Se·π}{Se·π+(1-Sp)(1-π)}`.
 
@@ -76,6 +77,7 @@ def npv(sensitivity: float, specificity: float, prevalence: float) -> float: ...
 def npv(sensitivity: ScalarOrArray, specificity: ScalarOrArray, prevalence: Floats) -> Floats: ...
 @overload
 def npv(sensitivity: Floats, specificity: Floats, prevalence: float) -> Floats: ...
+@accepts_words
 def npv(sensitivity: ScalarOrArray, specificity: ScalarOrArray, prevalence: ScalarOrArray) -> ScalarOrArray:
     r"""Compute the negative predictive value by Bayes' rule, :math:`\frac{Sp(1-π)}{Sp(1-π)+(1-Se)π}`.
 
@@ -418,7 +420,7 @@ def prevalence_curves(
     thresholds: Sequence[float] = (),
     prevalences: npt.ArrayLike | None = None,
     interval: IntervalOptions | None = None,
-    **predictions: Unpack[PredictionOptions],
+    **predictions: Unpack[IntervalPredictionOptions],
 ) -> Results:
     """Tabulate measures of decisions against the prevalence, for every model, group and threshold.
 

@@ -32,13 +32,14 @@ from baserate.infer import (
 )
 from baserate.measure import Measure, describe, multiclass, select_measures, summary as measure_summary
 from baserate.measure.multiclass import select_measures as select_class_measures
-from baserate.read import PredictionOptions, accepts_predictions
+from baserate.read import IntervalPredictionOptions, accepts_predictions, accepts_words
 from baserate.shift._class_weights import PrevalenceLike, gamma, gamma as gamma_of, reweigh
 from baserate.shift._data import SIGNIFICANCE_LEVEL, MulticlassPrevalence, Prevalence
 from baserate.shift._label_shift import calibration_test
 from baserate.shift._maximum_likelihood import Posterior, default_bins
 
 
+@accepts_words
 def reprior(
     p: npt.ArrayLike,
     *,
@@ -78,6 +79,7 @@ def reprior(
     return reprior_calibrator(sample_prevalence=sample_prevalence, prevalence=prevalence, labels=labels)(p)
 
 
+@accepts_words
 def reprior_calibrator(
     *, sample_prevalence: PrevalenceLike, prevalence: PrevalenceLike, labels: Sequence[object] | None = None
 ) -> Calibrator | MulticlassCalibrator:
@@ -120,6 +122,7 @@ def reprior_calibrator(
     return reprior_classes(sample_prevalence=before, prevalence=after, labels=labels)
 
 
+@accepts_words
 def reprior_threshold(c: Value, *, sample_prevalence: float, prevalence: float) -> Value:
     r"""Compute the threshold on raw scores that flags the same rows as `c` on adjusted ones, :math:`\frac{γc}{γc+1-c}`.
 
@@ -170,6 +173,7 @@ def posterior_calibrator(estimate: Prevalence, *, prevalence: float | None = ...
 def posterior_calibrator(
     estimate: MulticlassPrevalence, *, prevalence: Mapping[Any, float] | Sequence[float] | Floats | None = ...
 ) -> MulticlassCalibrator: ...
+@accepts_words
 def posterior_calibrator(
     estimate: Prevalence | MulticlassPrevalence, *, prevalence: Any = None
 ) -> Calibrator | MulticlassCalibrator:
@@ -311,7 +315,7 @@ def summary(
     measures: MeasureNames = "usual",
     threshold: float | Iterable[float] | None = None,
     interval: IntervalOptions | None = IntervalOptions(),  # noqa: B008  (it is immutable)
-    **predictions: Unpack[PredictionOptions],
+    **predictions: Unpack[IntervalPredictionOptions],
 ) -> Results:
     """Measure at the prevalence of the sample and at the deployment prevalence.
 
@@ -397,7 +401,7 @@ def class_summary(
     averages: Averages | None = None,
     costs: CostMatrix | None = None,
     interval: IntervalOptions | None = IntervalOptions(),  # noqa: B008  (it is immutable)
-    **predictions: Unpack[PredictionOptions],
+    **predictions: Unpack[IntervalPredictionOptions],
 ) -> Results:
     """Measure decisions between several classes at the shares of the sample and at the deployment shares.
 

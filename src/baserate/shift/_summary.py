@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, overload
+from functools import partial
+from typing import Any, Literal, Unpack, overload
+
+import numpy.typing as npt
 
 from baserate._confusion import Confusions
 from baserate._formatting import count_of, format_number
@@ -17,6 +20,7 @@ from baserate.infer import (
     summary as interval_summary,
 )
 from baserate.measure import COLUMNS, Measure, multiclass, results_data, tidy_columns
+from baserate.read import PredictionOptions, Scores, TableSource, accepts_target
 from baserate.shift._adjusted_measures import adjusted_summary
 from baserate.shift._data import SIGNIFICANCE_LEVEL, MulticlassPrevalence, Prevalence
 from baserate.shift._estimators import estimate_prevalence
@@ -49,6 +53,20 @@ def prevalence_summary(
     *,
     measures: Sequence[str | Measure] | Literal["usual", "all"] = ...,
 ) -> Results: ...
+@overload
+def prevalence_summary(
+    estimate: Prevalence | MulticlassPrevalence,
+    target: npt.ArrayLike | TableSource,
+    validation: npt.ArrayLike | TableSource,
+    score: Scores = ...,
+    /,
+    *,
+    measures: Sequence[str | Measure] | Literal["usual", "all"] = ...,
+    threshold: Sequence[float] | None = ...,
+    bins: int | None = ...,
+    **predictions: Unpack[PredictionOptions],
+) -> Results: ...
+@partial(accepts_target, at=1, noun="data")
 def prevalence_summary(
     estimate: Prevalence | MulticlassPrevalence,
     target: Target | MulticlassTarget,

@@ -9,6 +9,11 @@
 - `_summary`: tidy rows for each class, averages, and all classes together
 """
 
+from typing import TYPE_CHECKING
+
+from baserate._errors import UnknownNameError
+from baserate._lazy import unknown_attribute
+from baserate.measure._measure import Measure as Measure
 from baserate.measure.multiclass import _information, _rates, _scores
 from baserate.measure.multiclass._information import *
 from baserate.measure.multiclass._rates import *
@@ -53,3 +58,13 @@ __all__ += _scores.__all__
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+if not TYPE_CHECKING:  # or type checkers would accept every name
+
+    def __getattr__(name: str) -> Measure:
+        """Return a measure by another name, such as `recall` or `roc_auc_score`, which `dir` does not list."""
+        try:
+            return find_measure(name)
+        except UnknownNameError:
+            raise unknown_attribute(__name__, name) from None

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from baserate.measure import _measure
 from baserate.measure._measure import Measure, collect, describe
 from baserate.measure._registry import as_measure, margin
 from baserate.measure.multiclass import _information, _rates, _scores
+from baserate.read import PredictionOptions, accepts_predictions
 
 Average = Literal["macro", "weighted", "micro", "samples"]
 AVERAGES: tuple[str, ...] = get_args(Average)
@@ -176,7 +177,8 @@ class Split:
 Classes = Confusion | MulticlassRows | LabelSets | Split
 
 
-def per_class(measure: str | Measure, classes: Classes, **options: Any) -> Floats:  # noqa: ANN401  (of the measure)
+@accepts_predictions("class data", at=1, others=(Split,))
+def per_class(measure: str | Measure, classes: Classes, /, **options: Any) -> Floats:  # noqa: ANN401  (of the measure)
     """Compute a measure for each class against the rest, in the order of the labels.
 
     Parameters
@@ -245,7 +247,8 @@ def average_over_classes(measure: str | Measure, how: Average | Mapping[Any, flo
         listing = f"Known are: {', '.join(AVERAGES)}, and a weight for each label."
         raise unknown_name("average", how, AVERAGES, listing=listing)
 
-    def average(classes: Classes) -> float:
+    @accepts_predictions("class data", others=(Split,))
+    def average(classes: Classes, **predictions: Unpack[PredictionOptions]) -> float:
         split = Split.of(classes)
         if how == "micro":
             value: float = measure(_pool_classes(split, measure), **options)
@@ -266,7 +269,10 @@ def average_over_classes(measure: str | Measure, how: Average | Mapping[Any, flo
     return average
 
 
-def undefined_classes(measure: str | Measure, classes: Classes) -> dict[object, str]:
+@accepts_predictions("class data", at=1, others=(Split,))
+def undefined_classes(
+    measure: str | Measure, classes: Classes, **predictions: Unpack[PredictionOptions]
+) -> dict[object, str]:
     """Return the classes for which a measure is undefined, each with the reason.
 
     Parameters

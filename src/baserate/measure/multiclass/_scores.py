@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from math import fsum, inf
+from typing import Unpack
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from baserate._errors import NotAProbabilityError
 from baserate._numeric.cumulative import pairwise_wins, parallel_map
 from baserate._rows import LabelSets, MulticlassRows
 from baserate.measure._measure import Values, measure
+from baserate.read import PredictionOptions, accepts_predictions
 
 __all__ = ["brier", "exact_match", "hand_till", "log_loss", "pairwise_auc", "top_k_accuracy"]
 
@@ -20,7 +22,8 @@ NEAR = 0.01
 """Tolerance of the sum of one row's probabilities, which may be rounded."""
 
 
-def pairwise_auc(rows: MulticlassRows) -> Floats:
+@accepts_predictions("class rows")
+def pairwise_auc(rows: MulticlassRows, **predictions: Unpack[PredictionOptions]) -> Floats:
     r"""Return the AUC of each pair of classes, :math:`\hat A(i|j)`.
 
     It is the probability that a member of class i has a higher score for i than a member of class j; ties count half.
