@@ -175,6 +175,8 @@ def test_one_model_is_refused_with_a_remedy(score: Any, message: str) -> None:  
         ({"measure": "auc"}, "Did you mean 'measures'"),
         ({"measures": "accuracy", "method": "mcnemar", "prevalence": 0.05}, "a stated prevalence reweights them"),
         ({"models": ["lr"]}, "there is one model, 'lr'"),
+        ({"measures": []}, "there is no measure to compare by. Name one"),
+        ({"measures": "npv", "threshold": 0.5, "fp": 1, "fn": 5}, "thresholds are stated, and no measure depends on"),
     ],
 )
 def test_impossible_requests_raise(options: dict[str, Any], message: str) -> None:

@@ -189,7 +189,8 @@ def compare_models(rows: Rows, setting: ComparisonSetting) -> ModelComparison:
     """Compare models at stated or planned thresholds, by stated or usual measures."""
     models = _name_models(rows, setting)
     notes: list[str] = []
-    measures = [_bind(as_measure(each), setting.costs) for each in setting.measures or DEFAULT_MEASURES]
+    named = DEFAULT_MEASURES if setting.measures is None else setting.measures
+    measures = [_bind(as_measure(each), setting.costs) for each in named]
     if setting.measures is None:
         reasons = list(_explain_left_out(rows, setting, models))
         measures = [each for each in measures if not any(reason.applies(each) for reason in reasons)]
@@ -235,6 +236,11 @@ def _bind(measure: Measure, costs: Costs | None) -> Measure:
     return Settings(costs=costs, at=None if isnan(at) else at).apply(measure)
 
 
+def _has_costs(measure: Measure) -> bool:
+    """Return whether a measure depends on costs, or on the threshold probability that they imply."""
+    return option_of(measure) in ("costs", "at")
+
+
 class _LeftOut(NamedTuple):
     """Usual measures that a comparison leaves out, and the reason."""
 
@@ -249,7 +255,7 @@ def _explain_left_out(rows: Rows, setting: ComparisonSetting, models: Sequence[s
     is_raw = f"scores of {', '.join(raw)} are not probabilities"
     if setting.costs is None:
         note = "Expected cost and net benefit are left out: the costs of errors are not stated."
-        yield _LeftOut(lambda each: option_of(each) in ("costs", "at"), note)
+        yield _LeftOut(_has_costs, note)
     elif isnan(setting.costs.threshold_probability):
         note = "Net benefit is left out: an error costs no more than a correct decision."
         yield _LeftOut(lambda each: option_of(each) == "at", note)
@@ -275,8 +281,8 @@ def _check_measures(setting: ComparisonSetting, measures: Sequence[Measure], not
     """Refuse measures without the costs that they need, and settings that no measure uses."""
     if not measures:
         raise OptionError(
-            f"there is no measure to compare by: {' '.join(notes)}",
-            remedy=f"Give {advice('costs', 'fp=1, fn=5')} with your costs, or {keyword('threshold')}.",
+            f"there is no measure to compare by. {' '.join(notes)}".strip(),
+            remedy=f"Name one, or give {advice('costs', 'fp=1, fn=5')} with your costs, or {keyword('threshold')}.",
         )
     for name, option in find_missing_options(measures):
         costs, at = advice("costs", "fp=1, fn=5"), advice("threshold probability", f"partial(measure.{name}, at=0.1)")
@@ -287,6 +293,9 @@ def _check_measures(setting: ComparisonSetting, measures: Sequence[Measure], not
             option="costs",
         )
     if any(describe(each).of is Counts for each in measures):
+        # Costs choose thresholds, or enter a measure.
+        if setting.costs is not None and setting.threshold is not None and not any(map(_has_costs, measures)):
+            raise OptionError("costs have no use: thresholds are stated, and no measure depends on costs.")
         return
     names = ", ".join(describe(each).name for each in measures)
     for option, value in (("thresholds", setting.threshold), ("costs", setting.costs)):
