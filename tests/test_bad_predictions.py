@@ -15,6 +15,7 @@ from baserate import (
     BaserateError,
     EmptyDataError,
     MissingValuesError,
+    NoSuchFileError,
     NotBinaryError,
     NotNumericError,
     OptionError,
@@ -120,7 +121,7 @@ BAD: dict[str, tuple[type[BaserateError], str, Callable[[], tuple[Any, Any]]]] =
     "three labels": (NotBinaryError, "truth has more than two labels", lambda: (["a", "b", "c"] * 16, S)),
     "fractions as labels": (NotBinaryError, "truth has the labels 0.2, 0.7", lambda: ([0.2, 0.7] * 24, S)),
     "no scores": (OptionError, "needs labels and scores", lambda: (T, None)),
-    "a name in place of labels": (OptionError, "needs the name of the column of labels", lambda: ("y", S)),
+    "a name in place of labels": (NoSuchFileError, "there is no file y", lambda: ("y", S)),
 }
 """Bad predictions: the error, what its message says, and the arguments."""
 ODD: dict[str, tuple[Any, Any]] = {
@@ -325,7 +326,7 @@ def test_other_words_for_options_are_suggested() -> None:
         (lambda: measure.sensitivity(TRUTH, SCORE, cutoff=0.5), "threshold"),  # type: ignore[call-overload]
         (lambda: infer.bootstrap(["ece"], TRUTH, SCORE, n_boot=10), "n_bootstrap"),  # type: ignore[call-overload]
         (lambda: infer.estimate("auc", TRUTH, SCORE, conf_level=0.9), "level"),  # type: ignore[call-overload]
-        (lambda: infer.summary(TRUTH, SCORE, conf_level=0.9), "interval"),  # type: ignore[call-overload]
+        (lambda: infer.summary(TRUTH, SCORE, conf_level=0.9), "level"),  # type: ignore[call-overload]
         (lambda: baserate.evaluate(TRUTH, SCORE, prior=0.1), "prevalence"),  # type: ignore[call-overload]
         (lambda: best(TRUTH, SCORE, metric="f1"), "measure"),
         (lambda: read.tallies({"y": T, "p": S}, y_true="y", score="p"), "truth"),  # type: ignore[call-arg]

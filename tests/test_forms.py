@@ -78,6 +78,7 @@ CALLS: dict[str, Call] = {
     "baserate.infer.confidence_band": Call("tally", {"seed": 1}, after=("roc",)),
     "baserate.infer.confidence_bands": Call("tallies", {"seed": 1}, after=("roc",)),
     "baserate.infer.cox_test": Call("tally"),
+    "baserate.infer.compare": Call("two models", {"prevalence": "10%"}),
     "baserate.infer.delong_pair": Call("two models"),
     "baserate.infer.derived_prevalence": Call("tally"),
     "baserate.infer.ecce_test": Call("tally"),
@@ -132,6 +133,7 @@ CALLS: dict[str, Call] = {
     "baserate.decide.check": Call("tallies", {"policy": POLICY, "require": "sensitivity >= 0.5"}),
     "baserate.decide.choose_policy": Call("tallies", {"rule": decide.youden}),
     "baserate.decide.closest": Call("curve"),
+    "baserate.compare": Call("two models", {"prevalence": "10%", "costs": {"fp": 1, "fn": 5}}),
     "baserate.decide.combination_table": Call("two models"),
     "baserate.decide.combine_scores": Call("two models"),
     "baserate.decide.cost": Call("curve", {"fp": 1, "fn": 5}),
@@ -173,6 +175,7 @@ CALLS: dict[str, Call] = {
     **{
         f"baserate.draw.{name}": Call("tallies")
         for name in (
+            "det",
             *("decision_curve", "gain", "lift", "likelihood_ratio", "pr", "prevalence", "reliability"),
             *("roc", "scores", "thresholds"),
         )
@@ -238,13 +241,15 @@ OTHERS: dict[str, str] = {
     "baserate.decide.rank_by_hull": "takes a hull, and decisions by name",
     "baserate.measure.undefined_reason": "takes what the measure takes",
     "baserate.read.join": "joins rows that were read",
+    "baserate.draw.confusion_matrix": "takes predicted labels in place of scores, too, and has tests of its own",
     **dict.fromkeys(("baserate.read.cost_matrix", "baserate.read.cross_table"), "reads a matrix from a file"),
-    **dict.fromkeys(("baserate.infer.compare", "baserate.infer.compare_unpaired"), "has tests of its own"),
+    "baserate.infer.compare_unpaired": "takes two samples, each a pair of labels and scores, and has tests of its own",
 }
 """Public functions that do not take labels and scores, and the reason."""
 
 ALIASES = {
     "baserate.shift.estimate_prevalence": "baserate.estimate_prevalence",
+    "baserate.decide.compare": "baserate.compare",
     **{f"baserate.report.{name}": f"baserate.{name}" for name in ("evaluate", "run")},
     **{f"baserate.read.{name}": f"baserate.{name}" for name in ("tally", "confusion", "class_scores", "label_sets")},
 }
@@ -302,7 +307,7 @@ def test_all_forms_give_equal_measures(name: str, tmp_path: Path) -> None:
         assert (form_name, simplify(function(*form.args, **options, **form.options))) == (form_name, expected)
 
 
-@pytest.mark.parametrize("name", measure.multiclass.MEASURES.keys() - {"exact_match"})
+@pytest.mark.parametrize("name", sorted(measure.multiclass.MEASURES.keys() - {"exact_match"}))
 def test_all_forms_give_equal_measures_of_several_classes(name: str, tmp_path: Path) -> None:
     function = measure.multiclass.MEASURES[name]
     options = {"costs": MATRIX_COSTS} if name == "expected_cost" else {}

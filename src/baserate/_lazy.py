@@ -104,7 +104,7 @@ def suggest_attribute(package: str, name: str) -> str:
     from baserate._errors import nearest, suggest
     from baserate._other_names import OTHER_NAMES, find_other_name, squash
 
-    if find_spec(f"{package}.{name}") is not None:
+    if name.isidentifier() and find_spec(f"{package}.{name}") is not None:
         return f"Import it first: import {package}.{name}."
     here = package.partition(".")[2]
     own = _list_names(package)

@@ -39,21 +39,24 @@ _ENTRIES = (
         "measure, list measures",
     ),
     _entry(
-        "confusion_matrix conf_mat confusionMatrix ConfusionMatrixDisplay multilabel_confusion_matrix "
+        "confusion_matrix conf_mat confusionMatrix multilabel_confusion_matrix "
         "confusion_matrix_at_thresholds contingency_table crosstab misclassCounts",
-        "confusion measure.summary",
-        "measure",
+        "confusion draw.confusion_matrix measure.summary",
+        "measure, draw confusion-matrix",
     ),
+    _entry("ConfusionMatrixDisplay", "draw.ConfusionMatrixDisplay draw.confusion_matrix", "draw confusion-matrix"),
+    _entry("RocCurveDisplay", "draw.RocCurveDisplay draw.roc", "draw roc"),
+    _entry("PrecisionRecallDisplay", "draw.PrecisionRecallDisplay draw.pr", "draw pr"),
+    _entry("DetCurveDisplay", "draw.DetCurveDisplay draw.det", "draw det"),
+    _entry("CalibrationDisplay", "draw.CalibrationDisplay draw.reliability", "draw reliability"),
     _entry("plot figure chart graph autoplot ggplot visualize", "draw", "draw, list figures"),
+    _entry("roc_curve plot.roc ggroc plot_roc roc", "draw.roc measure.curves curve", "draw roc, curve roc"),
     _entry(
-        "roc_curve RocCurveDisplay plot.roc ggroc plot_roc roc", "draw.roc measure.curves curve", "draw roc, curve roc"
-    ),
-    _entry(
-        "precision_recall_curve PrecisionRecallDisplay precision_recall pr_curve plot_precision_recall pr prc",
+        "precision_recall_curve precision_recall pr_curve plot_precision_recall pr prc",
         "draw.pr measure.curves",
         "draw pr, curve pr",
     ),
-    _entry("det_curve DetCurveDisplay det", "measure.curves", "curve det"),
+    _entry("det_curve det", "draw.det measure.curves", "draw det, curve det"),
     _entry("gain_curve cumulative_gain cap_curve cap", "draw.gain measure.curves", "draw gain, curve gain"),
     _entry("lift_curve lift_chart", "draw.lift measure.curves", "draw lift, curve lift"),
     _entry("lorenz_curve lorenz", "measure.curves", "curve lorenz"),
@@ -116,7 +119,7 @@ _ENTRIES = (
     _entry("ci.thresholds", "decide.bootstrap_threshold", "decide"),
     _entry(
         "roc.test delong delong_roc_test mcnemar mcnemar.test cov test significance compare_models",
-        "infer.compare infer.compare_unpaired",
+        "compare infer.compare infer.compare_unpaired",
         "compare",
     ),
     _entry(
@@ -127,7 +130,7 @@ _ENTRIES = (
     _entry("simulate simulation bigamma binormal", "population.simulation_study population.summary", "population"),
     # Calibration
     _entry(
-        "calibration calibration_curve CalibrationDisplay reliability_diagram reliability_curve cal_plot_breaks "
+        "calibration calibration_curve reliability_diagram reliability_curve cal_plot_breaks "
         "cal_plot_logistic val.prob val.prob.ci.2 valProbggplot calibration_plot calibration_belt calPlot",
         "infer.calibration_summary draw.reliability infer.calibration_curve",
         "reliability, draw reliability",
@@ -246,6 +249,7 @@ _OPTION_ENTRIES = {
     "fn": "cost_fn fn_cost false_negative_cost",
     "costs": "cost cost_matrix",
     "measures": "metric metrics measure",
+    "measure": "metric metrics measures",
     "cluster": "clusters subject patient",
     "rule": "method criterion",
     "with": "method calibrator",

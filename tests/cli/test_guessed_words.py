@@ -130,7 +130,7 @@ def test_options_of_other_tools_name_options_that_exist() -> None:
     flags = {flag for command in COMMANDS.values() for flag in flags_of(command)}
     for names in OTHER_OPTIONS.values():
         for name in names:
-            assert f"--{name.replace('_', '-')}" in flags | {"--alpha"}, name
+            assert f"--{name.replace('_', '-')}" in flags | {"--alpha", "--measure"}, name
 
 
 def test_a_word_of_another_tool_that_a_command_lacks_has_the_reason() -> None:
@@ -164,8 +164,6 @@ def test_options_at_the_wrong_place_are_sent_to_theirs(typed: tuple[str, ...], m
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [
-        (("measure", *ONE, "--measures", "roc_auc_score"), "'auc'"),
-        (("measure", *ONE, "--measures", "brier_score_loss"), "'brier'"),
         (("decide", *ONE, "--rule", "cutpointr"), "'youden'"),
         (("decide", *ONE, "--rule", "TunedThresholdClassifierCV"), "'youden'"),
         (("calibrate", *ONE, "--with", "CalibratedClassifierCV"), "'logistic' or 'isotonic'"),
@@ -181,6 +179,17 @@ def test_names_of_other_tools_suggest_ours(typed: tuple[str, ...], meant: str, t
     result = run(*typed, write_people(tmp_path))
     assert result.exit_code == 2
     assert f"Did you mean {meant}" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [("roc_auc_score", "auc"), ("brier_score_loss", "brier"), ("ppv", "precision"), ("aps", "average_precision")],
+)
+def test_measures_have_their_other_names(typed: str, name: str, tmp_path: Path) -> None:
+    people = write_people(tmp_path)
+    results = [run("measure", *ONE, "--measures", each, people, "--json", "-q").stdout for each in (typed, name)]
+    assert results[0] == results[1]
+    assert f'"measure": "{name}"' in results[0]
 
 
 def test_figures_have_their_other_names(tmp_path: Path) -> None:

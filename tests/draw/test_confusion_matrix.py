@@ -1,11 +1,11 @@
 """Confusion matrices: counts, shares and rates of cells."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 
-from baserate import Confusion, Costs, Counts, Curve, OptionError, confusion, decide, draw, infer, read
+from baserate import BaserateError, Confusion, Costs, Counts, Curve, OptionError, confusion, decide, draw, infer, read
 from tests.draw.drawings import make_tallies
 
 COUNTS = Counts(tp=80, fp=30, fn=20, tn=270)
@@ -95,3 +95,11 @@ def test_wrong_options_are_refused() -> None:
         draw.confusion_matrix([1, 0, 1], [3, 2, 1.5])
     with pytest.raises(OptionError, match="several models"):
         draw.confusion_matrix(make_tallies(models=2))
+    with pytest.raises(OptionError, match=r"prevalence is 5\.0; .* For 5 percent give 0.05 or '5%'"):
+        draw.confusion_matrix([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], prevalence=5.0)
+
+
+@pytest.mark.parametrize("score", [[object()] * 4, [{}] * 4, [None, 0.5, 0.2, 0.1]])
+def test_bad_scores_are_refused(score: list[Any]) -> None:
+    with pytest.raises(BaserateError):
+        draw.confusion_matrix([1, 0, 1, 0], score)

@@ -12,7 +12,7 @@ from baserate._arrays import Floats, ratio
 from baserate._confusion import Confusion, Confusions
 from baserate._counts import Counts
 from baserate._cut import Cut
-from baserate._domains import unused_option
+from baserate._domains import check_prevalence, unused_option
 from baserate._errors import OptionError
 from baserate._policy import REFUSE, Policy
 from baserate._results import Results
@@ -99,8 +99,11 @@ def confusion_matrix(  # noqa: PLR0913  (each is something that is drawn, or not
             f"normalize is {normalize!r}; expected 'true', 'pred', 'all' or None.", option="normalize", value=normalize
         )
     matrix, head, flags = _count_classes(data, threshold, policy, model)
+    if prevalence is not None and flags:
+        check_prevalence("prevalence", prevalence)
+        prevalence = [prevalence, 1 - prevalence]
     if prevalence is not None:
-        matrix = reweigh(matrix, prevalence=[prevalence, 1 - prevalence] if flags else prevalence)
+        matrix = reweigh(matrix, prevalence=prevalence)
     names = _FLAGS if flags else tuple(map(str, matrix.labels))
     parts = {
         "cells": Results(_tabulate_cells(matrix, names, normalize), {**head, "normalize": normalize}),

@@ -395,7 +395,9 @@ def _repeats_labels(predictions: Predictions) -> bool:
     score = predictions.columns["score"]
     if isinstance(score, Mapping) or len(_shape(score)) != 1:
         return False
-    return set(np.unique(np.asarray(score)).tolist()) <= set(as_column("truth", predictions.truth).tolist())
+    column = as_column("score", score)
+    is_number = column.dtype.kind in "biuf"  # what else there may be is refused by the readers
+    return is_number and set(np.unique(column).tolist()) <= set(as_column("truth", predictions.truth).tolist())
 
 
 def build_data(predictions: Predictions) -> Tallies | Rows | MulticlassRows:
