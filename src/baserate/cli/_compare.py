@@ -26,7 +26,7 @@ from baserate.cli._options import (
     two_class_measures,
 )
 from baserate.cli._values import Number, join_lists
-from baserate.text import Page, comparison_page
+from baserate.text import Page
 
 if TYPE_CHECKING:
     from baserate._results import Results
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 def compare_page(results: "Results", reading: Reading, digits: int) -> Page:
     """Return the page of comparisons, headed by the files and the rows."""
+    from baserate.text import comparison_page  # only now: it loads decisions and NumPy, which help must not
+
     return comparison_page(results, headline(reading, results.data), digits)
 
 
