@@ -381,7 +381,7 @@ def _decide_script(script: _Script) -> Iterator[str]:
     yield f"tallies = {script.read('tallies')}"
     if plan.prevalence is not None:
         yield f"tallies = baserate.shift.reweigh(tallies, prevalence={python_literal(plan.prevalence)})"
-    more = [] if folds is None else [f"validation=baserate.decide.Validation(folds={folds})"]
+    more = [] if folds is None else [f"folds={folds}"]
     arguments = ["tallies", rule_expression, *script.keywords("costs"), *more, *script.interval()]
     yield f"baserate.decide.summary({', '.join(arguments)})"
 
