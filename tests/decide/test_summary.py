@@ -242,7 +242,7 @@ def test_folds_add_cross_validated_columns(people: Tallies) -> None:
         (decide.youden, {"n_bootstrap": -1}, "n_bootstrap is -1; expected 0 for none, or a whole number from 1"),
     ],
 )
-def test_invalid_validation_raises(people: Tallies, rule: Rule, check: dict[str, int], message: str) -> None:
+def test_invalid_validation_raises(people: Tallies, rule: Rule, check: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         decide.summary(people, rule, **check)
 

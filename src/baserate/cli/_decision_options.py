@@ -225,7 +225,7 @@ class DecisionOptions(OutcomeCosts):
         return Settings(self.outcome_costs, self.net_benefit_at, self.beta)
 
     @property
-    def resampling(self) -> dict[str, int]:
+    def resampling(self) -> dict[str, Any]:
         """Numbers of bootstrap samples and of folds, if they are stated."""
         return given_values(self, ("n_bootstrap", "folds"))
 

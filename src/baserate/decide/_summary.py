@@ -12,7 +12,7 @@ from baserate._arrays import Floats
 from baserate._costs import CostMatrix, Costs
 from baserate._curve import Curve
 from baserate._cut import FLAG
-from baserate._domains import FOLDS, check_domain
+from baserate._domains import FOLDS, ShareLike, check_domain, parse_share
 from baserate._errors import BaserateError, OptionError, advice, keyword
 from baserate._policy import Policy
 from baserate._results import Estimate, Results
@@ -74,7 +74,7 @@ def summary(  # noqa: PLR0913  (all but the first two are seldom given)
     tallies: Tallies,
     rule: Callable[..., Policy] | str | None = None,
     *,
-    prevalence: float | None = None,
+    prevalence: ShareLike | None = None,
     costs: Costs | None = None,
     measures: Iterable[str | Measure] | None = None,
     n_bootstrap: int = N_BOOTSTRAP,
@@ -126,8 +126,9 @@ def summary(  # noqa: PLR0913  (all but the first two are seldom given)
     check_tallies(tallies)
     choose = bind_rule(rule, costs, options)
     _check_resampling(n_bootstrap, folds)
-    if prevalence is not None:
-        tallies = reweigh(tallies, prevalence=prevalence)
+    share = parse_share(prevalence)
+    if share is not None:
+        tallies = reweigh(tallies, prevalence=share)
     selected = select_measures(measures, costs)
     _check_method(interval, selected, tallies)
     curves = {model: Curve(tallies.pooled(model)) for model in tallies.models}
