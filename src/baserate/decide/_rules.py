@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import Any, Literal
 
 from baserate._errors import nearest, unknown_name
-from baserate._formatting import count_of, join_words
+from baserate._formatting import count_of, format_share, join_words
 from baserate._policy import Policy
 from baserate.decide import _cost_rules, _threshold_rules
 
@@ -91,11 +91,6 @@ def describe_costs(settings: Settings) -> str:
     return ", ".join(f"{name.upper()}\N{NO-BREAK SPACE}{costs[name]:g}" for name in outcomes)
 
 
-def describe_share(share: float) -> str:
-    """Format a share as a percentage, for a sentence."""
-    return f"{100 * share:.6g}\N{NO-BREAK SPACE}%"
-
-
 def _describe_objective(extreme: str, measure: str, settings: Settings) -> str:
     if measure == "expected_cost":
         return f"{extreme} cost with {describe_costs(settings)}"
@@ -116,15 +111,15 @@ def _describe_require(settings: Settings) -> str:
 
 def _describe_capacity(settings: Settings) -> str:
     if "share" in settings:
-        return f"at most {describe_share(settings['share'])} of all rows"
+        return f"at most {format_share(settings['share'])} of all rows"
     return f"at most {count_of(settings['at_most'], 'row', shown=format(settings['at_most'], 'g'))}"
 
 
 def _describe_bands(settings: Settings) -> str:
     if "shares" in settings:
-        return f"bands that hold at most {join_words(map(describe_share, settings['shares']))}, from above"
+        return f"bands that hold at most {join_words(map(format_share, settings['shares']))}, from above"
     if "risks" in settings:
-        return f"bands that begin at a risk of {join_words(map(describe_share, settings['risks']))}"
+        return f"bands that begin at a risk of {join_words(map(format_share, settings['risks']))}"
     return "bands as given"
 
 
@@ -132,7 +127,7 @@ def _describe_abstain(settings: Settings) -> str:
     costs = describe_costs(settings)
     if "refer" in settings:
         return f"least cost with {costs}, and {settings['refer']:g} for a referred case"
-    return f"least cost of a decided case with {costs}, at least {describe_share(settings['coverage'])} decided"
+    return f"least cost of a decided case with {costs}, at least {format_share(settings['coverage'])} decided"
 
 
 _COSTS = tuple(RuleOption(name, "cost", "costs") for name in ("fp", "fn", "tp", "tn"))

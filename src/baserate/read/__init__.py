@@ -83,6 +83,8 @@ if TYPE_CHECKING:  # for other packages of baserate
     from baserate.read._labels import resolve_label as resolve_label, sort_labels as sort_labels
     from baserate.read._predictions import (
         CHOICES as CHOICES,
+        AdjustedIntervalOptions as AdjustedIntervalOptions,
+        AdjustedPredictionOptions as AdjustedPredictionOptions,
         IntervalPredictionOptions as IntervalPredictionOptions,
         Missing as Missing,
         OwnData as OwnData,

@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from inspect import unwrap
 from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, Protocol, TypeVar, overload
 
@@ -85,10 +85,16 @@ class _DecoratorAfterMeasure(Protocol):
 
 
 @overload
-def accepts_predictions(noun: str, *, costs: bool = True, others: tuple[type, ...] = ()) -> _Decorator: ...
+def accepts_predictions(
+    noun: str, *, costs: bool = True, others: tuple[type, ...] = (), adjusts: bool = False
+) -> _Decorator: ...
 @overload
-def accepts_predictions(noun: str, *, at: Literal[1], others: tuple[type, ...] = ()) -> _DecoratorAfterMeasure: ...
-def accepts_predictions(noun: str, *, at: int = 0, costs: bool = True, others: tuple[type, ...] = ()) -> Any:
+def accepts_predictions(
+    noun: str, *, at: Literal[1], others: tuple[type, ...] = (), adjusts: bool = False
+) -> _DecoratorAfterMeasure: ...
+def accepts_predictions(
+    noun: str, *, at: int = 0, costs: bool = True, others: tuple[type, ...] = (), adjusts: bool = False
+) -> Any:
     """Let a function take predictions in any form where it takes a noun of `NOUNS`.
 
     The function declares `**predictions: Unpack[PredictionOptions]` for type checkers and help; it never receives any.
@@ -105,6 +111,8 @@ def accepts_predictions(noun: str, *, at: int = 0, costs: bool = True, others: t
         Whether a parameter `costs` means the costs of the four outcomes.
     others
         Types of other packages that the function takes, too.
+    adjusts
+        Whether the decorator adds `prevalence=`, at which the classes are reweighted before the function sees them.
     """
     kind = NOUNS[noun]
 
@@ -115,6 +123,7 @@ def accepts_predictions(noun: str, *, at: int = 0, costs: bool = True, others: t
         has_costs = costs and "costs" in own
         of_interval = _OF_INTERVAL - own if "interval" in own else frozenset()
         known = own | {*kind.roles, *CHOICES} | ({"fp", "fn"} if has_costs else set()) | of_interval
+        known |= {"prevalence"} if adjusts else set()
         default_interval = unwrap(function).__kwdefaults__["interval"] if of_interval else None
         place = parameters.names.index("costs") if has_costs else -1
 
@@ -124,6 +133,7 @@ def accepts_predictions(noun: str, *, at: int = 0, costs: bool = True, others: t
                 args = (*args, options.pop(data_name))
             if len(args) > at and isinstance(args[at], others):
                 return function(*args, **options)
+            prevalence = options.pop("prevalence", None) if adjusts else None
             options = _pack_interval(options, of_interval, default_interval)
             is_own = len(args) > at and isinstance(args[at], kind.types) and options.keys() <= own
             if not is_own:
@@ -137,9 +147,14 @@ def accepts_predictions(noun: str, *, at: int = 0, costs: bool = True, others: t
                 args = (*args[:place], stated, *args[place + 1 :])
             if not _WORDED.isdisjoint(options):
                 options = read_worded_options(options, has_costs=has_costs)
+            if prevalence is not None:
+                evaluate_at = load_object("baserate.shift:evaluate_at_prevalence")
+                evaluate = partial(function, *args[:at])
+                return evaluate_at(evaluate, args[at], *args[at + 1 :], prevalence=prevalence, **options)
             return function(*args, **options)
 
-        call.__doc__ = _describe_forms(function.__doc__ or "", name, data_name, at, interval=bool(of_interval))
+        forms = _Forms(name, data_name, at, has_interval=bool(of_interval), adjusts=adjusts)
+        call.__doc__ = _describe_forms(function.__doc__ or "", forms)
         return call
 
     return decorate
@@ -403,17 +418,32 @@ def own_options(function: Callable[..., Any]) -> frozenset[str]:
     return frozenset(_parameters(function).names[1:])
 
 
-def _describe_forms(written: str, name: str, data: str, at: int, *, interval: bool = False) -> str:
+class _Forms(NamedTuple):
+    """How a function may be called, for its docstring."""
+
+    name: str
+    data_name: str
+    at: int
+    has_interval: bool
+    adjusts: bool
+
+
+def _describe_forms(written: str, forms: _Forms) -> str:
     """Add to a docstring in which forms predictions may be given."""
-    before = "measure, " if at else ""
+    name, before = forms.name, "measure, " if forms.at else ""
     found = re.search(r"\n\n( *)Parameters\n", written)
     if found is None:
         return written
     margin = found[1]
     text = (
-        f"Instead of `{data}`, labels and scores do, ``{name}({before}truth, score)``; or a table and names of its\n"
-        f"{margin}columns, ``{name}({before}table, truth=…, score=…)``."
+        f"Instead of `{forms.data_name}`, labels and scores do, ``{name}({before}truth, score)``; or a table and names "
+        f"of its\n{margin}columns, ``{name}({before}table, truth=…, score=…)``."
     )
-    if interval:
+    if forms.has_interval:
         text += f"\n{margin}Options of intervals may be stated alone: ``level=``, ``method=``, ``seed=``."
+    if forms.adjusts:
+        text += (
+            f'\n{margin}``prevalence="5%"`` states the deployment prevalence: the classes are reweighted to it,'
+            f"\n{margin}and scores are not adjusted. By default the prevalence is that of the sample."
+        )
     return f"{written[: found.start()]}\n\n{margin}{text}{written[found.start() :]}"

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
         describe_fold_thresholds as describe_fold_thresholds,
         describe_policy as describe_policy,
         describe_positive as describe_positive,
+        describe_prevalence as describe_prevalence,
         describe_rows as describe_rows,
         describe_rule as describe_rule,
         describe_score_ranges as describe_score_ranges,

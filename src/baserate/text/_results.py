@@ -21,7 +21,7 @@ from baserate._formatting import (
 from baserate._results import Results, as_plain
 from baserate.text._grid import Column, Grid, label_column, number_column
 from baserate.text._pivot import Footnotes, interval_footnotes
-from baserate.text._sentences import describe_positive, describe_rows
+from baserate.text._sentences import describe_positive, describe_prevalence, describe_rows
 from baserate.text._tables import EVERYBODY, Page, shorten_label
 
 MAX_ROWS = 40
@@ -149,7 +149,7 @@ def _describe_data(data: Mapping[str, Any]) -> Iterator[str]:
     if data["positive"] is not None and isinstance(truth, str):
         yield describe_positive(truth, data)
     if isinstance(data.get("prevalence"), float):
-        yield f"prevalence {format_number(100 * data['prevalence'], _DIGITS)}\N{NO-BREAK SPACE}%"
+        yield describe_prevalence(data)
 
 
 def _has_labels(column: Sequence[Any]) -> bool:
