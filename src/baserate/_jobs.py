@@ -18,11 +18,20 @@ from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._costs import Costs, CostsLike
 from baserate._curve import Curve
 from baserate._domains import ShareLike, unused_option
-from baserate._errors import OptionError, keyword
+from baserate._errors import OptionError, UnknownNameError, keyword
 from baserate._policy import REFUSE, Policy
 from baserate._rows import MulticlassRows, Rows
 from baserate._tally import Tallies, Tally
-from baserate.read import FittedClassifier, OwnData, PredictionOptions, Scores, TableSource, accepts_predictions
+from baserate.measure import MEASURES, resolve_name
+from baserate.read import (
+    FittedClassifier,
+    OwnData,
+    PredictionOptions,
+    Scores,
+    TableSource,
+    accepts_predictions,
+    check_options,
+)
 
 
 class CalibrateOptions(PredictionOptions, total=False):
@@ -202,7 +211,8 @@ def choose_threshold(
     rule
         Name of a rule, such as "youden", "closest", "best" (with ``measure="f1"``), "require" (with
         ``require="sensitivity >= 0.9"``) or "capacity" (with ``share=0.1``); `baserate list rules` lists all. By
-        default the rule of least expected cost, which needs the costs of both errors.
+        default the rule that its options imply, such as ``require=``; otherwise the one of least expected cost, which
+        needs the costs of both errors.
     prevalence
         Deployment prevalence, such as 0.02 or "2%"; by default that of the sample.
     costs
@@ -242,14 +252,12 @@ def choose_threshold(
     >>> baserate.choose_threshold(y, p, "require", require="sensitivity >= 0.9").threshold
     0.4
     """
-    if rule is None and costs is None:
-        raise OptionError(
-            "choose_threshold needs the costs of both errors, or the name of a rule.",
-            remedy=f"Give fp=1, fn=20 with your costs; or {keyword('rule', 'youden')}.",
-            option="costs",
-        )
-    choose = decide.find_rule("cost" if rule is None else rule) if rule is None or isinstance(rule, str) else rule
     stated = {name: each for name, each in options.items() if each is not None}
+    if rule is None:
+        if stated.keys() == {"maximize"}:  # without requirements, as `best` calls it
+            stated = {"measure": stated["maximize"]}
+        rule = "cost" if costs is not None and not stated else _implied_rule(stated)
+    choose = _find_rule(rule) if isinstance(rule, str) else rule
     if costs is not None:
         parameters = signature(choose).parameters
         if not {"costs", "options"} & parameters.keys():
@@ -258,6 +266,35 @@ def choose_threshold(
     if prevalence is not None:
         tallies = shift.reweigh(tallies, prevalence=prevalence)
     return decide.choose_policy(tallies, partial(choose, **stated), model=model, calibrator=calibrator)
+
+
+_IMPLIED_RULES = {"require": "require", "measure": "best", "share": "capacity", "threshold": "fixed"}
+"""Option -> the rule that it implies."""
+
+
+def _implied_rule(options: Mapping[str, Any]) -> str:
+    """Return the rule that its options imply."""
+    check_options("choose_threshold", options, {*RuleOptions.__annotations__, *ThresholdOptions.__annotations__})
+    implied = next((_IMPLIED_RULES[each] for each in _IMPLIED_RULES if each in options), None)
+    if implied is None:
+        raise OptionError(
+            "choose_threshold needs the costs of both errors, or the name of a rule.",
+            remedy=f"Give fp=1, fn=20 with your costs; or {keyword('rule', 'youden')}.",
+            option="costs",
+        )
+    return implied
+
+
+def _find_rule(name: str) -> Callable[..., Policy]:
+    """Find a rule; a measure or a requirement in its place names the rule that has it."""
+    try:
+        return decide.find_rule(name)
+    except UnknownNameError as error:
+        if any(sign in name for sign in "<>"):
+            raise OptionError(f"{name!r} is a requirement.", remedy=f"Give {keyword('require', name)}.") from error
+        if resolve_name(name, MEASURES):
+            raise OptionError(f"{name!r} is a measure.", remedy=f"Give {keyword('measure', name)}.") from error
+        raise
 
 
 Parities = str | Sequence[str]

@@ -29,6 +29,7 @@ from baserate.read import (
     check_options,
     coerce,
     own_options,
+    too_many_arguments,
 )
 
 P = ParamSpec("P")
@@ -152,7 +153,7 @@ def accept_predictions(
         The option on which the value depends, if any, and whether it must be stated.
     """
     name, own, counts = function.__name__, own_options(function), of is Counts
-    types = (Tally, Stack) if of is Tally else (of,)
+    types, most = (Tally, Stack) if of is Tally else (of,), function.__code__.co_argcount - 1
     costs = ("fp", "fn") if counts and option == "costs" else ()
     more_options = (*costs, *(("threshold",) if counts else ()), *(("prevalence",) if of in _OF_TWO_CLASSES else ()))
     known = own | {*NOUNS[NOUN_OF[of]].roles, *CHOICES, *more_options}
@@ -177,6 +178,8 @@ def accept_predictions(
             data, rest = coerce(name, noun, args, options, own, **more)
         except NotBinaryError as error:
             raise _advise_classes(error, name) from None
+        if len(rest) > most:
+            raise too_many_arguments(name, len(rest) - most, sorted(own | {*more_options}))
         if prevalence is not None:
             data = load_object("baserate.shift:reweigh")(data, prevalence=prevalence)
         return function(data, *rest, **options)

@@ -173,7 +173,7 @@ def summary(
     >>> [(row["measure"], row["threshold"], row["value"]) for row in results.rows()][-2:]
     [('precision', 0.5, 0.5), ('auc', None, 0.75)]
     """
-    measures = measures if isinstance(measures, str) else list(measures)
+    measures = measures if isinstance(measures, str) or callable(measures) else list(measures)
     tasks, notes = plan_summary(tallies, measures, threshold, estimator or compute_estimate)
     # The header is a task beside the measures, since the digest of large tallies takes time.
     head: Task = partial(results_data, tallies, notes)
@@ -329,12 +329,11 @@ class _Selection(NamedTuple):
 
     @staticmethod
     def of(measures: Iterable[str | Measure] | str) -> _Selection:
-        if isinstance(measures, str):
+        if measures in ("usual", "all"):
             names = {"usual": [name for names in DEFAULT_MEASURES.values() for name in names], "all": list(MEASURES)}
-            if measures not in names:
-                raise wrong_option("measures", measures, "'usual', 'all', or a list of names")
-            return _Selection([find_measure(name) for name in names[measures]], strictly=False)
-        return _Selection([as_measure(each) for each in measures], strictly=True)
+            return _Selection([find_measure(name) for name in names[str(measures)]], strictly=False)
+        listed = [measures] if isinstance(measures, str) or callable(measures) else measures
+        return _Selection([as_measure(each) for each in listed], strictly=True)
 
 
 def select_measures(measures: Iterable[str | Measure] | str) -> list[Measure]:

@@ -60,6 +60,7 @@ if TYPE_CHECKING:  # for other packages of baserate
         as_target as as_target,
         own_options as own_options,
         read_worded_options as read_worded_options,
+        too_many_arguments as too_many_arguments,
     )
     from baserate.read._duckdb import (
         Watch as Watch,

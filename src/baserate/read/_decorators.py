@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, wraps
 from inspect import unwrap
@@ -20,10 +20,10 @@ import numpy.typing as npt
 
 from baserate._costs import as_costs
 from baserate._domains import LEVEL, check_domain, parse_shares, wrong_option
-from baserate._errors import OptionError
+from baserate._errors import OptionError, ShapeError, keyword
 from baserate._lazy import load_object
 from baserate._rows import MulticlassTarget, Target
-from baserate.read._coercion import NOUNS, check_options, coerce
+from baserate.read._coercion import NOUNS, check_options, coerce, holds_values
 from baserate.read._estimators import FittedClassifier
 from baserate.read._predictions import CHOICES, OPTIONS, OWN, OwnData, Scores, TableSource, is_table
 
@@ -140,8 +140,7 @@ def accepts_predictions(
                 check_options(name, filter(_FOREIGN.__contains__, options) if parameters.open_ended else options, known)
                 data, rest = coerce(name, noun, args[at:], options, own)
                 args = (*args[:at], data, *rest)
-            if len(args) > parameters.most:
-                raise _too_many(name, parameters, len(args))
+            _check_arguments(name, parameters, args, options)
             if has_costs and len(args) > place and (isinstance(args[place], Mapping) or {"fp", "fn"} & options.keys()):
                 stated = as_costs(args[place], options.pop("fp", None), options.pop("fn", None))
                 args = (*args[:place], stated, *args[place + 1 :])
@@ -259,7 +258,13 @@ def _coerce_target(name: str, noun: str, args: tuple[Any, ...], columns: dict[st
     if rest and rest[0] is None:
         rest = rest[1:]
     elif rest or {"truth", "predicted"} <= columns.keys():
-        validation, rest = coerce(name, noun, rest, dict(columns), frozenset())
+        try:
+            validation, rest = coerce(name, noun, rest, dict(columns), frozenset())
+        except (OptionError, ShapeError) as error:
+            if not any(each in error.what for each in ("different lengths", "needs labels")):
+                raise
+            remedy = f"Scores without labels come first: {name}(scores, truth, score)."
+            raise type(error)(f"{error.what.removesuffix('.')}.", remedy=remedy) from error
     return as_target(args[0], columns.get("score"), labels=columns.get("labels")), validation, *rest
 
 
@@ -334,12 +339,14 @@ def _coerce_sample(name: str, noun: str, sample: Any, columns: Mapping[str, Any]
 
 def accepts_words(function: Callable[P, R]) -> Callable[P, R]:
     """Let a function of numbers take prevalences as text, such as "5%", and costs as a mapping."""
-    names = _parameters(function).names
+    parameters = _parameters(function)
+    names = parameters.names
 
     plain: Any = function
 
     @wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> R:
+        _check_arguments(function.__name__, parameters, args, options)
         first = [_read_words(*each) for each in zip(names, args, strict=False)]
         named = {name: _read_words(name, each) for name, each in options.items()}
         value: R = plain(*first, *args[len(names) :], **named)
@@ -389,6 +396,8 @@ class _Parameters(NamedTuple):
     open_ended: bool
     most: int
     """Number of positional arguments."""
+    least: int
+    """Number of those without a default."""
 
 
 def _parameters(function: Callable[..., Any]) -> _Parameters:
@@ -400,17 +409,39 @@ def _parameters(function: Callable[..., Any]) -> _Parameters:
     has_keywords = bool(code.co_flags & 0x08)
     rest = code.co_varnames[named + bool(code.co_flags & 0x04)] if has_keywords else "predictions"
     most = sys.maxsize if code.co_flags & 0x04 else code.co_argcount
-    return _Parameters(code.co_varnames[:named], rest != "predictions", most)
+    least = code.co_argcount - len(function.__defaults__ or ())  # type: ignore[attr-defined]
+    return _Parameters(code.co_varnames[:named], rest != "predictions", most, least)
 
 
-def _too_many(name: str, parameters: _Parameters, given: int) -> OptionError:
+def too_many_arguments(name: str, many: int, options: Iterable[str]) -> OptionError:
     """Make the error for more positional arguments than a function takes."""
-    many = given - parameters.most
-    named = [f"{each}=…" for each in parameters.names[parameters.most :]]
+    named = [f"{each}=…" for each in options]
     return OptionError(
         f"{name} was given {many} argument{'s' * (many > 1)} too many without a name.",
         remedy=f"Name options: {', '.join(named)}." if named else "Leave them out.",
     )
+
+
+_EXAMPLES = {"parity": "equalized-odds", "rule": "youden", "require": "sensitivity >= 0.9"}
+"""Values of arguments that have no default, for messages."""
+
+
+def _check_arguments(name: str, parameters: _Parameters, args: Sequence[Any], options: Mapping[str, Any]) -> None:
+    """Refuse a call with too many positional arguments, or without one that has no default."""
+    if len(args) > parameters.most:
+        extra = args[parameters.most]
+        are_names = isinstance(extra, (list, tuple)) and all(isinstance(each, str) for each in extra)
+        if holds_values(extra) and not are_names:
+            raise OptionError(
+                f"{name} was given more arrays than labels and scores.",
+                remedy='Name scores of several models, {"a": p, "b": q}; and other columns: group=…, weight=….',
+            )
+        raise too_many_arguments(name, len(args) - parameters.most, parameters.names[parameters.most :])
+    given = {*options, *(("costs",) if {"fp", "fn"} & options.keys() else ())}
+    missing = next((each for each in parameters.names[len(args) : parameters.least] if each not in given), None)
+    if missing is not None:
+        example = keyword(missing, _EXAMPLES[missing]) if missing in _EXAMPLES else f"{keyword(missing)}…"
+        raise OptionError(f"{name} needs {missing}.", remedy=f"Give {example}.", option=missing)
 
 
 def own_options(function: Callable[..., Any]) -> frozenset[str]:
