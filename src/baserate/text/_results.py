@@ -26,10 +26,14 @@ from baserate.text._tables import EVERYBODY, Page, shorten_label
 
 MAX_ROWS = 40
 """Rows that a page of results shows unless another number is asked for."""
-_DETAILS = {"how", "why", "test", "p_is_bound", "digest"}
+_DETAILS = {"how", "why", "test", "statistic", "p_is_bound", "digest"}
 """Columns that are shown as footnotes or marks, or only in rows and files."""
-_SETTINGS = ("threshold", "prevalence")
+_SETTINGS = ("threshold", "other_threshold", "prevalence")
 """Numbers that are settings of a row, not results."""
+_DEFAULTS = {"alternative": "two-sided", "margin": 0}
+"""Settings that say nothing where all rows have them."""
+_DECIMALS = {"difference": 3}
+"""Decimals of numbers with intervals that are not 2: of differences, which may be small."""
 _DIGITS = 4
 _LONGEST = 8
 """Characters of a number that is shown in full."""
@@ -58,7 +62,11 @@ class _ResultsPage:
     def __init__(self, results: Results, max_rows: int | None) -> None:
         self.results, self.reasons = results, Footnotes()
         columns = {name: [as_plain(each) for each in column] for name, column in results.flat().items()}
-        self.columns = {name: column for name, column in columns.items() if _has_values(column)}
+        self.columns = {
+            name: column
+            for name, column in columns.items()
+            if _has_values(column) and not (name in _DEFAULTS and {*column} == {_DEFAULTS[name]})
+        }
         self.many = len(results) if max_rows is None else min(max_rows, len(results))
         self.bounds = dict(_find_bounds(list(columns), self.columns))
         levels = {each for each in columns.get("level", ()) if each is not None}
@@ -68,11 +76,13 @@ class _ResultsPage:
         self.shared = [name for name in self.columns if len(results) > 1 and self._is_shared(name)]
         if self.shared and set(self.labels) <= {*self.shared} and self.labels:
             self.shared.remove(self.labels[0])  # a row needs a label
+        self.titles = self._name_models()
 
     def headline(self) -> str:
         """Return the data, and the labels that all rows share."""
         first = {name: next(each for each in self.columns[name] if each is not None) for name in self.shared}
-        shared = (f"{name} {_format_label(name, each)}" for name, each in first.items())
+        first = {name: each for name, each in first.items() if not (self.titles and name in ("model", "other"))}
+        shared = (f"{self.titles.get(name, name)} {_format_label(name, each)}" for name, each in first.items())
         rows = count_of(len(self.results), "row of results", "rows of results")
         return " · ".join([*_describe_data(self.results.data), *shared, rows])
 
@@ -95,6 +105,14 @@ class _ResultsPage:
             yield from interval_footnotes(self.results.rows()[: self.many], data)
         yield from (f"note: {shorten_label(note, 500)}" for note in data.get("notes", ()))
 
+    def _name_models(self) -> dict[str, str]:
+        """Return titles of columns of two models that all rows compare."""
+        if not {"model", "other"} <= {*self.shared} or "other_value" not in self.columns:
+            return {}
+        model, other = (_format_label(name, self.columns[name][0]) for name in ("model", "other"))
+        thresholds = {"threshold": f"threshold of {model}", "other_threshold": f"threshold of {other}"}
+        return {"value": model, "other_value": other, **thresholds}
+
     def _is_shared(self, name: str) -> bool:
         """Return whether a column is a label or a setting with one value in all rows."""
         column = self.columns[name]
@@ -108,7 +126,8 @@ class _ResultsPage:
     def _number_column(self, name: str) -> Column:
         """Return a column of numbers, with their bounds if they have some."""
         ends = self.bounds.get(name)
-        heading = name if ends is None or self.level is None else f"{name} ({format_level(self.level)}% CI)"
+        title = self.titles.get(name, name)
+        heading = title if ends is None or self.level is None else f"{title} ({format_level(self.level)}% CI)"
         return number_column(heading, (self._number_cell(name, at, ends) for at in range(self.many)))
 
     def _number_cell(self, name: str, at: int, ends: tuple[str, str] | None) -> str:
@@ -119,7 +138,11 @@ class _ResultsPage:
         if name in {"p", "p_adjusted"}:
             return format_p(value, is_bound=self._cell("p_is_bound", at))
         low, high = (None, None) if ends is None else (self._cell(end, at) for end in ends)
-        return format_plain(value) if low is None or high is None else format_interval(value, low, high)
+        return (
+            format_plain(value)
+            if low is None or high is None
+            else format_interval(value, low, high, _DECIMALS.get(name, 2))
+        )
 
     def _why(self, at: int) -> str | None:
         reason: str | None = self._cell("why", at)
