@@ -111,7 +111,7 @@ def test_scores_from_zero_to_one_are_probabilities() -> None:
 
 
 def test_one_measure_needs_no_list() -> None:
-    one = measure.summary(tallies(score="p"), measures="auc")  # type: ignore[call-overload]
+    one = measure.summary(tallies(score="p"), measures="auc")
     assert one.rows() == measure.summary(tallies(score="p"), measures=["auc"]).rows()
 
 

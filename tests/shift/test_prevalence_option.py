@@ -28,7 +28,8 @@ def test_measures_at_a_prevalence_are_those_of_the_formulas() -> None:
     assert measure.sensitivity(TRUTH, SCORE, **at) == pytest.approx(SENSITIVITY)
     cost = 0.05 * (1 - SENSITIVITY) * 20 + 0.95 * (1 - SPECIFICITY)
     assert measure.expected_cost(TRUTH, SCORE, fp=1, fn=20, **at) == pytest.approx(cost)
-    assert measure.precision(Counts(tp=90, fp=10, fn=10, tn=90), prevalence=0.01) == pytest.approx(0.0009 / 0.0108)
+    counts: Any = Counts(tp=90, fp=10, fn=10, tn=90)
+    assert measure.precision(counts, prevalence=0.01) == pytest.approx(0.0009 / 0.0108)
 
 
 def test_measures_of_scores_at_a_prevalence_are_those_of_weighted_rows() -> None:

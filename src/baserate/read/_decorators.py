@@ -409,7 +409,7 @@ def _parameters(function: Callable[..., Any]) -> _Parameters:
     has_keywords = bool(code.co_flags & 0x08)
     rest = code.co_varnames[named + bool(code.co_flags & 0x04)] if has_keywords else "predictions"
     most = sys.maxsize if code.co_flags & 0x04 else code.co_argcount
-    least = code.co_argcount - len(function.__defaults__ or ())  # type: ignore[attr-defined]
+    least = code.co_argcount - len(function.__defaults__ or ())
     return _Parameters(code.co_varnames[:named], rest != "predictions", most, least)
 
 
