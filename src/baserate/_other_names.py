@@ -6,6 +6,8 @@ The module is loaded only when a name in Python or a command is unknown, to sugg
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from baserate._lazy import load_object
+
 
 class OtherName(NamedTuple):
     """What baserate calls a word of another tool."""
@@ -274,6 +276,62 @@ OTHER_OPTIONS: dict[str, tuple[str, ...]] = {}
 for _name, _words in _OPTION_ENTRIES.items():
     for _word in _words.split():
         OTHER_OPTIONS[_word] = (*OTHER_OPTIONS.get(_word, ()), _name)
+
+
+_APPLY = "baserate.apply.actions(policy, scores), or baserate.apply.frame(policy, table)"
+_MEMBER_ENTRIES: dict[str, dict[str, str]] = {
+    "Policy": {
+        "predict decide apply transform decisions": _APPLY,
+        "thresholds cutoff cutoffs cutpoint": "policy.threshold, or print(policy) for those of groups",
+        "evaluate score summary": "baserate.decide.evaluate_policy(truth, score, policy)",
+        "to_sql sql": "baserate.apply.as_sql(policy, score='risk')",
+        "to_python": "baserate.apply.as_python(policy, score='risk')",
+    },
+    "Calibrator": {
+        "predict predict_proba transform apply": "the calibrator as a function, calibrator(scores)",
+        "coef_ coef intercept intercept_ slope": "calibrator.parameters",
+        "to_sql sql": "baserate.apply.as_sql(calibrator, score='risk')",
+    },
+    "Report": {
+        "show display plot": "report in a notebook, print(report), or report.save('report.html')",
+        "to_html": "report.html(), or report.save('report.html')",
+        "to_markdown": "report.markdown()",
+        "to_pandas to_polars to_frame df": "report.frame()",
+        "summary": "print(report)",
+        "measures metrics results": "report.numbers",
+        "thresholds threshold": "report.policy.threshold",
+        "sample": "report.here",
+        "deployment": "report.there",
+    },
+    "Drawing": {"savefig write export": "drawing.save('figure.png')", "show plot": "drawing.figure"},
+    "Curve": {"plot show draw": "baserate.draw.roc(curve)", "auc roc_auc": "baserate.measure.auc(curve)"},
+}
+"""Type -> words for its methods in other libraries -> what to use."""
+_MEASURED = {"Counts": "counts", "Tally": "tally", "Curve": "curve"}
+"""Types that measures take -> name of one in messages."""
+
+
+def find_other_member(types: Iterable[str], word: str) -> str | None:
+    """Find what to use in place of a method or a number that objects have in other libraries.
+
+    >>> find_other_member(["Calibrator", "object"], "predict_proba")
+    'the calibrator as a function, calibrator(scores)'
+    """
+    for kind in types:
+        for words, used in _MEMBER_ENTRIES.get(kind, {}).items():
+            if word in words.split():
+                return used
+        if kind == "Report" and (other := _find_measure(word)):
+            return f"report.here.{other} in the sample, or report.there.{other} at the deployment prevalence"
+        if kind in _MEASURED and (other := _find_measure(word)):
+            return f"baserate.measure.{other}({_MEASURED[kind]})"
+    return None
+
+
+def _find_measure(word: str) -> str | None:
+    """Return the name of the measure that a word means, or None."""
+    name: str | None = load_object("baserate.measure:resolve_name")(word, load_object("baserate.measure:MEASURES"))
+    return name
 
 
 def find_other_option(word: str, known: Iterable[str]) -> str | None:
