@@ -95,7 +95,8 @@ def unknown_member(owner: object, name: str) -> AttributeError:
     from baserate._errors import UnknownAttributeError, suggest
     from baserate._other_names import find_other_member
 
-    used = find_other_member([each.__name__ for each in type(owner).__mro__], name)
+    measure = load_object("baserate.measure:resolve_name")(name, load_object("baserate.measure:MEASURES"))
+    used = find_other_member([each.__name__ for each in type(owner).__mro__], name, measure)
     remedy = f"Use {used}." if used else suggest(name, [each for each in dir(owner) if not each.startswith("_")])
     return UnknownAttributeError(what, remedy=remedy, value=name)
 

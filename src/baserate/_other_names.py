@@ -6,8 +6,6 @@ The module is loaded only when a name in Python or a command is unknown, to sugg
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from baserate._lazy import load_object
-
 
 class OtherName(NamedTuple):
     """What baserate calls a word of another tool."""
@@ -311,8 +309,8 @@ _MEASURED = {"Counts": "counts", "Tally": "tally", "Curve": "curve"}
 """Types that measures take -> name of one in messages."""
 
 
-def find_other_member(types: Iterable[str], word: str) -> str | None:
-    """Find what to use in place of a method or a number that objects have in other libraries.
+def find_other_member(types: Iterable[str], word: str, measure: str | None = None) -> str | None:
+    """Find what to use in place of a method, or of the number that a measure gives.
 
     >>> find_other_member(["Calibrator", "object"], "predict_proba")
     'the calibrator as a function, calibrator(scores)'
@@ -321,17 +319,11 @@ def find_other_member(types: Iterable[str], word: str) -> str | None:
         for words, used in _MEMBER_ENTRIES.get(kind, {}).items():
             if word in words.split():
                 return used
-        if kind == "Report" and (other := _find_measure(word)):
-            return f"report.here.{other} in the sample, or report.there.{other} at the deployment prevalence"
-        if kind in _MEASURED and (other := _find_measure(word)):
-            return f"baserate.measure.{other}({_MEASURED[kind]})"
+        if kind == "Report" and measure is not None:
+            return f"report.here.{measure} in the sample, or report.there.{measure} at the deployment prevalence"
+        if kind in _MEASURED and measure is not None:
+            return f"baserate.measure.{measure}({_MEASURED[kind]})"
     return None
-
-
-def _find_measure(word: str) -> str | None:
-    """Return the name of the measure that a word means, or None."""
-    name: str | None = load_object("baserate.measure:resolve_name")(word, load_object("baserate.measure:MEASURES"))
-    return name
 
 
 def find_other_option(word: str, known: Iterable[str]) -> str | None:
