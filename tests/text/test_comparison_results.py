@@ -33,3 +33,14 @@ def test_settings_are_shown_where_they_are_not_the_default() -> None:
     tested = baserate.compare(TRUTH, {"lr": LR, "rf": RF}, measures=["auc"], alternative="better", margin=0.05)
     assert "alternative" in str(tested)
     assert "0.05" in str(tested)
+
+
+def test_titles_are_words_of_the_field() -> None:
+    table = baserate.infer.calibration_summary(TRUTH, LR).text(200)
+    assert "null reference (95% CI)" in table
+    assert "floor" not in table
+
+
+def test_a_policy_names_its_prevalence_as_a_percentage() -> None:
+    policy = baserate.choose_threshold(TRUTH, LR, fp=1, fn=5, prevalence=0.05)
+    assert "Chosen for a prevalence of 5\N{NO-BREAK SPACE}%." in str(policy)

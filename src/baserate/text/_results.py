@@ -32,6 +32,8 @@ _SETTINGS = ("threshold", "other_threshold", "prevalence")
 """Numbers that are settings of a row, not results."""
 _DEFAULTS = {"alternative": "two-sided", "margin": 0}
 """Settings that say nothing where all rows have them."""
+_TITLES = {"floor": "null reference", "top": "likeliest class"}
+"""Columns whose titles are other words than their names in files."""
 _DECIMALS = {"difference": 3}
 """Decimals of numbers with intervals that are not 2: of differences, which may be small."""
 _DIGITS = 4
@@ -76,12 +78,13 @@ class _ResultsPage:
         self.shared = [name for name in self.columns if len(results) > 1 and self._is_shared(name)]
         if self.shared and set(self.labels) <= {*self.shared} and self.labels:
             self.shared.remove(self.labels[0])  # a row needs a label
-        self.titles = self._name_models()
+        self.titles = _TITLES | self._name_models()
 
     def headline(self) -> str:
         """Return the data, and the labels that all rows share."""
         first = {name: next(each for each in self.columns[name] if each is not None) for name in self.shared}
-        first = {name: each for name, each in first.items() if not (self.titles and name in ("model", "other"))}
+        are_titles = {"model", "other"} if "value" in self.titles else set()
+        first = {name: each for name, each in first.items() if name not in are_titles}
         shared = (f"{self.titles.get(name, name)} {_format_label(name, each)}" for name, each in first.items())
         rows = count_of(len(self.results), "row of results", "rows of results")
         return " · ".join([*_describe_data(self.results.data), *shared, rows])
