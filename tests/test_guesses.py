@@ -376,3 +376,54 @@ def test_arguments_that_need_a_name_are_listed() -> None:
         summary(TRUTH, SCORE, ["roc_auc"])
     with pytest.raises(OptionError, match=r"cox_test was given 2 arguments too many without a name\. Leave them out"):
         infer.cox_test(TRUTH, SCORE, 0.5, 3)  # type: ignore[call-overload]
+
+
+MEMBERS: dict[str, tuple[Callable[[], Any], dict[str, str]]] = {
+    "report": (
+        lambda: baserate.evaluate(TRUTH, SCORE),
+        {
+            "auc": "report.here.auc",
+            "ppv": "report.there.precision",
+            "to_pandas": "report.frame()",
+            "findngs": "'findings'",
+        },
+    ),
+    "policy": (
+        lambda: POLICY,
+        {"predict": "baserate.apply.actions", "thresholds": "policy.threshold", "to_sql": "baserate.apply.as_sql"},
+    ),
+    "calibrator": (
+        lambda: baserate.calibrate(TRUTH, SCORE),
+        {"predict_proba": "calibrator(scores)", "slope": "calibrator.parameters"},
+    ),
+    "drawing": (lambda: draw.roc(TRUTH, SCORE), {"savefig": "drawing.save('figure.png')"}),
+    "tally": (lambda: baserate.tally(TRUTH, SCORE), {"roc_auc_score": "baserate.measure.auc(tally)"}),
+    "curve": (lambda: baserate.curve(TRUTH, SCORE), {"plot": "baserate.draw.roc(curve)"}),
+    "counts": (lambda: Counts(1, 2, 3, 4), {"recall": "baserate.measure.sensitivity(counts)", "tpp": "'tp'"}),
+}
+"""Object -> names that it has in other libraries, and what the message names."""
+
+
+@pytest.mark.parametrize("kind", MEMBERS)
+def test_unknown_members_name_what_to_use(kind: str) -> None:
+    make, answers = MEMBERS[kind]
+    owner = make()
+    for name, answer in answers.items():
+        with pytest.raises(UnknownAttributeError) as caught:
+            getattr(owner, name)
+        assert answer in str(caught.value)
+        assert not hasattr(owner, name)
+    # What is named exists, and names of protocols are left to Python.
+    with pytest.raises(AttributeError, match=r"has no attribute '__array__'\.$"):
+        _ = owner.__array__
+
+
+def test_what_members_name_works() -> None:
+    report, calibrator = baserate.evaluate(TRUTH, SCORE, prevalence=0.05), baserate.calibrate(TRUTH, SCORE)
+    assert report.here.precision.value != report.there.precision.value
+    assert len(report.frame()) == len(report.rows())
+    assert len(apply.actions(POLICY, SCORE)) == len(calibrator(SCORE)) == len(SCORE)
+    assert [each.name for each in calibrator.parameters] == ["intercept", "slope"]
+    assert measure.sensitivity(Counts(1, 2, 3, 4)) == 0.25
+    assert apply.as_sql(POLICY, score="risk")
+    assert decide.evaluate_policy(TRUTH, SCORE, POLICY).measures

@@ -82,6 +82,25 @@ def unknown_attribute(package: str, name: str) -> AttributeError:
     return UnknownAttributeError(what, remedy=suggest_attribute(package, name), value=name)
 
 
+def unknown_member(owner: object, name: str) -> AttributeError:
+    """Make the error for a name that an object does not have; it says what to use.
+
+    >>> import baserate
+    >>> print(unknown_member(baserate.Counts(1, 2, 3, 4), "ppv"))
+    'Counts' has no attribute 'ppv'. Use baserate.measure.precision(counts).
+    """
+    what = f"{type(owner).__name__!r} has no attribute {name!r}."
+    if name.startswith("_"):  # looked for by tools, such as copy and NumPy, also before fields are set
+        return AttributeError(what)
+    from baserate._errors import UnknownAttributeError, suggest
+    from baserate._other_names import find_other_member
+
+    measure = load_object("baserate.measure:resolve_name")(name, load_object("baserate.measure:MEASURES"))
+    used = find_other_member([each.__name__ for each in type(owner).__mro__], name, measure)
+    remedy = f"Use {used}." if used else suggest(name, [each for each in dir(owner) if not each.startswith("_")])
+    return UnknownAttributeError(what, remedy=remedy, value=name)
+
+
 _PACKAGES = (
     *("measure", "draw", "decide", "infer", "calibration", "shift"),
     *("fairness", "apply", "read", "report", "population", "sklearn"),

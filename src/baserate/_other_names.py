@@ -276,6 +276,56 @@ for _name, _words in _OPTION_ENTRIES.items():
         OTHER_OPTIONS[_word] = (*OTHER_OPTIONS.get(_word, ()), _name)
 
 
+_APPLY = "baserate.apply.actions(policy, scores), or baserate.apply.frame(policy, table)"
+_MEMBER_ENTRIES: dict[str, dict[str, str]] = {
+    "Policy": {
+        "predict decide apply transform decisions": _APPLY,
+        "thresholds cutoff cutoffs cutpoint": "policy.threshold, or print(policy) for those of groups",
+        "evaluate score summary": "baserate.decide.evaluate_policy(truth, score, policy)",
+        "to_sql sql": "baserate.apply.as_sql(policy, score='risk')",
+        "to_python": "baserate.apply.as_python(policy, score='risk')",
+    },
+    "Calibrator": {
+        "predict predict_proba transform apply": "the calibrator as a function, calibrator(scores)",
+        "coef_ coef intercept intercept_ slope": "calibrator.parameters",
+        "to_sql sql": "baserate.apply.as_sql(calibrator, score='risk')",
+    },
+    "Report": {
+        "show display plot": "report in a notebook, print(report), or report.save('report.html')",
+        "to_html": "report.html(), or report.save('report.html')",
+        "to_markdown": "report.markdown()",
+        "to_pandas to_polars to_frame df": "report.frame()",
+        "summary": "print(report)",
+        "measures metrics results": "report.numbers",
+        "thresholds threshold": "report.policy.threshold",
+        "sample": "report.here",
+        "deployment": "report.there",
+    },
+    "Drawing": {"savefig write export": "drawing.save('figure.png')", "show plot": "drawing.figure"},
+    "Curve": {"plot show draw": "baserate.draw.roc(curve)", "auc roc_auc": "baserate.measure.auc(curve)"},
+}
+"""Type -> words for its methods in other libraries -> what to use."""
+_MEASURED = {"Counts": "counts", "Tally": "tally", "Curve": "curve"}
+"""Types that measures take -> name of one in messages."""
+
+
+def find_other_member(types: Iterable[str], word: str, measure: str | None = None) -> str | None:
+    """Find what to use in place of a method, or of the number that a measure gives.
+
+    >>> find_other_member(["Calibrator", "object"], "predict_proba")
+    'the calibrator as a function, calibrator(scores)'
+    """
+    for kind in types:
+        for words, used in _MEMBER_ENTRIES.get(kind, {}).items():
+            if word in words.split():
+                return used
+        if kind == "Report" and measure is not None:
+            return f"report.here.{measure} in the sample, or report.there.{measure} at the deployment prevalence"
+        if kind in _MEASURED and measure is not None:
+            return f"baserate.measure.{measure}({_MEASURED[kind]})"
+    return None
+
+
 def find_other_option(word: str, known: Iterable[str]) -> str | None:
     """Find what one of the known options is called in another tool.
 

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from functools import partial
 from shutil import get_terminal_size
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from baserate._formatting import count_of
-from baserate._lazy import load_object
+from baserate._lazy import load_object, unknown_member
 
 _WIDTH = 100
 """Characters of a line where no terminal limits them."""
@@ -28,6 +28,11 @@ class Renderable:
         """Return HTML for notebooks: without scripts, links and styles of its own, and with all labels escaped."""
         html: str = load_object(self._page_function)(self).html()
         return html
+
+    if not TYPE_CHECKING:  # or type checkers would accept every name
+
+        def __getattr__(self, name):  # noqa: ANN001, ANN204
+            raise unknown_member(self, name)
 
 
 class Printable(Renderable):

@@ -246,4 +246,4 @@ def test_plans_reports_and_tallies_are_shown(tmp_path: Path) -> None:
 def test_missing_policy_file_is_refused(verb: str, tmp_path: Path) -> None:
     result = run(*VERBS[verb], tmp_path / "policy.json")
     assert result.exit_code == 2
-    assert f"{tmp_path / 'policy.json'} cannot be opened: No such file or directory" in result.stderr
+    assert f"there is no file {tmp_path / 'policy.json'}. Check the path." in result.stderr

@@ -106,7 +106,7 @@ def headline(reading: Reading, data: Any) -> str:  # noqa: ANN401  (what Results
         describe_files(reading.file),
         describe_rows(data),
         *(_describe_classes(data) if "classes" in data else [describe_positive(reading.truth, data)]),
-        describe_prevalence(data),
+        describe_prevalence(data).replace("\N{NO-BREAK SPACE}", " "),
     ]
     return " · ".join(filter(None, [*parts, *["weighted"] * bool(data["weighted"])]))
 

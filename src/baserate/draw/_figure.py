@@ -21,6 +21,7 @@ from baserate._curve import Curve
 from baserate._errors import NotInstalledError, OptionError
 from baserate._files import draft_file, write_text
 from baserate._formatting import count_of
+from baserate._lazy import unknown_member
 from baserate._results import Results, Values
 from baserate._tally import Tallies
 from baserate.decide import require_both_classes
@@ -220,6 +221,11 @@ class Drawing:
     def __repr__(self) -> str:
         parts = (f"{count_of(len(part), 'row')} of {name}" for name, part in self.parts.items())
         return f"Drawing({self.name}: {', '.join(parts)})"
+
+    if not TYPE_CHECKING:  # or type checkers would accept every name
+
+        def __getattr__(self, name):  # noqa: ANN001, ANN204
+            raise unknown_member(self, name)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Axes do not pickle reliably; numbers and a painter do.

@@ -442,6 +442,7 @@ def _check_arguments(name: str, parameters: _Parameters, args: Sequence[Any], op
     missing = next((each for each in parameters.names[len(args) : parameters.least] if each not in given), None)
     if missing is not None:
         example = keyword(missing, _EXAMPLES[missing]) if missing in _EXAMPLES else f"{keyword(missing)}…"
+        example = "fp=1, fn=20, with your costs" if missing == "costs" else example
         raise OptionError(f"{name} needs {missing}.", remedy=f"Give {example}.", option=missing)
 
 

@@ -22,6 +22,7 @@ from baserate._formatting import (
     format_level,
     format_number,
     format_p,
+    format_share,
 )
 from baserate._results import Estimate
 from baserate.text._blocks import Bullet, BulletList
@@ -201,7 +202,7 @@ def _describe_origin(policy: Policy) -> Iterator[str]:
     if policy.calibrator is not None:
         yield f"Thresholds are on raw scores; they were chosen after calibration ({policy.calibrator.method})."
     if policy.prevalence is not None:
-        yield f"Chosen for a prevalence of {format_number(policy.prevalence, _DIGITS)}."
+        yield f"Chosen for a prevalence of {format_share(policy.prevalence)}."
     yield from policy.notes
 
 

@@ -32,6 +32,8 @@ _DETAILS = {"how", "why", "test", "p_is_bound", "digest"}
 """Columns that are shown as footnotes or marks, or only in rows and files."""
 _SETTINGS = ("threshold", "prevalence")
 """Numbers that are settings of a row, not results."""
+_TITLES = {"floor": "null reference", "top": "likeliest class"}
+"""Columns whose titles are other words than their names in files."""
 _DIGITS = 4
 _LONGEST = 8
 """Characters of a number that is shown in full."""
@@ -78,7 +80,7 @@ class _ResultsPage:
     def headline(self) -> str:
         """Return the data, and the labels that all rows share."""
         first = {name: next(each for each in self.columns[name] if each is not None) for name in self.shared}
-        shared = (f"{name} {_format_label(name, each)}" for name, each in first.items())
+        shared = (f"{_TITLES.get(name, name)} {_format_label(name, each)}" for name, each in first.items())
         rows = count_of(len(self.results), "row of results", "rows of results")
         return " · ".join([*_describe_data(self.results.data), *shared, rows])
 
@@ -113,8 +115,8 @@ class _ResultsPage:
 
     def _number_column(self, name: str) -> Column:
         """Return a column of numbers, with their bounds if they have some."""
-        ends = self.bounds.get(name)
-        heading = name if ends is None or self.level is None else f"{name} ({format_level(self.level)}% CI)"
+        ends, title = self.bounds.get(name), _TITLES.get(name, name)
+        heading = title if ends is None or self.level is None else f"{title} ({format_level(self.level)}% CI)"
         return number_column(heading, (self._number_cell(name, at, ends) for at in range(self.many)))
 
     def _number_cell(self, name: str, at: int, ends: tuple[str, str] | None) -> str:
