@@ -12,6 +12,7 @@ import numpy as np
 
 from baserate._counts import Counts, combine_counts
 from baserate._cut import Cut, has_table
+from baserate._domains import ShareLike, parse_share
 from baserate._errors import OptionError, UnknownNameError, keyword
 from baserate._policy import REFUSE, Policy
 from baserate._rendering import short_repr
@@ -204,7 +205,7 @@ def check(  # noqa: PLR0913  (a decision, requirements, and how they are judged)
     policy: Policy | Mapping[str, Policy] | None = None,
     *,
     threshold: float | None = None,
-    prevalence: float | None = None,
+    prevalence: ShareLike | None = None,
     on: Basis = "bound",
     each_group: bool | Sequence[str] = False,
     interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
@@ -249,6 +250,7 @@ def check(  # noqa: PLR0913  (a decision, requirements, and how they are judged)
     >>> [(row["requirement"], row["verdict"], row["rows_needed"]) for row in results.rows()], bool(results)
     ([('sensitivity >= 0.9', 'undecided', 434), ('fpr <= 0.5', 'holds', None)], False)
     """
+    prevalence = parse_share(prevalence)
     check_tallies(tallies)
     if on not in get_args(Basis):
         raise OptionError(f"on is {on!r}; expected 'bound' or 'estimate'.", option="on", value=on)

@@ -9,10 +9,10 @@ from typing import Unpack
 
 from baserate import _domains
 from baserate._arrays import Floats
-from baserate._costs import CostMatrix, Costs
+from baserate._costs import CostMatrix, Costs, CostsLike, as_costs
 from baserate._curve import Curve
 from baserate._cut import FLAG
-from baserate._domains import FOLDS, check_domain
+from baserate._domains import FOLDS, ShareLike, check_domain, parse_share
 from baserate._errors import BaserateError, OptionError, advice, keyword
 from baserate._policy import Policy
 from baserate._results import Estimate, Results
@@ -91,7 +91,7 @@ def summary(
     rule: Rule | str,
     *,
     measures: Iterable[str | Measure] | None = None,
-    costs: Costs | None = None,
+    costs: CostsLike | None = None,
     validation: int | Validation = N_BOOTSTRAP,
     interval: IntervalOptions | None = IntervalOptions(),  # noqa: B008  (it is immutable)
     **predictions: Unpack[IntervalPredictionOptions],
@@ -131,6 +131,7 @@ def summary(
     >>> {row["rule"]: row["value"] for row in results.rows() if row["measure"] == "threshold"}["youden"]
     0.9
     """
+    costs = as_costs(costs)
     check_tallies(tallies)
     if isinstance(rule, str):
         rule = find_rule(rule)
@@ -309,7 +310,7 @@ def multiclass_summary(
     *,
     refer: float | None = None,
     prevalence: Shares | None = None,
-    level: float | None = 0.95,
+    level: ShareLike | None = 0.95,
     **predictions: Unpack[PredictionOptions],
 ) -> Results:
     """Summarize decisions of least cost beside those for the most probable class.
@@ -344,6 +345,7 @@ def multiclass_summary(
     >>> [(row["rule"], row["value"]) for row in results.rows() if row["measure"] == "cost_realised"]
     [('least cost', 0.3333333333333333), ('highest probability', 1.6666666666666667)]
     """
+    level = parse_share(level)
     if not isinstance(rows, MulticlassRows):
         raise OptionError(f"rows are {type(rows).__name__}; expected MulticlassRows.", option="rows", value=rows)
     to = None if prevalence is None else check_shares("prevalence", prevalence, rows.labels)

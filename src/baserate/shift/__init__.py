@@ -65,7 +65,11 @@ if TYPE_CHECKING:
     from baserate.shift._summary import prevalence_summary as prevalence_summary
 
 if TYPE_CHECKING:  # for other packages of baserate
-    from baserate.shift._class_weights import check_prevalence as check_prevalence, scale_counts as scale_counts
+    from baserate.shift._class_weights import (
+        PrevalenceLike as PrevalenceLike,
+        check_prevalence as check_prevalence,
+        scale_counts as scale_counts,
+    )
     from baserate.shift._data import SIGNIFICANCE_LEVEL as SIGNIFICANCE_LEVEL
     from baserate.shift._estimators import (
         DEFAULT_METHOD as DEFAULT_METHOD,

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from baserate._arrays import Cells, Floats, make_read_only, ratio
 from baserate._calibrator import Calibrator
-from baserate._domains import unused_option, wrong_option
+from baserate._domains import ShareLike, parse_share, unused_option, wrong_option
 from baserate._errors import NotAProbabilityError, OptionError, advice
 from baserate._formatting import format_exact, format_number
 from baserate._numeric.cumulative import parallel_map
@@ -75,7 +75,7 @@ def estimate_performance(
     assume: Assume,
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
     threshold: float | Iterable[float] | None = None,
-    level: float = 0.95,
+    level: ShareLike = 0.95,
     **options: Any,  # noqa: ANN401  (of `prevalence`, by maximum likelihood)
 ) -> Results:
     """Estimate measures in an unlabelled target from validation data or calibrated probabilities.
@@ -125,6 +125,7 @@ def estimate_performance(
     >>> [(row["measure"], round(row["value"], 7)) for row in results.rows() if row["measure"] in ("accuracy", "auc")]
     [('accuracy', 0.7642857), ('auc', 0.843488)]
     """
+    level = parse_share(level)
     assumption = str(assume).replace("-", " ")
     if assumption not in BINARY_ASSUMPTIONS:
         raise wrong_option("assume", assume, "'label-shift' or 'covariate-shift'")
