@@ -18,7 +18,7 @@ from baserate._formatting import (
     unadjusted_note,
 )
 from baserate.cli._declarations import NameChoice, OptionSpec, Output, command, given_flags, option
-from baserate.cli._io import headline, read_rows, report_results
+from baserate.cli._io import headline, name_as_typed, read_rows, report_results
 from baserate.cli._options import (
     Column,
     Cost,
@@ -76,8 +76,9 @@ def compare_page(results: "Results", reading: Reading, digits: int) -> Page:
     if len(rows) > 1:
         columns["Holm-adjusted p"] = lambda row: format_p(row["p_adjusted"], digits, is_bound=row["p_is_bound"])
     ordered = sorted(rows, key=lambda row: (pairs.index((row["model"], row["other"])), _place_of_group(rows, row)))
-    table = list_table(ordered, columns, label=lambda row: measure_label(row["measure"]), section=section)
-    return Page(_describe_setting(reading, results), (table,), (*format_.reasons.footnotes(), *_footnotes(rows)))
+    table = list_table(ordered, columns, label=lambda row: measure_label(row["measure"], results.data), section=section)
+    footnotes = (*format_.reasons.footnotes(), *_footnotes(rows, results.data))
+    return Page(_describe_setting(reading, results), (table,), footnotes)
 
 
 def _place_of_group(rows: Sequence[TidyRow], row: TidyRow) -> int:
@@ -95,13 +96,13 @@ def _describe_setting(reading: Reading, results: "Results") -> str:
     return " · ".join([headline(reading, data), *costs, *([f"thresholds: {', '.join(cuts)}"] if cuts else [])])
 
 
-def _footnotes(rows: Sequence[TidyRow]) -> Iterator[str]:
+def _footnotes(rows: Sequence[TidyRow], data: Mapping[str, Any]) -> Iterator[str]:
     """Yield the alternative hypothesis, and the methods of tests and intervals: by measure where they differ."""
-    yield from dict.fromkeys(filter(None, map(_describe_alternative, rows)))
+    yield from dict.fromkeys(filter(None, (_describe_alternative(row, data) for row in rows)))
     by_method: dict[str, dict[str, None]] = {}
     for row in rows:
-        by_method.setdefault(_describe_test(row), {})[measure_label(row["measure"])] = None
-    every = {measure_label(row["measure"]) for row in rows}
+        by_method.setdefault(_describe_test(row), {})[measure_label(row["measure"], data)] = None
+    every = {measure_label(row["measure"], data) for row in rows}
     for text, measures in by_method.items():
         if text:
             yield text if measures.keys() == every else f"{', '.join(measures)}: {text}"
@@ -120,7 +121,7 @@ def _describe_test(row: TidyRow) -> str:
     return f"p and {level}: {test}." if test == row["how"] else f"p: {test}. {level}: {row['how']}."
 
 
-def _describe_alternative(row: TidyRow) -> str:
+def _describe_alternative(row: TidyRow, data: Mapping[str, Any]) -> str:
     """Describe a one-sided alternative hypothesis."""
     side, margin = row["alternative"], row["margin"]
     if side == "two-sided":
@@ -128,7 +129,7 @@ def _describe_alternative(row: TidyRow) -> str:
     # 0.0 − margin rather than −margin, so that a margin of 0 has no sign.
     bound = format_exact(margin if side == "less" else 0.0 - margin)
     where = "below" if side == "less" else "above"
-    return f"Alternative hypothesis: the difference in {measure_label(row['measure'])} is {where} {bound}."
+    return f"Alternative hypothesis: the difference in {measure_label(row['measure'], data)} is {where} {bound}."
 
 
 _EXAMPLES = """
@@ -227,7 +228,7 @@ def compare(reading: Reading, compare_options: CompareOptions, settings: Compari
         method=compare_options.method,
         seed=compare_options.seed,
     )
-    report_results(results, compare_page, reading, output)
+    report_results(name_as_typed(results, compare_options.measures), compare_page, reading, output)
 
 
 def _read_models(reading: Reading, compare_options: CompareOptions, *, quiet: bool) -> "Rows":

@@ -32,8 +32,8 @@ from baserate.measure import (
     Place,
     as_thresholds,
     describe,
+    measures_data,
     plan_summary,
-    settings_data,
     tidy_columns,
     undefined_reason,
 )
@@ -147,7 +147,7 @@ def estimate_performance(
     tasks, notes = plan_summary(tallies, measures, cuts, _PerformanceIntervals(expectation, level))
     # Measures of a table cost next to nothing: threads pay only for those of ranks, in large targets.
     rows = parallel_map(lambda task: task() | {"model": None}, tasks, size=len(expectation.tally.score) // 4)
-    head = _header(expectation, assumption, notes) | settings_data(measures, rows)
+    head = _header(expectation, assumption, notes) | measures_data(measures, rows)
     return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, head)
 
 

@@ -31,7 +31,7 @@ from baserate.infer import (
     multiclass_summary as infer_class_summary,
     summary as infer_summary,
 )
-from baserate.measure import Measure, describe, multiclass, select_measures, summary as measure_summary
+from baserate.measure import Measure, describe, multiclass, names_as_typed, select_measures, summary as measure_summary
 from baserate.measure.multiclass import select_measures as select_class_measures
 from baserate.read import IntervalPredictionOptions, accepts_predictions, accepts_words
 from baserate.shift._class_weights import PrevalenceLike, gamma, gamma as gamma_of, reweigh
@@ -364,6 +364,7 @@ def summary(
     model = next(iter(tallies.models))
     before = tallies.pooled(model).prevalence
     after = deployment.pooled(model).prevalence if prevalence is None else float(prevalence)
+    measures = measures if isinstance(measures, str) else list(measures)
     requested = select_measures(measures)
     cuts = list(threshold) if isinstance(threshold, Iterable) else threshold
 
@@ -391,6 +392,7 @@ def summary(
     data = {
         "deployment": {"prevalence": after, "gamma": gamma_of(sample_prevalence=before, prevalence=after)},
         **_interval_data(parts, interval),
+        **names_as_typed(measures),
     }
     return _join_sections(parts, lambda part, row: shares[part.where][_group_key(row["group"])], data, notes)
 
