@@ -52,7 +52,7 @@ COMMANDS: dict[str, list[str]] = {
     "curve": ["roc {people} --truth y --score p --band", "lift {people} --truth y --score p"],
     "reliability": [READ, f"{READ} --curve binned", CLASSES],
     "calibrate": [f"{READ} -o {{out}}.json", f"{READ} --with histogram -o {{out}}.json"],
-    "compare": [TWO, f"{TWO} --measure f1"],
+    "compare": [TWO, f"{TWO} --measures f1"],
     "groups": [BY],
     "shift": [
         f"{READ} --prevalence 0.1",

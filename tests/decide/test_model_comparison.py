@@ -10,6 +10,7 @@ import pytest
 import baserate
 from baserate import Costs, OptionError, Rows, UnknownNameError, infer, measure
 from baserate.decide import DEFAULT_MEASURES
+from tests.cli.shell import run
 
 Array = npt.NDArray[Any]
 
@@ -222,3 +223,16 @@ def test_a_measure_of_a_comparison_is_its_difference() -> None:
         wanted, number = row(results, name), results[name]
         assert (number.value, number.low, number.high) == (wanted["difference"], wanted["low"], wanted["high"])
         assert number.value == wanted["value"] - wanted["other_value"]
+
+
+def test_printed_comparisons_are_the_table_of_the_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    lines = [",".join(map(str, each)) for each in zip(TRUTH, SCORES["lr"], SCORES["rf"], strict=True)]
+    path = tmp_path / "models.csv"
+    path.write_text("\n".join(["y,lr,rf", *lines]), encoding="utf-8")
+    printed = str(baserate.compare(TRUTH, SCORES, prevalence=0.05, fp=1, fn=5)).splitlines()
+    arguments = ("--truth", "y", "--score", "lr", "--score", "rf", "--prevalence", "5%", "--fp", "1", "--fn", "5")
+    shell = run("compare", path, *arguments).stdout.splitlines()
+    start = next(at for at, line in enumerate(shell) if line.lstrip().startswith("lr "))
+    assert len(shell[start:]) > 12
+    assert printed[printed.index(shell[start]) :][: len(shell[start:])] == shell[start:]

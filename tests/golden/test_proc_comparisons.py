@@ -11,7 +11,7 @@ import pytest
 from baserate import Rows, Tally
 from baserate.infer import Question, compare, compare_unpaired
 from baserate.infer._auc_intervals import auc_influence
-from baserate.infer._bootstrap import unique_rows
+from baserate.infer._model_bootstrap import unique_rows
 
 Columns = Callable[[str], dict[str, list[str]]]
 

@@ -12,7 +12,7 @@ import statsmodels.api as sm
 from scipy.special import expit, logit, stdtrit
 
 from baserate import OptionError, Rows, infer, read
-from baserate.infer import _binomial, _bootstrap
+from baserate.infer import _binomial, _bootstrap, _model_bootstrap
 from baserate.measure import MEASURES, describe
 
 SIZES = (3, 1, 4, 2, 5, 1, 6, 2, 3, 4, 2, 3)
@@ -117,8 +117,8 @@ def test_masses_of_the_sample_give_the_value_of_every_measure(*, weighted: bool)
     rows = Rows(
         truth, {"p": score}, weight=rng.integers(1, 4, 400) / 2 if weighted else None, cluster=np.arange(400) // 4
     )
-    cells = _bootstrap.unique_rows(rows, ["p"])
-    for prepare in (_bootstrap.SortedScores, _bootstrap.PooledScores):
+    cells = _model_bootstrap.unique_rows(rows, ["p"])
+    for prepare in (_model_bootstrap.SortedScores, _model_bootstrap.PooledScores):
         (tally,) = prepare.of(cells, "p").tallies(cells.mass[None])
         np.testing.assert_allclose(tally.squares, cells.tally("p").squares, rtol=1e-12)
         for name in ("rmsce_debiased", "ece", "auc", "brier"):

@@ -13,8 +13,16 @@ from sklearn.metrics import average_precision_score, brier_score_loss
 
 from baserate import Costs, Counts, Curve, Rows, Tally, measure, shift
 from baserate._errors import OptionError
-from baserate.infer import Comparison, Question, _bootstrap, _comparison, _influence_differences, _mcnemar, compare
-from baserate.infer._bootstrap import unique_rows
+from baserate.infer import (
+    Comparison,
+    Question,
+    _comparison,
+    _influence_differences,
+    _mcnemar,
+    _model_bootstrap,
+    compare,
+)
+from baserate.infer._model_bootstrap import unique_rows
 from baserate.infer._paired_comparison import depends_on_prevalence
 from baserate.measure import MEASURES, describe
 from baserate.measure._registry import Settings
@@ -29,7 +37,7 @@ OTHERS = ("pr_auc", "ece", "calibration_slope", "observed_expected")
 
 @pytest.fixture(autouse=True)
 def few_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_bootstrap, "MAX_SAMPLES", 299)
+    monkeypatch.setattr(_model_bootstrap, "MAX_SAMPLES", 299)
     monkeypatch.setattr(_mcnemar, "N_TABLES", 1999)
     monkeypatch.setattr(_comparison, "_PERCENTILE_SAMPLES", 199)
 

@@ -22,7 +22,7 @@ from baserate import (
     read,
     tally,
 )
-from baserate.infer import _binomial, _bootstrap, _multiclass, _variances
+from baserate.infer import _binomial, _model_bootstrap, _multiclass, _variances
 from baserate.measure import describe, multiclass
 from baserate.measure.multiclass import average_over_classes
 from tests.tiers import take_in_tiers
@@ -367,7 +367,7 @@ class TestComparisons:
 
     @pytest.mark.parametrize("name", take_in_tiers(["macro auc", "macro average_precision", "weighted brier"]))
     def test_comparisons_of_averages_agree_with_the_bootstrap(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(_bootstrap, "MAX_SAMPLES", 499)
+        monkeypatch.setattr(_model_bootstrap, "MAX_SAMPLES", 499)
         a, b = (sample(seed, 400) for seed in (7, 8))
         b = replace(b, truth=a.truth)
         closed = infer.compare_classes(a, b, measure=EVERY[name])

@@ -17,17 +17,17 @@ from baserate._tally import ReadSummary
 from baserate.infer import (
     Comparison,
     Question,
-    _bootstrap,
     _comparison,
     _mcnemar,
+    _model_bootstrap,
     _paired_comparison,
     compare,
     tabulate_comparisons,
 )
 from baserate.infer._auc_intervals import auc_influence
 from baserate.infer._binomial import normal_quantile
-from baserate.infer._bootstrap import unique_rows
 from baserate.infer._comparison import Side, interval_p, normal_p
+from baserate.infer._model_bootstrap import unique_rows
 from baserate.infer._variances import Units, stretch_percentiles
 from baserate.measure import MEASURES, describe
 from baserate.measure._registry import Settings
@@ -52,7 +52,7 @@ BY_NOUN = (
 @pytest.fixture(autouse=True)
 def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw less than users do, and take percentiles all the same: rough, but not biased."""
-    monkeypatch.setattr(_bootstrap, "MAX_SAMPLES", 299)
+    monkeypatch.setattr(_model_bootstrap, "MAX_SAMPLES", 299)
     monkeypatch.setattr(_mcnemar, "N_TABLES", 1999)
     monkeypatch.setattr(_comparison, "_PERCENTILE_SAMPLES", 199)
 
@@ -393,7 +393,7 @@ def test_bootstrap_p_values_are_never_zero() -> None:
     rows = Rows(truth, {"good": good / 2, "bad": bad})
     for name in ("average_precision", "brier", "f1"):
         (result,) = compare(rows, measure=name, question=RESAMPLED)
-        draws = _mcnemar.N_TABLES if name == "f1" else _bootstrap.MAX_SAMPLES
+        draws = _mcnemar.N_TABLES if name == "f1" else _model_bootstrap.MAX_SAMPLES
         assert result.p == pytest.approx(2 / (draws + 1))
 
 
@@ -419,7 +419,7 @@ def test_gini_is_twice_the_area() -> None:
 
 @pytest.mark.parametrize("name", [pytest.param("average_precision", marks=pytest.mark.slow), "brier"])
 def test_bootstrap_differences_agree_with_a_plain_bootstrap(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_bootstrap, "MAX_SAMPLES", 1999)
+    monkeypatch.setattr(_model_bootstrap, "MAX_SAMPLES", 1999)
     rows = sample(300, seed=4)
     reference = {"average_precision": average_precision_score, "brier": brier_score_loss}[name]
     rng = np.random.default_rng(0)
@@ -437,9 +437,9 @@ def test_bootstrap_differences_agree_with_a_plain_bootstrap(name: str, monkeypat
 
 def test_many_rows_use_fewer_samples_and_state_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = sample(400, seed=2)
-    monkeypatch.setattr(_bootstrap, "MAX_SAMPLES", 999)
+    monkeypatch.setattr(_model_bootstrap, "MAX_SAMPLES", 999)
     (full,) = compare(rows, measure="average_precision", question=RESAMPLED)
-    monkeypatch.setattr(_bootstrap, "MAX_SAMPLES", _bootstrap.MIN_SAMPLES)
+    monkeypatch.setattr(_model_bootstrap, "MAX_SAMPLES", _model_bootstrap.MIN_SAMPLES)
     monkeypatch.setattr(_comparison, "_PERCENTILE_SAMPLES", 999)
     (few,) = compare(rows, measure="average_precision", question=RESAMPLED)
     assert "normal with their standard deviation" in str(few.difference.how)
@@ -457,8 +457,8 @@ def test_pooled_scores_vary_as_much_as_all_scores(name: str, monkeypatch: pytest
     observed = truth + rng.normal(size=1000)
     rows = Rows(truth, {model: 1 / (1 + np.exp(-observed - rng.normal(size=1000))) for model in ("new", "old")})
     (exact,) = compare(rows, measure=name, question=RESAMPLED)
-    monkeypatch.setattr(_bootstrap, "_POOL_ABOVE", 500)
-    monkeypatch.setattr(_bootstrap, "POOLED_RANKS", 200)
+    monkeypatch.setattr(_model_bootstrap, "_POOL_ABOVE", 500)
+    monkeypatch.setattr(_model_bootstrap, "POOLED_RANKS", 200)
     (pooled,) = compare(rows, measure=name, question=RESAMPLED)
     assert "pooled into 200 ranks" in pooled.test
     assert pooled.values == exact.values

@@ -13,8 +13,8 @@ from baserate import Costs, Counts, MulticlassRows, Rows, Tally, class_scores, t
 from baserate._errors import EmptyDataError, OptionError, ShapeError
 from baserate.infer import (
     Question,
-    _bootstrap,
     _comparison,
+    _model_bootstrap,
     _unpaired_comparison,
     compare,
     compare_classes,
@@ -32,7 +32,7 @@ from tests.tiers import some, take_in_tiers
 @pytest.fixture(autouse=True)
 def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw less than users do, and take percentiles all the same: rough, but not biased."""
-    monkeypatch.setattr(_bootstrap, "MAX_SAMPLES", 299)
+    monkeypatch.setattr(_model_bootstrap, "MAX_SAMPLES", 299)
     monkeypatch.setattr(_comparison, "_PERCENTILE_SAMPLES", 199)
 
 
@@ -181,11 +181,11 @@ def test_unpaired_comparisons_are_symmetric_and_scale_invariant(name: str) -> No
 
 @pytest.mark.slow
 def test_pooled_scores_vary_as_much_as_all_scores(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_bootstrap, "MAX_SAMPLES", 999)
+    monkeypatch.setattr(_model_bootstrap, "MAX_SAMPLES", 999)
     rng = np.random.default_rng(7)
     a, b = (tally(truth, 1 / (1 + np.exp(-(truth + rng.normal(size=800))))) for truth in rng.random((2, 800)) < 0.4)
     exact = compare_unpaired(a, b, measure="brier", question=Question(method="resample"))
-    monkeypatch.setattr(_bootstrap, "POOLED_RANKS", 100)
+    monkeypatch.setattr(_model_bootstrap, "POOLED_RANKS", 100)
     monkeypatch.setattr(_unpaired_comparison, "POOLED_RANKS", 100)
     pooled = compare_unpaired(a, b, measure="brier", question=Question(method="resample"))
     assert "pooled into 100 ranks" in pooled.test
@@ -248,7 +248,7 @@ def test_losses_of_a_single_row_have_no_interval() -> None:
 def test_invalid_and_undefined_comparisons() -> None:
     assert isnan(compare_unpaired(Tally.from_counts([], [[], []]), sample(1), measure="sensitivity").p)
     a = sample(1)
-    with pytest.raises(OptionError, match="needs labels and scores"):
+    with pytest.raises(OptionError, match="is of type list; expected Tally, or a pair"):
         compare_unpaired(a, [1, 2])  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="on the same rows"):
         compare_unpaired(a, a, measure="accuracy", question=Question(method="mcnemar"))
@@ -300,7 +300,7 @@ def test_two_classes_are_delong() -> None:
 
 @pytest.mark.slow
 def test_closed_forms_of_many_classes_agree_with_the_bootstrap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_bootstrap, "MAX_SAMPLES", 999)
+    monkeypatch.setattr(_model_bootstrap, "MAX_SAMPLES", 999)
     a, b = classes()
     weight = np.random.default_rng(2).random(len(a)) + 0.5
     for one, other in ((a, b), [MulticlassRows(each.truth, each.score, each.labels, weight=weight) for each in (a, b)]):
@@ -392,7 +392,7 @@ def test_class_comparisons_by_other_measures_raise() -> None:
     a, b = classes()
     with pytest.raises(OptionError, match="does not apply to the multi-class measure mcc"):
         compare_classes(a, b, measure="mcc", question=Question(method="delong"))
-    with pytest.raises(OptionError, match="is not MulticlassRows"):
+    with pytest.raises(OptionError, match="expected MulticlassRows, or a pair"):
         compare_classes(a, None)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="is not a multi-class measure"):
         compare_classes(a, b, measure=MEASURES["auc"])

@@ -163,7 +163,7 @@ def test_other_types_than_tallies_are_refused() -> None:
         measure.summary(TABLE)
     with pytest.raises(OptionError, match="curves takes Tallies, not Counts"):
         measure.curves(baserate.Counts(1, 2, 3, 4), "roc")  # type: ignore[call-overload]
-    with pytest.raises(OptionError, match=r"curve needs the name of the column of labels\. .*: y, p"):
+    with pytest.raises(OptionError, match=r"curve needs the name of the column of labels\.\nThe table has 5 columns"):
         baserate.curve(TABLE)
     with pytest.raises(UnknownNameError, match="Curves are: roc, pr"):
         measure.curves(tallies(score="p"), "rocc")

@@ -1,8 +1,7 @@
 """`baserate compare`: differences between models on the same rows, and a page of them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -11,11 +10,7 @@ import click
 from baserate._domains import MARGIN
 from baserate._formatting import (
     count_of,
-    format_exact,
-    format_level,
-    format_p,
     there_are,
-    unadjusted_note,
 )
 from baserate.cli._declarations import NameChoice, OptionSpec, Output, command, given_flags, option
 from baserate.cli._io import headline, name_as_typed, read_rows, report_results
@@ -31,17 +26,7 @@ from baserate.cli._options import (
     two_class_measures,
 )
 from baserate.cli._values import Number, join_lists
-from baserate.text import (
-    Cell,
-    CellFormatter,
-    CellWriter,
-    Page,
-    TidyRow,
-    describe_group,
-    list_table,
-    measure_label,
-    shorten_label,
-)
+from baserate.text import Page
 
 if TYPE_CHECKING:
     from baserate._results import Results
@@ -50,86 +35,10 @@ if TYPE_CHECKING:
 
 
 def compare_page(results: "Results", reading: Reading, digits: int) -> Page:
-    """Return the page of comparisons: a line for each measure, a section for each pair of models and group."""
-    rows, format_ = results.rows(), CellFormatter(digits)
-    pairs = list(dict.fromkeys((row["model"], row["other"]) for row in rows))
-    grouped = any(row["group"] for row in rows)
+    """Return the page of comparisons, headed by the files and the rows."""
+    from baserate.text import comparison_page  # only now: it loads decisions and NumPy, which help must not
 
-    def section(row: TidyRow) -> str:
-        pair = [" − ".join(map(shorten_label, (row["model"], row["other"])))] if len(pairs) > 1 else []
-        return ", ".join(pair + [describe_group(row["group"])] * grouped)
-
-    def number(name: str, row: TidyRow) -> Cell:
-        return format_.mark_undefined(row["why"]) if row[name] is None else format_.number(row[name])
-
-    def difference(row: TidyRow) -> Cell:
-        return format_.estimate({**row, "value": row["difference"]})
-
-    heads = pairs[0] if len(pairs) == 1 else ("first", "second")
-    names = list(map(shorten_label, heads)) if heads[0] != heads[1] else ["first", "second"]
-    columns: dict[str, CellWriter] = {
-        names[0]: partial(number, "value"),
-        names[1]: partial(number, "other_value"),
-        "difference": difference,
-        "p": lambda row: format_p(row["p"], digits, is_bound=row["p_is_bound"]),
-    }
-    if len(rows) > 1:
-        columns["Holm-adjusted p"] = lambda row: format_p(row["p_adjusted"], digits, is_bound=row["p_is_bound"])
-    ordered = sorted(rows, key=lambda row: (pairs.index((row["model"], row["other"])), _place_of_group(rows, row)))
-    table = list_table(ordered, columns, label=lambda row: measure_label(row["measure"], results.data), section=section)
-    footnotes = (*format_.reasons.footnotes(), *_footnotes(rows, results.data))
-    return Page(_describe_setting(reading, results), (table,), footnotes)
-
-
-def _place_of_group(rows: Sequence[TidyRow], row: TidyRow) -> int:
-    """Return the place of the first row with the same group."""
-    return next(at for at, each in enumerate(rows) if each["group"] == row["group"])
-
-
-def _describe_setting(reading: Reading, results: "Results") -> str:
-    """Describe the rows, the prevalence, the costs, and the thresholds of all models."""
-    from baserate.decide import describe_costs
-
-    data = results.data
-    costs = [] if data["costs"] is None else [f"costs: {describe_costs(data)}"]
-    cuts = [f"{shorten_label(name)} ≥ {format_exact(at)}" for name, at in data["thresholds"].items() if at is not None]
-    return " · ".join([headline(reading, data), *costs, *([f"thresholds: {', '.join(cuts)}"] if cuts else [])])
-
-
-def _footnotes(rows: Sequence[TidyRow], data: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the alternative hypothesis, and the methods of tests and intervals: by measure where they differ."""
-    yield from dict.fromkeys(filter(None, (_describe_alternative(row, data) for row in rows)))
-    by_method: dict[str, dict[str, None]] = {}
-    for row in rows:
-        by_method.setdefault(_describe_test(row), {})[measure_label(row["measure"], data)] = None
-    every = {measure_label(row["measure"], data) for row in rows}
-    for text, measures in by_method.items():
-        if text:
-            yield text if measures.keys() == every else f"{', '.join(measures)}: {text}"
-    tested = [row for row in rows if row["p"] is not None]
-    if len(rows) > 1 and tested:
-        note = unadjusted_note(tested[0]["level"])
-        yield f"Holm-adjusted p: over all {len(tested)} comparisons of this table. {note}"
-
-
-def _describe_test(row: TidyRow) -> str:
-    """Describe the test and the interval, without numbers of rows that differ between pairs."""
-    if row["test"] is None:
-        return ""
-    test = row["test"].partition(":")[0] if row["test"].startswith("McNemar") else row["test"]
-    level = f"{format_level(row['level'])} % interval"
-    return f"p and {level}: {test}." if test == row["how"] else f"p: {test}. {level}: {row['how']}."
-
-
-def _describe_alternative(row: TidyRow, data: Mapping[str, Any]) -> str:
-    """Describe a one-sided alternative hypothesis."""
-    side, margin = row["alternative"], row["margin"]
-    if side == "two-sided":
-        return ""
-    # 0.0 − margin rather than −margin, so that a margin of 0 has no sign.
-    bound = format_exact(margin if side == "less" else 0.0 - margin)
-    where = "below" if side == "less" else "above"
-    return f"Alternative hypothesis: the difference in {measure_label(row['measure'], data)} is {where} {bound}."
+    return comparison_page(results, headline(reading, results.data), digits)
 
 
 _EXAMPLES = """

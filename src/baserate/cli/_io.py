@@ -12,7 +12,7 @@ from baserate._formatting import format_count, format_number, format_pace
 from baserate.cli._declarations import Output, check_place, missing_option, option
 from baserate.cli._options import FileName, Reading
 from baserate.cli._terminal import WIDTH, print_message, progress_bar, terminal_width, write_output
-from baserate.text import Page, describe_files, describe_positive, describe_rows, shorten_label
+from baserate.text import Page, describe_files, describe_positive, describe_prevalence, describe_rows, shorten_label
 
 if TYPE_CHECKING:
     from baserate._calibrator import Calibrator, MulticlassCalibrator
@@ -114,20 +114,9 @@ def headline(reading: Reading, data: Any) -> str:  # noqa: ANN401  (what Results
         describe_files(reading.file),
         describe_rows(data),
         *(_describe_classes(data) if "classes" in data else [describe_positive(reading.truth, data)]),
-        *_describe_prevalence(data),
+        *describe_prevalence(data),
     ]
     return " · ".join([*parts, *["weighted"] * bool(data["weighted"])])
-
-
-def _describe_prevalence(data: Any) -> list[str]:  # noqa: ANN401  (what Results hold)
-    several = "classes" in data
-    if "deployment" not in data:
-        return [] if several else [f"prevalence {format_number(100 * data['prevalence'], 4)} %"]
-    shares = data["deployment"].get("prevalences") or {"": data["deployment"]["prevalence"]}
-    parts = [f"{shorten_label(name)} {100 * share:.4g}%".strip() for name, share in shares.items()]
-    where = ", ".join(parts[:_MOST]) + f" and {len(parts) - _MOST} more" * (len(parts) > _MOST)
-    sample = "" if several else f" (sample: {100 * data['prevalence']:.4g}%)"
-    return [f"at {where} prevalence{sample}"]
 
 
 def adjust_prevalence(tallies: "Tallies", prevalence: float | Mapping[Any, float] | None) -> "Tallies":
@@ -186,8 +175,6 @@ MissingScore = Annotated[
     "Treatment of missing scores: refuse the file, or keep the row without a result.",
 ]
 
-_MOST = 6
-"""Groups or classes whose prevalence a headline states."""
 _LONG = 1.0
 """Seconds of work from which on the pace is printed."""
 FEW = 25

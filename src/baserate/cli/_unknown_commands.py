@@ -13,7 +13,7 @@ def suggest_commands(typed: Sequence[str], commands: Collection[str]) -> tuple[s
     """Return the commands that some typed words mean: those of other tools first, then those that are spelled alike.
 
     >>> suggest_commands(["confusion", "matrix", "people.csv"], ["measure", "compare"])
-    ('measure',)
+    ('measure', 'draw confusion-matrix')
     >>> suggest_commands(["mesure", "people.csv"], ["measure", "compare"])
     ('measure',)
     """

@@ -15,7 +15,8 @@ Intervals
 Methods
 -------
     `_variances`: influence functions, bounds from a value and its variance, heavy tails.
-    `_bootstrap`: bootstrap samples of tables, tallies and rows in canonical order.
+    `_bootstrap`: bootstrap samples of tables and tallies; scores pooled in buckets.
+    `_model_bootstrap`: rows of several models in canonical order, and their bootstrap samples.
 Comparisons
     `_comparison`: the question, p-values and the result.
     `_paired_comparison`: models on the same rows, also at a stated prevalence.

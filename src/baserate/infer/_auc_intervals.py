@@ -18,7 +18,7 @@ from baserate._rows import Rows
 from baserate._tally import Tally
 from baserate.infer import _binomial
 from baserate.infer._binomial import normal_quantile, t_widening
-from baserate.infer._bootstrap import UniqueRows, rank_descending, sum_to_midpoints
+from baserate.infer._model_bootstrap import UniqueRows, rank_descending, sum_to_midpoints
 from baserate.infer._variances import influence_variance, unseen_loss
 from baserate.measure import auc
 from baserate.read import PredictionOptions, accepts_predictions, accepts_two
@@ -253,7 +253,7 @@ def auc_influence(cells: UniqueRows, models: Sequence[str]) -> AucInfluence:
     [@obuchowski1997clusters].
 
     >>> from baserate import Rows
-    >>> from baserate.infer._bootstrap import unique_rows
+    >>> from baserate.infer._model_bootstrap import unique_rows
     >>> rows = Rows(np.array([True, False, True, False]), {"p": np.array([0.9, 0.8, 0.7, 0.1])})
     >>> auc_influence(unique_rows(rows, ["p"]), ["p"]).covariance(0, 0)
     0.125

@@ -17,17 +17,8 @@ from baserate._rows import Rows
 from baserate.infer import _auc_intervals, _binomial, _confidence_bands
 from baserate.infer._auc_intervals import auc_influence
 from baserate.infer._binomial import NormalLevel, normal_quantile, t_widening, wilson
-from baserate.infer._bootstrap import (
-    Seed,
-    SortedScores,
-    UniqueRows,
-    bootstrap_models,
-    evaluate_tally,
-    make_generator,
-    percentiles,
-    sample_in_blocks,
-    unique_rows,
-)
+from baserate.infer._bootstrap import Seed, evaluate_tally, make_generator, percentiles, sample_in_blocks
+from baserate.infer._model_bootstrap import SortedScores, UniqueRows, bootstrap_models, unique_rows
 from baserate.infer._variances import (
     UNBOUNDED,
     Bounds,

@@ -12,8 +12,8 @@ from baserate._arrays import Bools, Floats, ratio
 from baserate._curve import Curve
 from baserate._tally import Tally
 from baserate.infer import _confidence_bands
-from baserate.infer._bootstrap import WITHIN_CLASSES, UniqueRows
 from baserate.infer._comparison import Limits, StudentizedDifference
+from baserate.infer._model_bootstrap import WITHIN_CLASSES, UniqueRows
 from baserate.infer._variances import VarianceComponent, has_influence, influence_slopes
 from baserate.measure import Measure, average_precision, describe, ks
 

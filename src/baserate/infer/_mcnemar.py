@@ -17,17 +17,9 @@ from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate._rows import MulticlassRows
 from baserate.infer._binomial import share_cells, tail_probability
-from baserate.infer._bootstrap import (
-    MAX_WORK,
-    MIN_SAMPLES,
-    WITHIN_CLASSES,
-    Seed,
-    UniqueRows,
-    choose_n_samples,
-    sample_in_blocks,
-    sample_masses,
-)
+from baserate.infer._bootstrap import Seed, sample_in_blocks, sample_masses
 from baserate.infer._comparison import SMALLEST_P, BootstrapDifference, Limits, Side, normal_p
+from baserate.infer._model_bootstrap import MAX_WORK, MIN_SAMPLES, WITHIN_CLASSES, UniqueRows, choose_n_samples
 from baserate.infer._variances import Units
 from baserate.measure import Measure
 

@@ -21,14 +21,7 @@ from baserate._rows import LabelSets, MulticlassRows
 from baserate._tally import Tally
 from baserate.infer import _auc_intervals, _binomial, _variances
 from baserate.infer._binomial import clopper_pearson, t_widening, wilson
-from baserate.infer._bootstrap import (
-    Seed,
-    choose_n_samples,
-    percentiles,
-    rank_descending,
-    sample_in_blocks,
-    sum_to_midpoints,
-)
+from baserate.infer._bootstrap import Seed, percentiles, sample_in_blocks
 from baserate.infer._comparison import (
     NO_VARIANCE,
     BootstrapDifference,
@@ -38,6 +31,7 @@ from baserate.infer._comparison import (
     StudentizedDifference,
 )
 from baserate.infer._mcnemar import simulate_class_differences
+from baserate.infer._model_bootstrap import choose_n_samples, rank_descending, sum_to_midpoints
 from baserate.infer._variances import Bounds, Units, explain_heavy_tail
 from baserate.measure import (
     Measure,

@@ -24,7 +24,7 @@ from baserate._tally import Tally
 from baserate.infer import _auc_intervals
 from baserate.infer._auc_intervals import AucInfluence, auc_influence
 from baserate.infer._binomial import FIXED_METHOD, classify_share, normal_quantile, t_widening
-from baserate.infer._bootstrap import Place, Seed, UniqueRows, bootstrap_models, unique_rows
+from baserate.infer._bootstrap import Seed
 from baserate.infer._comparison import (
     NO_VARIANCE,
     SAME_PREDICTIONS,
@@ -49,6 +49,7 @@ from baserate.infer._mcnemar import (
     mcnemar_interval,
     simulate_differences,
 )
+from baserate.infer._model_bootstrap import Place, UniqueRows, bootstrap_models, unique_rows
 from baserate.infer._variances import Units
 from baserate.measure import Measure, MeasureInfo, Settings, as_measure, describe, require_options, undefined_reason
 from baserate.read import PredictionOptions, accepts_predictions

@@ -17,15 +17,7 @@ from baserate._errors import OptionError, keyword
 from baserate._tally import Tally
 from baserate.infer import _auc_intervals, _binomial
 from baserate.infer._binomial import Proportion, effective_proportion, share_cells, t_widening, wilson
-from baserate.infer._bootstrap import (
-    POOLED_RANKS,
-    Seed,
-    choose_n_samples,
-    make_generator,
-    pool_ranks,
-    sample_in_blocks,
-    sample_masses,
-)
+from baserate.infer._bootstrap import Seed, make_generator, sample_in_blocks, sample_masses
 from baserate.infer._comparison import (
     NO_VARIANCE,
     BootstrapDifference,
@@ -46,6 +38,7 @@ from baserate.infer._estimate import (
     mention_method,
 )
 from baserate.infer._mcnemar import N_TABLES
+from baserate.infer._model_bootstrap import POOLED_RANKS, choose_n_samples, pool_ranks
 from baserate.infer._paired_comparison import AUC_SCALES, find_threshold, has_delong_test
 from baserate.infer._variances import Units, influence_variance
 from baserate.measure import (

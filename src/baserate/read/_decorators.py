@@ -310,8 +310,9 @@ def _coerce_sample(name: str, noun: str, sample: Any, columns: Mapping[str, Any]
     if isinstance(sample, NOUNS[noun].types):
         return sample
     if not isinstance(sample, (tuple, *OWN)) and not is_table(sample):
+        expected = NOUNS[noun].types[0].__name__
         raise OptionError(
-            f"a sample of {name} is {type(sample).__name__}, which is not {NOUNS[noun].types[0].__name__}.",
+            f"a sample of {name} is of type {type(sample).__name__}; expected {expected}, or a pair.",
             remedy=f"Give a pair for each, {name}((truth, score), (truth, score)).",
         )
     return coerce(name, noun, (sample,), dict(columns), frozenset())[0]

@@ -4,6 +4,7 @@
 - `_pivot`: `Pivot` and `list_table` arrange tidy rows in tables; `CellFormatter` writes cells and footnotes.
 - `_blocks`: lists of bullets and of commands.
 - `_grid`: plain tables of labels and numbers.
+- `_comparisons`: pages of comparisons of models.
 - `_results`, `_objects`: pages of results, and of other objects that are printed or shown in a notebook.
 - `_html`: pages as HTML.
 - `_sentences`: files, rows and classes in a few words; policies and rules in sentences.
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         Command as Command,
         CommandList as CommandList,
     )
+    from baserate.text._comparisons import comparison_page as comparison_page
     from baserate.text._grid import (
         Column as Column,
         Grid as Grid,
@@ -61,6 +63,7 @@ if TYPE_CHECKING:
         describe_fold_thresholds as describe_fold_thresholds,
         describe_policy as describe_policy,
         describe_positive as describe_positive,
+        describe_prevalence as describe_prevalence,
         describe_rows as describe_rows,
         describe_rule as describe_rule,
         describe_score_ranges as describe_score_ranges,

@@ -7,6 +7,7 @@ to the headline. Reasons of undefined numbers are footnotes. Details of methods 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from baserate._formatting import (
@@ -19,9 +20,10 @@ from baserate._formatting import (
     format_p,
 )
 from baserate._results import Results, as_plain
+from baserate.text._comparisons import comparison_page
 from baserate.text._grid import Column, Grid, label_column, number_column
 from baserate.text._pivot import Footnotes, interval_footnotes
-from baserate.text._sentences import describe_positive, describe_rows
+from baserate.text._sentences import describe_positive, describe_prevalence, describe_rows
 from baserate.text._tables import EVERYBODY, Page, shorten_label
 
 MAX_ROWS = 40
@@ -47,6 +49,10 @@ def results_page(results: Results, max_rows: int | None = MAX_ROWS) -> Page:
     max_rows
         Rows to show; None for all.
     """
+    if {"other_value", "difference"} <= results.columns.keys():
+        notes = tuple(f"note: {shorten_label(note, 500)}" for note in results.data.get("notes", ()))
+        page = comparison_page(results, " · ".join(_describe_data(results.data)))
+        return replace(page, footnotes=(*page.footnotes, *notes))
     layout = _ResultsPage(results, max_rows)
     grid = layout.grid()
     return Page(layout.headline(), (grid,) if grid.columns else (), tuple(layout.footnotes()))
@@ -154,7 +160,7 @@ def _describe_data(data: Mapping[str, Any]) -> Iterator[str]:
     if data["positive"] is not None and isinstance(truth, str):
         yield describe_positive(truth, data)
     if isinstance(data.get("prevalence"), float):
-        yield f"prevalence {format_number(100 * data['prevalence'], _DIGITS)}\N{NO-BREAK SPACE}%"
+        yield from describe_prevalence(data)
 
 
 def _has_labels(column: Sequence[Any]) -> bool:

@@ -55,6 +55,26 @@ def describe_rows(data: Mapping[str, Any]) -> str:
     return f"{count_of(data['read'], 'row', shown=f'{used}{of}')}{total}{dropped}"
 
 
+_MOST = 6
+"""Groups or classes whose prevalence a headline states."""
+
+
+def describe_prevalence(data: Mapping[str, Any]) -> list[str]:
+    """Describe the prevalence of results, and that of the sample if they were adjusted to another one.
+
+    >>> describe_prevalence({"prevalence": 0.298, "deployment": {"prevalence": 0.05}})
+    ['at 5% prevalence (sample: 29.8%)']
+    """
+    several = "classes" in data
+    if "deployment" not in data:
+        return [] if several else [f"prevalence {format_number(100 * data['prevalence'], 4)} %"]
+    shares = data["deployment"].get("prevalences") or {"": data["deployment"]["prevalence"]}
+    parts = [f"{shorten_label(name)} {100 * share:.4g}%".strip() for name, share in shares.items()]
+    where = ", ".join(parts[:_MOST]) + f" and {len(parts) - _MOST} more" * (len(parts) > _MOST)
+    sample = "" if several else f" (sample: {100 * data['prevalence']:.4g}%)"
+    return [f"at {where} prevalence{sample}"]
+
+
 def describe_positive(truth: str | None, data: Mapping[str, Any]) -> str:
     """Describe the positive class.
 
