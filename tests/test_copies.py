@@ -101,7 +101,6 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Requirement": lambda: decide.parse_requirements("sensitivity >= 0.9")[0],
     "ReversibleClassifier": lambda: decide.ReversibleClassifier("a", 0.4, None, None),
     "ThresholdBootstrap": BOOTSTRAP,
-    "Validation": decide.Validation,
     "Vertex": lambda: HULL.vertices[0],
     "Drawing": lambda: draw.roc(TALLIES),
     **{

@@ -34,7 +34,7 @@ PUBLIC = {
     """,
     "baserate.decide": """
         ClassifierMixture Combination CorrectedEstimate Decisions DominatedClassifier IsoCost ROCConvexHull RULES
-        Requirement ReversibleClassifier RuleCrossValidation ThresholdBootstrap Validation Vertex abstain actions
+        Requirement ReversibleClassifier RuleCrossValidation ThresholdBootstrap Vertex abstain actions
         balanced bands best bootstrap_threshold break_even brier_curve capacity cheapest_thresholds check
         choose_policy closest combination_table combine_scores compare cost cost_curve cost_curves cost_table
         cross_validate_rule decision_tables evaluate_policy find_rule fixed hull_likelihood_ratios hull_table

@@ -428,7 +428,7 @@ def test_a_decision_rule_follows_from_its_entry(run_recipe: RunRecipe) -> None:
         bootstrap = decide.bootstrap_threshold(whole, choose, measures=["youden"], n_bootstrap=50)
         assert bootstrap.intervals[0].low <= policy.threshold <= bootstrap.intervals[0].high
         assert len(decide.cross_validate_rule(whole.tally, choose, measures=["youden"]).cuts) > 1
-        others = decide.summary(tallies, decide.youden, validation=0)
+        others = decide.summary(tallies, decide.youden, n_bootstrap=0)
         assert "even-split" in {row["rule"] for row in others.rows()}
         assert describe_rule(policy.rule, policy.settings) == "as many flagged as not"
         """,

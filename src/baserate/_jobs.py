@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from inspect import signature
 from typing import Any, Literal, Unpack, overload
 
 import numpy.typing as npt
@@ -18,7 +16,7 @@ from baserate._calibrator import Calibrator, MulticlassCalibrator
 from baserate._costs import Costs, CostsLike, as_costs
 from baserate._curve import Curve
 from baserate._domains import ShareLike, parse_share, parse_shares, unused_option
-from baserate._errors import OptionError, keyword
+from baserate._errors import OptionError
 from baserate._policy import REFUSE, Policy
 from baserate._rows import MulticlassRows, Rows
 from baserate._tally import Tallies, Tally
@@ -141,20 +139,7 @@ def _reweigh(data: Any, prevalence: float, method: str) -> Tally | Tallies:  # n
 Rule = str | Callable[..., Policy] | None
 
 
-class RuleOptions(PredictionOptions, total=False):
-    """Options of rules, and predictions, for type checkers."""
-
-    measure: str
-    toward: Literal["high", "low"]
-    require: str | Sequence[str]
-    maximize: str
-    minimize: str
-    at_most: float
-    share: float
-    threshold: float
-
-
-class ThresholdOptions(RuleOptions, total=False):
+class ThresholdOptions(decide.RuleOptions, total=False):
     """Keywords of `choose_threshold` for type checkers."""
 
     rule: Rule
@@ -192,7 +177,7 @@ def choose_threshold(
     costs: CostsLike | None = None,
     model: str | None = None,
     calibrator: Calibrator | None = None,
-    **options: Unpack[RuleOptions],
+    **options: Unpack[decide.RuleOptions],
 ) -> Policy:
     """Choose the threshold from which cases are flagged: by the costs of both errors, or by another rule.
 
@@ -212,8 +197,8 @@ def choose_threshold(
         Name of the model, where there are scores of several.
     calibrator
         Calibrator that is applied to the scores before the choice. The policy is still one of raw scores.
-    measure, toward, require, maximize, minimize, at_most, share, threshold
-        Options of the rule.
+    **options
+        Options of the rule, such as ``measure="f1"``, ``require=…``, ``maximize=…``, ``share=0.1``.
 
     Returns
     -------
@@ -243,23 +228,13 @@ def choose_threshold(
     >>> baserate.choose_threshold(y, p, "require", require="sensitivity >= 0.9").threshold
     0.4
     """
-    prevalence = parse_share(prevalence)
-    if rule is None and costs is None:
-        raise OptionError(
-            "choose_threshold needs the costs of both errors, or the name of a rule.",
-            remedy=f"Give fp=1, fn=20 with your costs; or {keyword('rule', 'youden')}.",
-            option="costs",
-        )
-    choose = decide.find_rule("cost" if rule is None else rule) if rule is None or isinstance(rule, str) else rule
-    stated = {name: each for name, each in options.items() if each is not None}
-    if costs is not None:
-        parameters = signature(choose).parameters
-        if not {"costs", "options"} & parameters.keys():
-            raise unused_option("costs", costs, f"the rule {rule} does not depend on them")
-        stated["costs"] = costs
+    prevalence, costs = parse_share(prevalence), as_costs(costs)
+    choose = decide.bind_rule(rule, costs, options)
+    if costs is not None and "costs" not in choose.keywords:
+        raise unused_option("costs", costs, f"the rule {rule} does not depend on them")
     if prevalence is not None:
         tallies = shift.reweigh(tallies, prevalence=prevalence)
-    return decide.choose_policy(tallies, partial(choose, **stated), model=model, calibrator=calibrator)
+    return decide.choose_policy(tallies, choose, model=model, calibrator=calibrator)
 
 
 Parities = str | Sequence[str]

@@ -346,7 +346,7 @@ def test_a_threshold_and_a_prevalence_do_as_well() -> None:
 
 def test_a_summary_takes_the_name_of_a_rule() -> None:
     people = columns(400)
-    results = decide.summary(people["sick"], people["risk"], "top-left", validation=0)
-    assert results.rows() == decide.summary(people["sick"], people["risk"], decide.closest, validation=0).rows()
+    results = decide.summary(people["sick"], people["risk"], "top-left", n_bootstrap=0)
+    assert results.rows() == decide.summary(people["sick"], people["risk"], decide.closest, n_bootstrap=0).rows()
     with pytest.raises(UnknownNameError, match=r"no rule 'yuden'\. Did you mean 'youden'"):
         decide.summary(people["sick"], people["risk"], "yuden")

@@ -1,18 +1,22 @@
 """The summary of a rule's choice as tidy rows."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 
-from baserate import Costs, Curve, OptionError, decide, infer, measure, population, read
+import baserate
+from baserate import BaserateError, Costs, Curve, OptionError, Policy, decide, infer, measure, population, read
 from baserate._tally import Tallies
 from baserate.decide._rule import Rule
 from baserate.shift import reweigh
 
 COSTS = Costs(fp=1, fn=4)
+OWN_COSTS = Costs(fp=2, fn=3)
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +30,7 @@ def people() -> Tallies:
 
 
 def test_threshold_cells_measures_and_other_rules(people: Tallies) -> None:
-    result = decide.summary(people, partial(decide.cost, costs=COSTS), costs=COSTS, validation=50)
+    result = decide.summary(people, partial(decide.cost, costs=COSTS), costs=COSTS, n_bootstrap=50)
     rows = [row for row in result.rows() if row["model"] == "risk" and row["group"] is None]
     curve = Curve(people.pooled("risk"))
     policy = decide.cost(curve, COSTS)
@@ -52,7 +56,7 @@ def test_threshold_cells_measures_and_other_rules(people: Tallies) -> None:
 
 
 def test_groups_are_evaluated_at_the_common_threshold(people: Tallies) -> None:
-    result = decide.summary(people, decide.youden, measures=["sensitivity"], validation=20)
+    result = decide.summary(people, decide.youden, measures=["sensitivity"], n_bootstrap=20)
     for row in result.rows():
         if row["group"] and row["measure"] == "sensitivity":
             tally = people.models[row["model"]][(row["group"]["sex"],)]
@@ -63,7 +67,7 @@ def test_groups_are_evaluated_at_the_common_threshold(people: Tallies) -> None:
 
 def test_summary_at_another_prevalence(people: Tallies) -> None:
     reweighted = reweigh(people, prevalence=0.02)
-    result = decide.summary(reweighted, partial(decide.cost, costs=COSTS), costs=COSTS, validation=20)
+    result = decide.summary(reweighted, partial(decide.cost, costs=COSTS), costs=COSTS, n_bootstrap=20)
     stated = decide.cost(Curve(people.pooled("risk")), COSTS, prevalence=0.02)
     [at] = [
         row["value"]
@@ -72,6 +76,71 @@ def test_summary_at_another_prevalence(people: Tallies) -> None:
     ]
     assert at == stated.threshold
     assert result.data["policies"]["risk"]["settings"]["prevalence"] == pytest.approx(0.02)
+
+
+@pytest.mark.parametrize(
+    ("rule", "options", "choose"),
+    [
+        ("cost", {"fp": 1, "fn": 4}, partial(decide.cost, costs=COSTS)),
+        (None, {"costs": COSTS}, partial(decide.cost, costs=COSTS)),
+        (decide.cost, {"costs": COSTS}, partial(decide.cost, costs=COSTS)),
+        ("youden", {"costs": COSTS}, decide.youden),
+        ("capacity", {"share": 0.1}, partial(decide.capacity, share=0.1)),
+        ("capacity", {"share": "10%"}, partial(decide.capacity, share=0.1)),
+        (
+            "require",
+            {"require": "precision >= 0.4", "maximize": "sensitivity", "costs": COSTS},
+            partial(decide.require, require="precision >= 0.4", maximize="sensitivity"),
+        ),
+        ("best", {"measure": "f1", "costs": COSTS}, partial(decide.best, measure="f1")),
+        (
+            "best",
+            {"measure": "expected_cost", "costs": COSTS},
+            partial(decide.best, measure="expected_cost", costs=COSTS),
+        ),
+        ("abstain", {"refer": 0.3, "costs": COSTS}, partial(decide.abstain, refer=0.3, costs=COSTS)),
+        ("bands", {"shares": (0.1, 0.3)}, partial(decide.bands, shares=(0.1, 0.3))),
+        (
+            partial(decide.cost, costs=Costs(fp=2, fn=3)),
+            {"costs": COSTS},
+            partial(decide.cost, costs=Costs(fp=2, fn=3)),
+        ),
+    ],
+)
+@pytest.mark.parametrize("prevalence", [None, "5%"])
+def test_named_rule_with_options_equals_the_bound_rule(
+    people: Tallies,
+    rule: Callable[..., Policy] | str | None,
+    options: dict[str, Any],
+    choose: Rule,
+    prevalence: str | None,
+) -> None:
+    result = decide.summary(people, rule, prevalence=prevalence, n_bootstrap=20, **options)
+    tallies = people if prevalence is None else reweigh(people, prevalence=0.05)
+    costs = COSTS if {"costs", "fp"} & options.keys() else None
+    wanted = decide.summary(tallies, choose, costs=costs, n_bootstrap=20)
+    assert result.rows() == wanted.rows()
+    assert result.data["policies"] == wanted.data["policies"]
+
+
+@pytest.mark.parametrize("function", [decide.summary, baserate.choose_threshold])
+@pytest.mark.parametrize(
+    ("rule", "options", "message"),
+    [
+        ("capacity", {"shre": 0.1}, r"there is no option 'shre'\. Did you mean 'share'.*at_most, share"),
+        ("youden", {"share": 0.1}, r"there is no option 'share'\. youden has no options"),
+        ("youden", {"prevalance": 0.1}, r"Did you mean 'prevalence'"),
+        (lambda curve: decide.capacity(curve, share=0.1), {"share": 0.1}, "there is no option 'share'"),
+        ("best", {}, r"the rule best needs measure="),
+        ("cost", {}, r"the rule cost needs costs="),
+        (None, {"prevalence": 0.1}, "needs the costs of both errors, or the name of a rule"),
+    ],
+)
+def test_wrong_options_of_rules_raise(
+    people: Tallies, function: Callable[..., object], rule: object, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(BaserateError, match=message):
+        function(people, rule, **options)
 
 
 def test_referrals_are_counted_with_their_cost(people: Tallies) -> None:
@@ -91,7 +160,7 @@ def test_referrals_are_counted_with_their_cost(people: Tallies) -> None:
 
 
 def test_bands_have_shares_and_risks(people: Tallies) -> None:
-    result = decide.summary(people, partial(decide.bands, shares=(0.1, 0.3)), validation=20)
+    result = decide.summary(people, partial(decide.bands, shares=(0.1, 0.3)), n_bootstrap=20)
     rows = [r for r in result.rows() if (r["rule"], r["model"], r["group"]) == ("bands", "risk", None)]
     shares = {r["action"]: r["value"] for r in rows if r["measure"] == "share"}
     assert shares == pytest.approx({"low": 0.6, "medium": 0.3, "high": 0.1})
@@ -129,8 +198,8 @@ def test_fixed_thresholds_have_no_bootstrap(people: Tallies) -> None:
 
 
 def test_bootstrap_and_intervals_are_optional(people: Tallies) -> None:
-    drawn = decide.summary(people, decide.youden, validation=20)
-    alone = decide.summary(people, decide.youden, validation=0)
+    drawn = decide.summary(people, decide.youden, n_bootstrap=20)
+    alone = decide.summary(people, decide.youden, n_bootstrap=0)
     plain = decide.summary(people, decide.youden, interval=None)
     assert [row["value"] for row in alone.rows()] == [row["value"] for row in drawn.rows()]
     assert [row["value"] for row in plain.rows()] == [row["value"] for row in drawn.rows()]
@@ -144,8 +213,8 @@ def test_bootstrap_and_intervals_are_optional(people: Tallies) -> None:
 
 
 def test_folds_add_cross_validated_columns(people: Tallies) -> None:
-    drawn = decide.summary(people, decide.youden, validation=20)
-    both = decide.summary(people, decide.youden, validation=decide.Validation(n_bootstrap=20, folds=4))
+    drawn = decide.summary(people, decide.youden, n_bootstrap=20)
+    both = decide.summary(people, decide.youden, n_bootstrap=20, folds=4)
     # What there was stays, and folds are added for everybody alone.
     assert [row["corrected"] for row in both.rows()] == [row["corrected"] for row in drawn.rows()]
     assert [row["value"] for row in both.rows()] == [row["value"] for row in drawn.rows()]
@@ -160,7 +229,7 @@ def test_folds_add_cross_validated_columns(people: Tallies) -> None:
         assert output == {name: (each.value, each.low, each.high) for name, each in alone.performance.items()}
         assert both.data["folds"][model] == [list(cut.thresholds) for cut in alone.cuts]
     assert all(row["group"] is None for row in both.rows() if row["crossvalidated"] is not None)
-    folded = decide.summary(people, decide.youden, validation=decide.Validation(n_bootstrap=0, folds=4))
+    folded = decide.summary(people, decide.youden, n_bootstrap=0, folds=4)
     assert folded.data["notes"][0].endswith("or read the cross-validated values.")
 
 
@@ -173,9 +242,9 @@ def test_folds_add_cross_validated_columns(people: Tallies) -> None:
         (decide.youden, {"n_bootstrap": -1}, "n_bootstrap is -1; expected 0 for none, or a whole number from 1"),
     ],
 )
-def test_invalid_validation_raises(people: Tallies, rule: Rule, check: dict[str, int], message: str) -> None:
+def test_invalid_validation_raises(people: Tallies, rule: Rule, check: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
-        decide.summary(people, rule, validation=decide.Validation(**check))
+        decide.summary(people, rule, **check)
 
 
 def test_inapplicable_method_raises(people: Tallies) -> None:
@@ -184,7 +253,7 @@ def test_inapplicable_method_raises(people: Tallies) -> None:
 
 
 def test_cuts_that_never_flag_are_listed_as_bands(people: Tallies) -> None:
-    result = decide.summary(people, partial(decide.abstain, costs=Costs(tp=5, fn=9), refer=1), validation=0)
+    result = decide.summary(people, partial(decide.abstain, costs=Costs(tp=5, fn=9), refer=1), n_bootstrap=0)
     rows = [row for row in result.rows() if (row["rule"], row["model"], row["group"]) == ("abstain", "risk", None)]
     assert {row["action"] for row in rows if row["measure"] == "share"} == {"pass", "refer"}
     assert not {"tp", "sensitivity"} & {row["measure"] for row in rows}
@@ -193,9 +262,9 @@ def test_cuts_that_never_flag_are_listed_as_bands(people: Tallies) -> None:
 def test_reversed_scores_are_noted_and_kept(people: Tallies) -> None:
     tally = people.pooled("risk")
     backward = read.tallies({"y": [1, 0] * 50, "p": [0.1, 0.9] * 50}, truth="y", score="p")
-    notes = decide.summary(backward, decide.youden, validation=0).data["notes"]
+    notes = decide.summary(backward, decide.youden, n_bootstrap=0).data["notes"]
     assert "the score ranks worse than chance (AUC 0, or 1 with its sign changed)" in notes[-1]
-    forward = decide.summary(replace(people, models={"risk": {(): tally}}, attributes=()), decide.youden, validation=0)
+    forward = decide.summary(replace(people, models={"risk": {(): tally}}, attributes=()), decide.youden, n_bootstrap=0)
     assert len(forward.data["notes"]) == 1
 
 

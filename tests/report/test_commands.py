@@ -241,7 +241,7 @@ def test_suggested_choice_for_groups_is_cross_validated(folder: Path) -> None:
     given: dict[str, Any] = {**table, "group": {"site": ["north", "south"] * 50}, "policy": policy, "positive": 1}
     (text,) = suggested_commands(baserate.evaluate(**given), "BR008")
     exec(text, {"baserate": baserate, **given})  # noqa: S102  (our own words)
-    assert 'Goal(["equal-opportunity"], within=0.1, costs=baserate.Costs(fp=2, fn=9))' in text
+    assert 'Goal("equal-opportunity", within=0.1, costs=baserate.Costs(fp=2, fn=9))' in text
     assert report.plan.policy_file is None
 
 
@@ -327,10 +327,12 @@ def test_python_calls_data_in_memory_table(folder: Path) -> None:
     plan = Plan(truth="sick", score="risk", group="site", id="who", policy=policy, positive=1)
     report = baserate.run(plan, table)
     (groups,) = suggested_commands(report, "BR012")
-    assert "baserate.fairness.compare_groups(tallies, policy=plan.policy)" in groups
+    assert groups == (
+        'baserate.fairness.compare_groups(table, truth="sick", score="risk", group="site", positive=1, policy=policy)'
+    )
     for finding in report.findings:
         if finding.command:
-            exec(finding.command.text, {"baserate": baserate, "plan": plan, "table": table})  # noqa: S102
+            exec(finding.command.text, {"baserate": baserate, "policy": policy, "table": table})  # noqa: S102
     apart = Plan(truth="sick", score="risk", apart=True)
     tables = {"old": table, "new": {**table, "sick": [1] * 60 + [0] * 40}}
     report = baserate.run(apart, tables)
@@ -338,7 +340,7 @@ def test_python_calls_data_in_memory_table(folder: Path) -> None:
     assert len(suggested_commands(report, "BR006")) == 1
     for finding in report.findings:
         if finding.command:
-            exec(finding.command.text, {"baserate": baserate, "plan": apart, "table": tables})  # noqa: S102
+            exec(finding.command.text, {"baserate": baserate, "table": tables})  # noqa: S102
     assert folder.exists()
 
 

@@ -221,7 +221,7 @@ def test_lines_fit_the_width(width: int) -> None:
     typed_lines = [line for line in output.splitlines() if line.startswith(" " * 6)]
     assert max(map(display_width, typed_lines)) <= max(width, longest)
     assert max(map(display_width, {*output.splitlines()} - {*typed_lines})) <= width
-    assert "'the newest of all models'" in typed
+    assert '"the newest of all models"' in typed
     for more in ({"group": {"site": site}}, {"models": ("risk", "old")}, {"costs": Costs(fn=9)}):
         report = replace(make_report(prevalence=0.02, **more), findings=(FALLING,))
         output = report.text(width).partition("\nNext, in Python\n")[0]
@@ -251,12 +251,11 @@ def test_next_steps_are_python_for_rows_in_memory() -> None:
     report = make_report(models=("risk", "old"))
     output = next_commands(report)
     assert output.language == "python"
-    for _, (typed,) in output.commands:
-        if "save" not in typed:
-            eval(typed, {"report": report})  # noqa: S307  (our own words)
-    assert [typed for _, (typed,) in output.commands if "save" in typed] == [
-        "report.policies['risk'].save(\"policy.json\")",
-        'report.save("report.json")',
+    assert [typed for _, (typed,) in output.commands] == [
+        'print(report.of("risk").there.ppv)',
+        "report.frame()",
+        'baserate.apply.actions(report.policies["risk"], new_score).text',
+        'report.save("report.html")',
     ]
 
 

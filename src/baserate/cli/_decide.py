@@ -223,7 +223,7 @@ def _choose(request: _Request, sample: "Tallies") -> "Results":
         "costs": costs,
         "interval": request.intervals.to_interval(),
     }
-    results = library.summary(adjusted, options.choose, validation=options.trial, **settings)
+    results = library.summary(adjusted, options.choose, **options.resampling, **settings)
     data = {**results.data, "costs": None if costs is None else asdict(costs)}
     data["notes"] = [*data["notes"], *calibration_notes]
     if request.calibrator is not None:

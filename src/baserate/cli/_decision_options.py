@@ -34,7 +34,7 @@ from baserate.cli._values import (
 )
 
 if TYPE_CHECKING:
-    from baserate.decide import DecisionRule, Requirement, Rule, RuleOption, Validation
+    from baserate.decide import DecisionRule, Requirement, Rule, RuleOption
     from baserate.measure import Measure, Settings
 
 _BAND_EDGES = ("bands", "band_shares", "band_risks")
@@ -225,11 +225,9 @@ class DecisionOptions(OutcomeCosts):
         return Settings(self.outcome_costs, self.net_benefit_at, self.beta)
 
     @property
-    def trial(self) -> "Validation":
-        """Bootstrap samples and folds of the validation."""
-        from baserate.decide import Validation
-
-        return Validation(**given_values(self, ("n_bootstrap", "folds")))
+    def resampling(self) -> dict[str, Any]:
+        """Numbers of bootstrap samples and of folds, if they are stated."""
+        return given_values(self, ("n_bootstrap", "folds"))
 
     @property
     def choose(self) -> "Rule":

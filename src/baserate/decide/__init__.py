@@ -72,11 +72,7 @@ if TYPE_CHECKING:
     )
     from baserate.decide._rule import choose_policy as choose_policy, on_raw_scores as on_raw_scores
     from baserate.decide._rules import RULES as RULES, find_rule as find_rule
-    from baserate.decide._summary import (
-        Validation as Validation,
-        multiclass_summary as multiclass_summary,
-        summary as summary,
-    )
+    from baserate.decide._summary import multiclass_summary as multiclass_summary, summary as summary
     from baserate.decide._threshold_rules import (
         balanced as balanced,
         bands as bands,
@@ -146,6 +142,8 @@ if TYPE_CHECKING:  # for other packages of baserate
         DECISION_RULES as DECISION_RULES,
         DecisionRule as DecisionRule,
         RuleOption as RuleOption,
+        RuleOptions as RuleOptions,
+        bind_rule as bind_rule,
         describe_costs as describe_costs,
         describe_share as describe_share,
         exclusive_options as exclusive_options,

@@ -5,15 +5,20 @@ To add a rule, write its function in `_threshold_rules` or `_cost_rules` and one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from inspect import Parameter, signature
 from itertools import combinations
 from typing import Any, Literal
 
-from baserate._errors import nearest, unknown_name
+from baserate._costs import Costs
+from baserate._errors import OptionError, keyword, nearest, unknown_name
 from baserate._formatting import count_of, join_words
 from baserate._policy import Policy
 from baserate.decide import _cost_rules, _threshold_rules
+from baserate.measure import as_measure
+from baserate.read import PredictionOptions
 
 Settings = Mapping[str, Any]
 """Options of a rule by the names of its parameters, as a policy stores them."""
@@ -337,6 +342,82 @@ def find_rule_entry(name: str) -> DecisionRule:
     if reduced in _NAMES:
         return DECISION_RULES[_NAMES[reduced]]
     raise unknown_name("rule", name, RULES, near=[_NAMES[each] for each in nearest(reduced, _NAMES)])
+
+
+class RuleOptions(PredictionOptions, total=False):
+    """Keywords of functions that take a rule by name: its options, and predictions, for type checkers."""
+
+    measure: str
+    toward: Literal["high", "low"]
+    require: str | Sequence[str]
+    maximize: str
+    minimize: str
+    at_most: float
+    share: float
+    threshold: float
+    refer: float
+    coverage: float
+    thresholds: Sequence[float]
+    shares: Sequence[float]
+    risks: Sequence[float]
+    names: Sequence[str]
+
+
+def bind_rule(
+    rule: str | Callable[..., Policy] | None, costs: Costs | None, options: Mapping[str, Any]
+) -> partial[Policy]:
+    """Bind a rule to its options, and to costs if it depends on them; without a rule, that of least cost.
+
+    >>> bind_rule("capacity", Costs(fp=1, fn=5), {"share": 0.1}).keywords
+    {'share': 0.1}
+    >>> bind_rule(None, Costs(fp=1, fn=5), {}).keywords
+    {'costs': Costs(tp=0.0, fp=1, fn=5, tn=0.0)}
+    """
+    if rule is None and costs is None:
+        raise OptionError(
+            "the choice of a threshold needs the costs of both errors, or the name of a rule.",
+            remedy=f"Give fp=1, fn=20 with your costs; or {keyword('rule', 'youden')}.",
+            option="costs",
+        )
+    rule = "cost" if rule is None else rule
+    choose = find_rule(rule) if isinstance(rule, str) else rule
+    bound = {name: each for name, each in options.items() if each is not None}
+    if costs is not None and _depends_on_costs(choose, bound):
+        bound["costs"] = costs
+    if bound or isinstance(rule, str):
+        _check_rule_options(choose, bound)
+    return partial(choose, **bound)
+
+
+def _depends_on_costs(choose: Callable[..., Policy], options: Mapping[str, Any]) -> bool:
+    """Return whether a rule, or the measure that it optimizes, takes costs that are not bound yet."""
+    if isinstance(choose, partial) and "costs" in choose.keywords:
+        return False
+    parameters = signature(choose).parameters
+    if "options" in parameters and "measure" in options:
+        parameters = signature(as_measure(options["measure"])).parameters
+    return "costs" in parameters
+
+
+def _check_rule_options(choose: Callable[..., Policy], options: Mapping[str, Any]) -> None:
+    """Refuse options that a rule lacks, and calls without those that it needs."""
+    _, *parameters = signature(choose).parameters.values()
+    named = {each.name: each for each in parameters if each.kind is not Parameter.VAR_KEYWORD}
+    rule = getattr(choose, "__name__", "the rule").replace("_", "-")
+    open_ended = any(each.name not in ("predictions", *named) for each in parameters)
+    unknown = next((name for name in options if name not in named and not open_ended), None)
+    if unknown is not None:
+        listing = f"Options of {rule}: {', '.join(named)}." if named else f"{rule} has no options."
+        raise unknown_name("option", unknown, [*named, *_COMMON_OPTIONS], listing=listing)
+    missing = [name for name, each in named.items() if each.default is Parameter.empty and name not in options]
+    if missing:
+        raise OptionError(
+            f"the rule {rule} needs {keyword(missing[0])}.", remedy="Give it, or name another rule.", option=missing[0]
+        )
+
+
+_COMMON_OPTIONS = ("prevalence", "costs", "fp", "fn", "measures", "level", "method", "seed")
+"""Options of functions that take a rule, for suggestions of names."""
 
 
 def list_command_line_rules() -> dict[str, DecisionRule]:

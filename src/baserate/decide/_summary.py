@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Unpack
 
@@ -32,7 +32,7 @@ from baserate.decide._evaluation import (
     select_measures,
 )
 from baserate.decide._rule import Rule
-from baserate.decide._rules import DECISION_RULES, find_rule
+from baserate.decide._rules import DECISION_RULES, RuleOptions, bind_rule
 from baserate.decide._threshold_rules import best, fixed
 from baserate.decide._validation import (
     N_BOOTSTRAP,
@@ -65,57 +65,49 @@ _COMPARED: tuple[Measure, ...] = (sensitivity, specificity, precision, flag_rate
 _MIDDLE = _CHANCE = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Validation:
-    """How a choice is validated on the rows that it was made on: by the bootstrap, and by cross-validation.
-
-    >>> Validation(folds=5)
-    Validation(n_bootstrap=1000, folds=5)
-    """
-
-    n_bootstrap: int = N_BOOTSTRAP
-    """Number of bootstrap samples; 0 for none."""
-    folds: int = 0
-    """Number of folds of cross-validation; 0 for none."""
-
-    def __post_init__(self) -> None:
-        if self.n_bootstrap != 0:
-            check_domain("n_bootstrap", self.n_bootstrap, _domains.SAMPLES.or_none)
-        if self.folds != 0:
-            check_domain("folds", self.folds, FOLDS.or_none)
+class SummaryOptions(RuleOptions, IntervalPredictionOptions, total=False):
+    """Options of rules and of intervals, and predictions, for type checkers."""
 
 
 @accepts_predictions("tallies")
-def summary(
+def summary(  # noqa: PLR0913  (all but the first two are seldom given)
     tallies: Tallies,
-    rule: Rule | str,
+    rule: Callable[..., Policy] | str | None = None,
     *,
-    measures: Iterable[str | Measure] | None = None,
+    prevalence: ShareLike | None = None,
     costs: CostsLike | None = None,
-    validation: int | Validation = N_BOOTSTRAP,
+    measures: Iterable[str | Measure] | None = None,
+    n_bootstrap: int = N_BOOTSTRAP,
+    folds: int = 0,
     interval: IntervalOptions | None = IntervalOptions(),  # noqa: B008  (it is immutable)
-    **predictions: Unpack[IntervalPredictionOptions],
+    **options: Unpack[SummaryOptions],
 ) -> Results:
     """Summarize a rule's choice for each model: thresholds, performance, optimism, and the choices of other rules.
 
-    For another prevalence, reweight the tallies first with `shift.reweigh`. Nothing is resampled without an interval,
-    or for a rule that does not use the data.
+    Nothing is resampled without an interval, or for a rule that does not use the data.
 
     Parameters
     ----------
     tallies
         Data to choose on.
     rule
-        Name of a rule, such as "youden"; a rule with its options bound by `functools.partial`; or any function from a
-        curve to a policy.
+        Name of a rule, such as "youden", "require" or "capacity", with its options as keywords; or any function from a
+        curve to a policy. By default the rule of least expected cost, which needs costs.
+    prevalence
+        Deployment prevalence, such as 0.02 or "2%"; by default that of the sample.
+    costs
+        Costs of outcomes: ``fp=1, fn=20``, a mapping, or :class:`baserate.Costs`. They add the expected cost per case,
+        and the rule of least cost to the comparison; a rule that depends on costs uses them.
     measures
         Measures of the confusion matrix, or their names; the usual ones by default.
-    costs
-        Costs of decisions; they add the expected cost per case, and the rule of least cost to the comparison.
-    validation
-        Number of bootstrap samples, 0 for none; or a `Validation`, with cross-validation.
+    n_bootstrap
+        Number of bootstrap samples; 0 for none.
+    folds
+        Number of folds of a cross-validation of the choice; 0 for none.
     interval
         Level, method and seed of the confidence intervals; None for numbers alone.
+    **options
+        Options of the rule, such as ``require="precision >= 0.5"``, ``maximize="sensitivity"`` or ``share=0.1``.
 
     Returns
     -------
@@ -127,24 +119,26 @@ def summary(
     Examples
     --------
     >>> from baserate import decide
-    >>> results = decide.summary([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], "youden", validation=100)
+    >>> results = decide.summary([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], "youden", n_bootstrap=100)
     >>> {row["rule"]: row["value"] for row in results.rows() if row["measure"] == "threshold"}["youden"]
     0.9
     """
     costs = as_costs(costs)
     check_tallies(tallies)
-    if isinstance(rule, str):
-        rule = find_rule(rule)
+    choose = bind_rule(rule, costs, options)
+    _check_resampling(n_bootstrap, folds)
+    share = parse_share(prevalence)
+    if share is not None:
+        tallies = reweigh(tallies, prevalence=share)
     selected = select_measures(measures, costs)
     _check_method(interval, selected, tallies)
-    plan = validation if isinstance(validation, Validation) else Validation(validation)
     curves = {model: Curve(tallies.pooled(model)) for model in tallies.models}
-    policies = {model: rule(curve) for model, curve in curves.items()}
-    folded = {model: _cross_validate(curve, rule, selected, plan.folds, interval) for model, curve in curves.items()}
+    policies = {model: choose(curve) for model, curve in curves.items()}
+    folded = {model: _cross_validate(curve, choose, selected, folds, interval) for model, curve in curves.items()}
     rows: list[Row] = []
     notes = list(_note_dominated_models(curves))
     for model, curve in curves.items():
-        bootstrap = _bootstrap(curve, rule, selected, plan.n_bootstrap, interval) if policies[model].chosen_on else None
+        bootstrap = _bootstrap(curve, choose, selected, n_bootstrap, interval) if policies[model].chosen_on else None
         of = f"{model}: " if len(curves) > 1 else ""
         own = (*policies[model].notes, *_note_failed_samples(bootstrap), *_note_reversed_scores(curve))
         notes += [f"{of}{note}" for note in own]
@@ -158,6 +152,14 @@ def summary(
         rows += [row | {"model": model, "group": None} for row in others]
     details = add_measure_settings(_same_data(policies, rows, notes) | _fold_thresholds(folded), selected)
     return build_results(tallies, rows, details, policies, interval)
+
+
+def _check_resampling(n_bootstrap: int, folds: int) -> None:
+    """Check numbers of bootstrap samples and folds; 0 means none."""
+    if n_bootstrap != 0:
+        check_domain("n_bootstrap", n_bootstrap, _domains.SAMPLES.or_none)
+    if folds != 0:
+        check_domain("folds", folds, FOLDS.or_none)
 
 
 def _bootstrap(

@@ -16,7 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from baserate._costs import Costs
-from baserate.read import LabelText
+from baserate.infer import interval_methods
+from baserate.measure import sensitivity
+from baserate.read import LabelText, resolve_label
 from baserate.report._plan import Plan, name_samples
 from baserate.report._report import Report, Snippet
 from baserate.text import Command, CommandList
@@ -155,7 +157,7 @@ def _quote_column(name: str) -> str:
 def _shell_text(value: Any) -> str:  # noqa: ANN401  (any value of a field)
     """Return a value as a person types it in a shell; numbers at full precision."""
     if isinstance(value, float):
-        return "inf" if isinf(value) and value > 0 else repr(value).removesuffix(".0")
+        return "inf" if isinf(value) and value > 0 else repr(float(value)).removesuffix(".0")
     if isinstance(value, Mapping):
         return ",".join(f"{name}={_shell_text(each)}" for name, each in value.items())
     return str(value)
@@ -204,7 +206,7 @@ def spell_step(report: Report, step: Step, model: str | None = None) -> Snippet 
     'baserate.evaluate(truth, score, prevalence=0.02, threshold=0.4)'
     """
     plan = replace(report.plan if model is None else plan_of(report, model), **step.changes)
-    plan = _with_overall_prevalence(report, plan, step.verb)
+    plan = _with_usable_method(_with_overall_prevalence(report, plan, step.verb), step.verb)
     fields = _FIELDS[step.verb]
     if plan.files:
         if "policy" in fields and has_unsaved_policy(plan):
@@ -213,13 +215,20 @@ def spell_step(report: Report, step: Step, model: str | None = None) -> Snippet 
     # A script reads only the columns that its function uses.
     idle: dict[str, Any] = {name: empty for name, empty in {"group": (), "id": None}.items() if name not in fields}
     script = _Script(report, replace(plan, **idle), model, step.options)
-    return Snippet("python", "\n".join(_SCRIPTS[step.verb](script)))
+    return Snippet("python", _SCRIPTS[step.verb](script))
 
 
 def _with_overall_prevalence(report: Report, plan: Plan, verb: str) -> Plan:
     """Return a plan with one overall prevalence, where a command takes no prevalences of groups."""
     by_group = isinstance(plan.prevalence, Mapping) and verb not in _GROUP_PREVALENCE_VERBS
     return replace(plan, prevalence=report.prevalence) if by_group else plan
+
+
+def _with_usable_method(plan: Plan, verb: str) -> Plan:
+    """Return a plan without a method of intervals that summaries of decisions refuse at its prevalence."""
+    if verb != "decide" or plan.method in interval_methods(sensitivity, reweighed=plan.prevalence is not None):
+        return plan
+    return replace(plan, method=None)
 
 
 def plan_of(report: Report, model: str) -> Plan:
@@ -284,182 +293,187 @@ def _command_words(plan: Plan, step: Step) -> list[str]:
 
 
 class _Script(NamedTuple):
-    """Report, plan and options from which Python statements are written."""
+    """Report, plan and options from which a Python statement is written."""
 
     report: Report
     plan: Plan
     model: str | None
     options: Mapping[str, Any]
 
-    @property
-    def table(self) -> str:
-        """Expression for the rows: a mapping of the arguments of `evaluate`, or the table passed to `run`."""
-        arrays = self._arrays
-        if arrays is None:
-            separate = self.report.plan.apart and self.model is not None
-            return f"table[{python_literal(sample_of(self.report.plan, str(self.model))[0])}]" if separate else "table"
-        every = [name for each in self.plan.columns.values() for name in ([each] if isinstance(each, str) else each)]
-        return f"{{{', '.join(f'{python_literal(name)}: {arrays[name]}' for name in dict.fromkeys(every))}}}"
+    def call(self, function: str, arguments: Iterable[str] = (), keywords: Iterable[str] = ()) -> str:
+        """Return the call of a function on the rows, in the form in which `evaluate` was called."""
+        rows, columns = self._array_arguments() if self.has_arrays else self._table_arguments()
+        return f"baserate.{function}({', '.join([*rows, *arguments, *columns, *self._labels(), *keywords])})"
+
+    def keywords(self, *names: str) -> list[str]:
+        """Return fields of the plan as keywords, where they differ from the defaults."""
+        return [*_use_keywords(self.plan, names)]
+
+    def own_keywords(self, *names: str) -> list[str]:
+        """Return options of the step as keywords: those with these names, or all."""
+        return [f"{name}={python_literal(each)}" for name, each in self.options.items() if not names or name in names]
 
     @property
-    def _arrays(self) -> Mapping[str, str] | None:
+    def has_arrays(self) -> bool:
+        """Whether `evaluate` was called with arrays."""
+        return self.report.data.get("arrays") is not None
+
+    @property
+    def table(self) -> str:
+        """Expression for the table, or for that of the sample of the model."""
+        if not self.report.plan.apart or self.model is None:
+            return "table"
+        return f"table[{python_literal(sample_of(self.report.plan, self.model)[0])}]"
+
+    def _table_arguments(self) -> tuple[list[str], list[str]]:
+        """Return the table, and names of its columns as keywords."""
+        columns = self.plan.columns.items()
+        return [self.table], [f"{role}={python_literal(_unpack_single(names))}" for role, names in columns]
+
+    def _array_arguments(self) -> tuple[list[str], list[str]]:
+        """Return labels and scores, and the other arrays as keywords."""
+        arrays = self.array_expressions
+        named = {role: self._array_of(role, names, arrays) for role, names in self.plan.columns.items()}
+        first = [named.pop(role) for role in ("truth", "score") if role in named]
+        return first, [f"{role}={each}" for role, each in named.items()]
+
+    def _array_of(self, role: str, names: str | tuple[str, ...], arrays: Mapping[str, str]) -> str:
+        """Return the expression of an argument of `evaluate`; several arrays of one kind stay one argument."""
+        expression = arrays[names if isinstance(names, str) else names[0]]
+        # evaluate(truth, scores) takes a mapping of several arrays as a whole, not its items.
+        whole = self.model is None or (role == "group" and not isinstance(names, str))
+        return expression.partition("[")[0] if whole else expression
+
+    @property
+    def array_expressions(self) -> Mapping[str, str]:
         """Column -> the argument of `evaluate` that holds it."""
-        arrays = self.report.data.get("arrays")
-        if arrays is None or not self.report.plan.apart:
+        arrays: Mapping[str, Any] = self.report.data["arrays"]
+        if not self.report.plan.apart:
             return arrays
         own: Mapping[str, str] = arrays[sample_of(self.report.plan, self.model or self.report.models[0])[0]]
         return own
 
-    def read(self, how: str, **more: str) -> str:
-        """Return the expression that reads the columns of the plan."""
-        arguments = (
-            *keyword_arguments(self.plan, READ_FIELDS, spelled=True),
-            *(f"{name}={python_literal(each)}" for name, each in more.items()),
-        )
-        return f"baserate.read.{how}({', '.join([self.table, *arguments])})"
+    def _labels(self) -> Iterator[str]:
+        """Yield how labels are read, as keywords."""
+        for name in _LABEL_FIELDS:
+            label = getattr(self.plan, name)
+            if label is not None:
+                yield f"{name}={self._label(label)}"
+        yield from keyword_arguments(self.plan, ["missing"])
 
-    def keywords(self, *names: str) -> list[str]:
-        """Return fields of the plan as keywords, where they differ from the defaults."""
-        return [*keyword_arguments(self.plan, names)]
-
-    def interval(self) -> list[str]:
-        """Return the options of intervals as a keyword, where they differ from the defaults."""
-        arguments = self.keywords(*_INTERVAL)
-        return [f"interval=baserate.infer.IntervalOptions({', '.join(arguments)})"] if arguments else []
-
-    def evaluate_call(self) -> str:
-        """Return the call of `evaluate` or `run` that makes the report again."""
-        use = self.keywords("prevalence", "costs", "threshold", "rule", *_INTERVAL)
-        policy = [] if self.plan.policy is None else [f"policy={self.policy}"]
-        arrays = self._arrays
-        if arrays is None:
-            plan = self.keywords(*READ_FIELDS, "id", "apart")
-            return f"baserate.run(baserate.Plan({', '.join([*plan, *use, *policy])}), {self.table})"
-        columns = self._array_arguments(arrays)
-        labels = self.keywords("positive", "negative", "missing")
-        return f"baserate.evaluate({', '.join([*columns, *labels, *use, *policy])})"
-
-    def _array_arguments(self, arrays: Mapping[str, str]) -> Iterator[str]:
-        """Yield the arrays as arguments of `evaluate`; several arrays of one kind stay one argument."""
-        whole = self.model is None
-        for name in ("truth", "score", "group", "predicted", "weight", "count", "id"):
-            columns = self.plan.columns.get(name)
-            if columns is None:
-                continue
-            first = columns if isinstance(columns, str) else columns[0]
-            expression = arrays[first]
-            # evaluate(score=scores) takes a mapping of several arrays as a whole, not its items.
-            if whole or (name == "group" and not isinstance(columns, str)):
-                expression = expression.partition("[")[0]
-            yield expression if name in {"truth", "score"} else f"{name}={expression}"
-
-    @property
-    def policy(self) -> str:
-        """Name of the variable that holds the policy."""
-        return "plan.policy" if self.report.data.get("arrays") is None else "policy"
+    def _label(self, label: object) -> str:
+        """Return a label in the type that the rows have: a plan may hold its text alone."""
+        if not isinstance(label, str):
+            return python_literal(label)
+        found = resolve_label(LabelText(label), [self.report.data[name] for name in _LABEL_FIELDS])
+        plain = found.item() if isinstance(found, np.generic) else found
+        if isinstance(plain, (str, int, float)):
+            return python_literal(plain)
+        return f"baserate.read.{LabelText.__name__}({python_literal(label)})"
 
 
-def _report_script(script: _Script) -> Iterator[str]:
-    """Yield the statement that makes the report again."""
-    yield script.evaluate_call()
+def _use_keywords(plan: Plan, names: Iterable[str]) -> Iterator[str]:
+    """Yield fields that differ from the defaults as keywords of functions: costs of errors as `fp` and `fn`."""
+    for name in names:
+        if name == "policy":
+            # The user's variable, which is called like the argument that holds it.
+            yield from [] if plan.policy is None else ["policy=policy"]
+        elif name == "costs" and plan.costs is not None:
+            costs = {cell: _shell_text(cost) for cell, cost in _nonzero_costs(plan.costs)}
+            if costs.keys() == {"fp", "fn"}:
+                yield from (f"{cell}={cost}" for cell, cost in costs.items())
+            else:
+                yield f"costs={{{', '.join(f'{python_literal(cell)}: {cost}' for cell, cost in costs.items())}}}"
+        else:
+            yield from keyword_arguments(plan, [name])
 
 
-def _decide_script(script: _Script) -> Iterator[str]:
-    """Yield statements that choose a threshold."""
-    plan, options = script.plan, dict(script.options)
-    folds = options.pop("folds", None)
-    rule, settings = (plan.chooses or "youden").replace("-", "_"), {}
-    if plan.chooses == "cost":
-        settings = {"costs": plan.costs}
-    if "require" in options:
-        rule, settings = "require", options
-    rule_expression = f"baserate.decide.{rule}"
-    if settings:
-        yield "from functools import partial"
-        keywords = ", ".join(f"{name}={python_literal(each)}" for name, each in settings.items())
-        rule_expression = f"partial({rule_expression}, {keywords})"
-    yield f"tallies = {script.read('tallies')}"
-    if plan.prevalence is not None:
-        yield f"tallies = baserate.shift.reweigh(tallies, prevalence={python_literal(plan.prevalence)})"
-    more = [] if folds is None else [f"validation=baserate.decide.Validation(folds={folds})"]
-    arguments = ["tallies", rule_expression, *script.keywords("costs"), *more, *script.interval()]
-    yield f"baserate.decide.summary({', '.join(arguments)})"
+def _unpack_single(names: str | tuple[str, ...]) -> str | tuple[str, ...]:
+    """Return the only name of several, or all."""
+    return names[0] if len(names) == 1 else names
 
 
-def _equalize_script(script: _Script) -> Iterator[str]:
-    """Yield statements that choose thresholds of groups, and cross-validate them."""
-    yield f"tallies = {script.read('tallies')}"
-    options = script.options
-    within = [f"within={python_literal(options['within'])}"] if "within" in options else []
-    goal = ", ".join([python_literal(options["parity"]), *within, *script.keywords("costs", "prevalence")])
-    yield f"goal = baserate.fairness.Goal({goal})"
-    yield f"baserate.fairness.cross_validate({', '.join(['tallies', 'goal', *script.interval()])})"
+_USE = ("prevalence", "costs", "threshold", "rule", "policy", *_INTERVAL)
 
 
-def _groups_script(script: _Script) -> Iterator[str]:
-    """Yield statements that compare groups."""
-    yield f"tallies = {script.read('tallies')}"
-    decision = [f"policy={script.policy}"] if script.plan.policy is not None else []
+def _report_script(script: _Script) -> str:
+    """Return the statement that makes the report again."""
+    if not script.plan.apart or script.has_arrays:
+        return script.call("evaluate", keywords=script.keywords(*_USE))
+    plan = keyword_arguments(script.plan, (*READ_FIELDS, "id", "apart", *(name for name in _USE if name != "policy")))
+    policy = script.keywords("policy")
+    return f"baserate.run(baserate.Plan({', '.join([*plan, *policy])}), {script.table})"
+
+
+def _decide_script(script: _Script) -> str:
+    """Return the statement that chooses a threshold."""
+    rule = "require" if "require" in script.options else script.plan.chooses or "youden"
+    keywords = [*script.own_keywords(), *script.keywords("prevalence", "costs", *_INTERVAL)]
+    return script.call("decide.summary", [python_literal(rule)], keywords)
+
+
+def _equalize_script(script: _Script) -> str:
+    """Return the statement that cross-validates thresholds of groups."""
+    parity = python_literal(_unpack_single(script.options["parity"]))
+    settings = [*script.own_keywords("within"), *keyword_arguments(script.plan, ["costs", "prevalence"])]
+    goal = f"baserate.fairness.Goal({', '.join([parity, *settings])})"
+    return script.call("fairness.cross_validate", [goal], script.keywords(*_INTERVAL))
+
+
+def _groups_script(script: _Script) -> str:
+    """Return the statement that compares groups."""
+    policy = script.keywords("policy")
     if script.plan.threshold is not None:
-        decision = [f"policy={python_literal(script.plan.threshold)}"]
-    yield f"baserate.fairness.compare_groups({', '.join(['tallies', *decision, *script.interval()])})"
+        policy = [f"policy={python_literal(script.plan.threshold)}"]
+    return script.call("fairness.compare_groups", keywords=[*policy, *script.keywords(*_INTERVAL)])
 
 
-def _shift_script(script: _Script) -> Iterator[str]:
-    """Yield statements that adjust measures to another prevalence."""
-    yield f"tallies = {script.read('tallies')}"
-    prevalence = f"prevalence={python_literal(script.options['prevalence'])}"
-    arguments = [prevalence, *script.keywords("threshold"), *script.interval()]
-    yield f"baserate.shift.summary(tallies, {', '.join(arguments)})"
+def _shift_script(script: _Script) -> str:
+    """Return the statement that adjusts measures to another prevalence."""
+    return script.call(
+        "shift.summary", keywords=[*script.own_keywords("prevalence"), *script.keywords("threshold", *_INTERVAL)]
+    )
 
 
-def _measure_script(script: _Script) -> Iterator[str]:
-    """Yield statements that measure decisions, perhaps with clusters of rows."""
+def _measure_script(script: _Script) -> str:
+    """Return the statement that measures decisions, perhaps with clusters of rows."""
     cluster = script.options.get("cluster")
-    with_cluster = script._replace(plan=replace(script.plan, id=cluster))  # one of the columns that are passed
-    yield f"rows = {with_cluster.read('rows', cluster=cluster) if cluster else script.read('tallies')}"
-    yield f"baserate.infer.summary({', '.join(['rows', *script.keywords('threshold'), *script.interval()])})"
+    column = [] if cluster is None else [f"cluster={python_literal(cluster)}"]
+    if cluster is not None and script.has_arrays:
+        column = [f"cluster={script.array_expressions[cluster]}"]
+    return script.call("infer.summary", keywords=[*column, *script.keywords("threshold", *_INTERVAL)])
 
 
-def _calibrate_script(script: _Script) -> Iterator[str]:
-    """Yield statements that fit a calibrator and save it."""
-    yield f"tallies = {script.read('tallies')}"
-    name = python_literal(script.options["output"])
-    if "with" in script.options:
-        yield f"baserate.calibration.fit(tallies, {python_literal(script.options['with'])}).save({name})"
-    else:
-        yield f"baserate.calibration.choose(tallies).calibrator.save({name})"
+def _calibrate_script(script: _Script) -> str:
+    """Return the statement that fits a calibrator and saves it."""
+    method = script.options.get("with", "choose")
+    return f"{script.call('calibrate', [python_literal(method)])}.save({python_literal(script.options['output'])})"
 
 
-def _curve_script(script: _Script) -> Iterator[str]:
-    """Yield statements that tabulate the ROC curve."""
-    yield f"tallies = {script.read('tallies')}"
-    model = (script.plan.score or (script.plan.predicted,))[0]
-    yield f'baserate.measure.table(baserate.curve(tallies.pooled({python_literal(model)})), "fpr", "sensitivity")'
+def _curve_script(script: _Script) -> str:
+    """Return the statement that tabulates the ROC curve."""
+    return script.call("measure.curves", ['"roc"'])
 
 
-def _draw_script(script: _Script, *, figure: str) -> Iterator[str]:
-    """Yield statements that draw a figure and save it."""
-    yield f"tallies = {script.read('tallies')}"
-    arguments = ", ".join(["tallies", *(script.keywords("prevalence") if figure == "pr" else [])])
-    yield f"baserate.draw.{figure}({arguments}).save({python_literal(script.options['output'])})"
+def _draw_script(script: _Script) -> str:
+    """Return the statement that draws a precision–recall curve and saves it."""
+    figure = script.call("draw.pr", keywords=script.keywords("prevalence"))
+    return f"{figure}.save({python_literal(script.options['output'])})"
 
 
-def _size_script(script: _Script) -> Iterator[str]:
-    """Yield the statement of a sample-size calculation."""
+def _size_script(script: _Script) -> str:
+    """Return the statement of a sample-size calculation."""
     options = dict(script.options)
     measure = options.pop("measure")
     expect, width = (python_literal(options.pop(name)) for name in ("expect", "half_width"))
-    keywords = ", ".join(
-        [f"{name}={python_literal(each)}" for name, each in options.items()] + script.keywords("level")
-    )
+    more = [*script.own_keywords(*options), *script.keywords("level")]
     if measure == "auc":
-        yield f"baserate.infer.sample_size_for_auc({expect}, {width}, {keywords})"
-    else:
-        yield f"baserate.infer.sample_size_for_proportion({python_literal(measure)}, {expect}, {width}, {keywords})"
+        return f"baserate.infer.sample_size_for_auc({', '.join([expect, width, *more])})"
+    arguments = [python_literal(measure), expect, width, *more]
+    return f"baserate.infer.sample_size_for_proportion({', '.join(arguments)})"
 
 
-_SCRIPTS: dict[str, Callable[[_Script], Iterator[str]]] = {
+_SCRIPTS: dict[str, Callable[[_Script], str]] = {
     "report": _report_script,
     "decide": _decide_script,
     "equalize": _equalize_script,
@@ -468,7 +482,7 @@ _SCRIPTS: dict[str, Callable[[_Script], Iterator[str]]] = {
     "measure": _measure_script,
     "calibrate": _calibrate_script,
     "curve roc": _curve_script,
-    "draw pr": lambda script: _draw_script(script, figure="pr"),
+    "draw pr": _draw_script,
     "size": _size_script,
 }
 
@@ -518,9 +532,30 @@ def _is_miscalibrated(report: Report) -> bool:
 
 def _next_python_commands(report: Report) -> Iterator[Command]:
     """Yield statements that use the report further."""
-    first = report.models[0]
-    of, policy = ("", "policy") if len(report.models) == 1 else (f".of({first!r})", f"policies[{first!r}]")
-    yield Command("a number with its confidence interval", (f"report{of}.there.precision",))
-    yield Command("all numbers", ("report.frame()",))
-    yield Command("save the policy for new rows", (f'report.{policy}.save("policy.json")',))
-    yield Command("save the whole report", ('report.save("report.json")',))
+    first = python_literal(report.models[0])
+    of, policy = ("", "policy") if len(report.models) == 1 else (f".of({first})", f"policies[{first}]")
+    yield Command("a number with its confidence interval", (f"print(report{of}.there.ppv)",))
+    yield Command("all numbers as a table", ("report.frame()",))
+    apply = _apply_statement(report, f"report.{policy}")
+    if apply is not None:
+        yield Command("decide new rows", (apply,))
+    yield Command("save a page to explore and share", ('report.save("report.html")',))
+
+
+def _apply_statement(report: Report, policy: str) -> str | None:
+    """Return the statement that applies the policy of the first model to new rows; None for predicted labels."""
+    plan, model = report.plan, report.models[0]
+    decision = report.policies[model]
+    if model == report.data["columns"].get("predicted"):
+        return None
+    if report.data.get("arrays") is not None:
+        needed = {"group": decision.needs_group, "id": decision.needs_id}
+        more = [f"{name}=new_{name}" for name, is_needed in needed.items() if is_needed]
+        return f"baserate.apply.actions({', '.join([policy, 'new_score', *more])}).text"
+    columns = {"score": sample_of(plan, model)[1] if plan.apart else model}
+    if decision.needs_id and plan.id is not None:
+        columns["id"] = plan.id
+    # A policy that was chosen on these rows stores the names of their columns.
+    unstored = {name: each for name, each in columns.items() if decision.columns.get(name) != each}
+    more = [f"{name}={python_literal(each)}" for name, each in unstored.items()]
+    return f"baserate.apply.frame({', '.join([policy, 'new_rows', *more])})"
