@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import baserate
 from baserate import (
@@ -86,6 +87,11 @@ ANSWERS: dict[str, dict[str, str]] = {
         "roc": "baserate.draw.roc",
         "coords": "baserate.decide.summary",
         "ci_auc": "baserate.infer.summary",
+        "auc_ci": "baserate.infer.estimate",
+        "delong_test": "baserate.compare",
+        "calibration_error": "baserate.measure.ece(y_true, y_score)",
+        "disparities": "baserate.fairness.group_gaps",
+        "macro_f1": "baserate.measure.multiclass.summary",
         "ci_thresholds": "baserate.decide.bootstrap_threshold",
         "roc_test": "baserate.infer.compare",
         "power_roc_test": "baserate.infer.sample_size_for_auc",
@@ -291,6 +297,75 @@ def test_near_misses_are_suggested(guess: Callable[[], object], answer: str) -> 
     with pytest.raises(UnknownNameError) as caught:
         guess()
     assert answer in str(caught.value)
+
+
+ANY: Any = baserate
+REFUSALS: dict[str, tuple[Callable[[], object], str]] = {
+    "threshold by position": (lambda: ANY.measure.ppv(TRUTH, SCORE, 0.5), "Name options: prevalence=…, threshold=…"),
+    "no parity": (lambda: ANY.equalize(TRUTH, SCORE, group=GROUP), "Give parity='equalized-odds'"),
+    "no requirement": (lambda: ANY.decide.check(TRUTH, SCORE), "Give require='sensitivity >= 0.9'"),
+    "no specificity": (lambda: ANY.shift.ppv(0.9), "ppv needs specificity"),
+    "prevalences by position": (lambda: ANY.shift.reprior(SCORE, 0.6, 0.05), "sample_prevalence=…, prevalence=…"),
+    "two models as arrays": (
+        lambda: ANY.compare(TRUTH, SCORE, OTHER),
+        'Name scores of several models, {"a": p, "b": q}',
+    ),
+    "groups by position": (lambda: ANY.evaluate(TRUTH, SCORE, GROUP), "group=…"),
+    "the target last": (lambda: ANY.estimate_prevalence(TRUTH, SCORE, OTHER[:9]), "Scores without labels come first"),
+    "the target named": (lambda: ANY.estimate_prevalence(TRUTH, SCORE, new=OTHER), "Scores without labels come first"),
+    "rule under another name": (lambda: ANY.choose_threshold(TRUTH, SCORE, method="youden"), "'rule'"),
+    "measure as a rule": (lambda: ANY.choose_threshold(TRUTH, SCORE, "f1"), "Give measure='f1'"),
+    "requirement as a rule": (
+        lambda: ANY.choose_threshold(TRUTH, SCORE, "recall >= 0.9"),
+        "Give require='recall >= 0.9'",
+    ),
+    "threshold of groups": (lambda: ANY.fairness.group_table(TRUTH, SCORE, group=GROUP, threshold=0.5), "'policy'"),
+    "no such policy": (lambda: baserate.load_policy("none.json"), "there is no file none.json"),
+    "missing scores": (lambda: measure.auc(TRUTH, [np.nan, *SCORE[1:]]), "missing='drop'"),
+    "three labels": (lambda: measure.auc([0, 1, 2], [0.1, 0.2, 0.3]), "truth == label"),
+}
+"""Calls that cannot work -> a part of the remedy."""
+
+
+@pytest.mark.parametrize("call", REFUSALS)
+def test_calls_that_cannot_work_have_a_remedy(call: str) -> None:
+    function, remedy = REFUSALS[call]
+    with pytest.raises(BaserateError) as caught:
+        function()
+    assert remedy in str(caught.value)
+
+
+def test_lists_of_classifiers_need_names() -> None:
+    x = SCORE.reshape(-1, 1)
+    fitted = LogisticRegression().fit(x, TRUTH)
+    with pytest.raises(OptionError, match=r"there are 2 classifiers without names\. Name them"):
+        ANY.compare([fitted, fitted], x, TRUTH)
+    assert baserate.compare({"a": fitted, "b": fitted}, x, TRUTH).measures
+
+
+def test_options_imply_the_rule() -> None:
+    implied: dict[str, dict[str, Any]] = {
+        "require": {"require": "sensitivity >= 0.9"},
+        "best": {"measure": "f1"},
+        "capacity": {"share": "10%"},
+        "fixed": {"threshold": 0.3},
+    }
+    for rule, options in implied.items():
+        policy = baserate.choose_threshold(TRUTH, SCORE, **options)
+        assert policy == baserate.choose_threshold(TRUTH, SCORE, rule, **options)
+    best = baserate.choose_threshold(TRUTH, SCORE, "best", measure="f1")
+    assert baserate.choose_threshold(TRUTH, SCORE, maximize="f1") == best
+    with pytest.raises(OptionError, match="the rule require does not depend on them"):
+        baserate.choose_threshold(TRUTH, SCORE, require="sensitivity >= 0.9", fp=1, fn=5)
+
+
+def test_one_measure_needs_no_list() -> None:
+    expected = infer.summary(TRUTH, SCORE, measures=["auc"]).rows()
+    for name in ("auc", "roc_auc_score", measure.auc):
+        summary: Any = infer.summary
+        assert summary(TRUTH, SCORE, measures=name).rows() == expected
+    of_classes: Any = infer.multiclass_summary
+    assert of_classes(CLASS, MATRIX, measures="accuracy").measures[-1] == "accuracy"
 
 
 def test_arguments_that_need_a_name_are_listed() -> None:

@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from baserate import OptionError, Results, measure, read
+from baserate import Results, measure, read
 from baserate._files import write_text
 from baserate._numeric import cumulative
 from tests.measure.test_summary import select, tallies
@@ -110,9 +110,9 @@ def test_scores_from_zero_to_one_are_probabilities() -> None:
     assert measure.summary(ends).data["notes"] == []
 
 
-def test_measures_by_default_all_or_listed() -> None:
-    with pytest.raises(OptionError, match="measures is 'auc'; expected 'usual', 'all', or a list of names"):
-        measure.summary(tallies(score="p"), measures="auc")
+def test_one_measure_needs_no_list() -> None:
+    one = measure.summary(tallies(score="p"), measures="auc")
+    assert one.rows() == measure.summary(tallies(score="p"), measures=["auc"]).rows()
 
 
 def test_measures_may_be_functions() -> None:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, ClassVar, NamedTuple, Self
 
-from baserate._errors import FileFormatError, advice
+from baserate._errors import FileFormatError, NoSuchFileError, advice
 
 FileSource = str | os.PathLike[str] | IO[str] | IO[bytes]
 """Path of a file, or an open file."""
@@ -58,6 +58,8 @@ def read_text(source: FileSource, noun: str) -> str:
             return Path(source).read_text(encoding="utf-8")
         content = source.read()
         return content if isinstance(content, str) else content.decode("utf-8")
+    except FileNotFoundError as error:
+        raise NoSuchFileError(f"there is no file {source}.", remedy="Check the path.", where=str(source)) from error
     except UnicodeDecodeError as error:
         name = source if isinstance(source, (str, os.PathLike)) else getattr(source, "name", "the file")
         raise FileFormatError(f"{name} is not text, so no {noun}", remedy="name a file that holds one.") from error

@@ -116,6 +116,15 @@ def format_interval(value: float, low: float, high: float, digits: int = 2) -> s
     return f"{shown} ({least} to {most})"
 
 
+def format_share(share: float) -> str:
+    """Format a share as a percentage, for a sentence.
+
+    >>> format_share(0.05).replace("\N{NO-BREAK SPACE}", " ")
+    '5 %'
+    """
+    return f"{100 * share:.6g}\N{NO-BREAK SPACE}%"
+
+
 def format_p(p: float | None, digits: int = 2, *, is_bound: bool | None = False) -> str:
     """Format a p-value: tiny ones as "< 0.0001", upper bounds with their sign, missing ones as a dash.
 

@@ -20,7 +20,14 @@ from baserate._errors import OptionError
 from baserate._policy import REFUSE, Policy
 from baserate._rows import MulticlassRows, Rows
 from baserate._tally import Tallies, Tally
-from baserate.read import FittedClassifier, OwnData, PredictionOptions, Scores, TableSource, accepts_predictions
+from baserate.read import (
+    FittedClassifier,
+    OwnData,
+    PredictionOptions,
+    Scores,
+    TableSource,
+    accepts_predictions,
+)
 
 
 class CalibrateOptions(PredictionOptions, total=False):
@@ -188,7 +195,8 @@ def choose_threshold(
     rule
         Name of a rule, such as "youden", "closest", "best" (with ``measure="f1"``), "require" (with
         ``require="sensitivity >= 0.9"``) or "capacity" (with ``share=0.1``); `baserate list rules` lists all. By
-        default the rule of least expected cost, which needs the costs of both errors.
+        default the rule that its options imply, such as ``require=``; otherwise the one of least expected cost, which
+        needs the costs of both errors.
     prevalence
         Deployment prevalence, such as 0.02 or "2%"; by default that of the sample.
     costs

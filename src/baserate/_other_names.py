@@ -44,6 +44,11 @@ _ENTRIES = (
         "confusion draw.confusion_matrix measure.summary",
         "measure, draw confusion-matrix",
     ),
+    _entry(
+        "macro_f1 micro_f1 weighted_f1 f1_macro f1_micro f1_weighted macro_precision macro_recall",
+        "measure.multiclass.summary",
+        "measure --average macro",
+    ),
     _entry("ConfusionMatrixDisplay", "draw.ConfusionMatrixDisplay draw.confusion_matrix", "draw confusion-matrix"),
     _entry("RocCurveDisplay", "draw.RocCurveDisplay draw.roc", "draw roc"),
     _entry("PrecisionRecallDisplay", "draw.PrecisionRecallDisplay draw.pr", "draw pr"),
@@ -92,7 +97,7 @@ _ENTRIES = (
     _measure("gini", "gini_score somers_d"),
     _measure("lift", "lift_score"),
     _measure("mean_probability", "mean_prediction"),
-    _measure("ece", "expected_calibration_error ece_score"),
+    _measure("ece", "expected_calibration_error ece_score calibration_error"),
     _measure("ici", "integrated_calibration_index"),
     _measure("observed_expected", "oe_ratio eo_ratio"),
     _measure("calibration_slope", "cal_slope"),
@@ -112,13 +117,14 @@ _ENTRIES = (
     _entry("hamming_loss", "measure.multiclass.hamming_loss", "measure --measures hamming_loss"),
     # Intervals, comparison, plans of studies
     _entry(
-        "ci ci.auc ci.se ci.sp ci.coords bootstrap boot_ci confidence_interval",
-        "infer.summary infer.bootstrap",
+        "ci ci.auc ci.se ci.sp ci.coords auc_ci auc_interval bootstrap boot_ci confidence_interval",
+        "infer.summary infer.estimate infer.bootstrap",
         "measure",
     ),
     _entry("ci.thresholds", "decide.bootstrap_threshold", "decide"),
     _entry(
-        "roc.test delong delong_roc_test mcnemar mcnemar.test cov test significance compare_models",
+        "roc.test delong delong_test delong_roc_test mcnemar mcnemar_test mcnemar.test cov test significance "
+        "compare_models",
         "compare infer.compare infer.compare_unpaired",
         "compare",
     ),
@@ -194,7 +200,8 @@ _ENTRIES = (
     _entry("rocch convex_hull roc_convex_hull", "decide.roc_convex_hull", "hull"),
     # Fairness
     _entry(
-        "fairness MetricFrame bias BinaryLabelDatasetMetric bias_report group_metrics subgroups by_group disparity",
+        "fairness MetricFrame bias BinaryLabelDatasetMetric bias_report group_metrics subgroups by_group disparity "
+        "disparities",
         "fairness.group_table fairness.group_gaps",
         "groups, equalize --parity equalized-odds",
     ),
@@ -231,7 +238,7 @@ _ENTRIES = (
 OTHER_NAMES = {word: name for words, name in _ENTRIES for word in words.split()}
 """Word of another tool -> names of baserate."""
 _OPTION_ENTRIES = {
-    "truth": "y_true y target response outcome actual reference label_column label_name true_labels ground_truth",
+    "truth": "y_true y label target response outcome actual reference label_column label_name true_labels ground_truth",
     "score": "y_score y_prob y_proba probas_pred proba predictor preds pred prob probability probabilities risk",
     "predicted": "y_pred prediction predictions predicted_labels",
     "weight": "sample_weight weights case_weights",
@@ -239,6 +246,7 @@ _OPTION_ENTRIES = {
     "negative": "neg_label negative_class negative_label",
     "group": "sensitive_features sensitive_feature protected_attribute groups subgroup by",
     "threshold": "cutoff cut_off cutpoint thresholds",
+    "policy": "threshold cutoff cut_off cutpoint thresholds",
     "thresholds": "threshold cutoff cut_off cutpoint cutoffs threshold_range",
     "seed": "random_state rng random_seed",
     "n_bootstrap": "n_boot n_resamples boot_n boot_runs bootstrap bootstraps n_samples",
@@ -257,7 +265,7 @@ _OPTION_ENTRIES = {
     "n_permutations": "permutations n_perm",
     "parity": "constraint constraints fairness",
     "within": "tolerance tol",
-    "output": "out output_file outfile",
+    "output": "out save output_file outfile",
     "folds": "cv n_splits n_folds",
     "id": "row_id record_id",
 }

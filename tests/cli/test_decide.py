@@ -145,7 +145,7 @@ def test_messages_on_stderr(tmp_path: Path) -> None:
             "note: expected_cost is at these costs: a false positive 1, a false negative 20, a true positive 0, a true "
             "negative 0."
         ),
-        "note: masses were changed to a prevalence of 0.02, which is taken as known; scores were not.",
+        "note: classes are reweighted to a prevalence of 2\xa0%, taken as known; scores are not adjusted.",
     ]
     named = run("decide", write_people(tmp_path), *ONE, "--rule", "fixed", "--threshold", "0.5", "--positive", "1")
     assert named.stderr == ""

@@ -215,19 +215,19 @@ def test_results_document_the_adjustment() -> None:
     original = tallies([1, 0, 0, 0], [0.9, 0.6, 0.4, 0.1])
     adjusted = decide.net_benefit_curve(original, prevalence=0.02)
     assert adjusted.data["scores"] == {"adjusted": True, "sample_prevalence": 0.25, "prevalence": 0.02}
-    output = "masses and scores were adjusted to a prevalence of 0.02, the scores from 0.25; "
+    output = "classes and scores were adjusted to a prevalence of 2\xa0%, the scores from 25\xa0%; "
     assert adjusted.data["notes"] == [f"{output}the prevalence is taken as known."]
     read_results(adjusted.to_json())
     kept = decide.net_benefit_curve(original, prevalence=0.02, sample_prevalence="deployment")
     assert kept.data["scores"] == {"adjusted": False, "sample_prevalence": None, "prevalence": 0.02}
     read_results(kept.to_json())
-    assert "scores were not" in kept.data["notes"][0]
+    assert "scores are not adjusted" in kept.data["notes"][0]
     as_read = decide.net_benefit_curve(original)
     assert as_read.data["scores"] == {"adjusted": False, "sample_prevalence": None, "prevalence": None}
     assert as_read.data["notes"] == []
     read_results(as_read.to_json())
     trained = decide.net_benefit_curve(original, sample_prevalence=0.5)
-    assert trained.data["notes"] == ["scores were adjusted to a prevalence of 0.25, from 0.5."]
+    assert trained.data["notes"] == ["scores were adjusted to a prevalence of 25\xa0%, from 50\xa0%."]
     two = Tallies({"a": {(): original.tally}, "b": {(): tally([1, 0], [0.9, 0.1])}})
     apart = decide.net_benefit_curve(two, prevalence=0.02)
     assert apart.data["scores"] == {

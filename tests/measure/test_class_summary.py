@@ -112,7 +112,7 @@ def test_many_classes_have_fewer_rows() -> None:
     ("given", "options", "error", "message"),
     [
         (TABLE, {}, OptionError, "summary needs the name of the column of labels.\nThe table has "),
-        (LABELS, {"measures": "some"}, OptionError, "expected 'usual', 'all', or a list of names"),
+        (LABELS, {"measures": "some"}, UnknownNameError, "there is no measure 'some'"),
         (LABELS, {"measures": ["hand_till"]}, OptionError, "hand_till cannot be computed: labels have neither ranks"),
         (LABELS, {"measures": ["brier"]}, OptionError, "brier cannot be computed"),
         (LABELS, {"measures": [len]}, OptionError, "is not a measure"),

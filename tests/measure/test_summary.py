@@ -167,5 +167,5 @@ def test_other_types_than_tallies_are_refused() -> None:
         baserate.curve(TABLE)
     with pytest.raises(UnknownNameError, match="Curves are: roc, pr"):
         measure.curves(tallies(score="p"), "rocc")
-    with pytest.raises(OptionError, match="measures is 'al'; expected 'usual', 'all', or a list"):
-        measure.summary(tallies(score="p"), measures="al")
+    with pytest.raises(UnknownNameError, match="there is no measure 'aucc'"):
+        measure.summary(tallies(score="p"), measures="aucc")

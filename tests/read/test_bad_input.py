@@ -90,7 +90,7 @@ REFUSED = {
         MissingValuesError,
         (
             "2 of 3 values of score are missing or not finite (the first in row 1). "
-            "Leave those rows out, or fill them in, before tallying."
+            "Leave those rows out with missing='drop', or fill them in."
         ),
     ),
     "infinite scores": ({"score": [-math.inf, 0.1, math.inf]}, MissingValuesError, "2 of 3 values of score"),
@@ -119,7 +119,10 @@ REFUSED = {
     "three labels": (
         {"truth": ["a", "b", "c"]},
         NotBinaryError,
-        "truth has more than two labels ('a', 'b', 'c'); compare it with the positive one first.",
+        (
+            "truth has more than two labels ('a', 'b', 'c'); name both classes with positive= and negative=, or "
+            "compare one class with the rest, truth == label."
+        ),
     ),
     "three labels, one named": (
         {"truth": ["a", "b", "c"], "positive": "b"},

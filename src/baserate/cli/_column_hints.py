@@ -44,6 +44,7 @@ def describe_missing_columns(message: str, context: click.Context) -> list[str]:
         return []
     wanted = dict(_choose_columns(found, context))
     lacking = [flag for flag, names in wanted.items() if not names]
+    lacking += ["the other --score"] if context.info_name == "compare" and len(wanted.get("--score", "2.")) == 1 else []
     lines = found.lines(describe_files(files))
     if lacking:
         return [*lines, f"No column looks right for {' and '.join(lacking)}; name yours."]

@@ -114,9 +114,9 @@ def headline(reading: Reading, data: Any) -> str:  # noqa: ANN401  (what Results
         describe_files(reading.file),
         describe_rows(data),
         *(_describe_classes(data) if "classes" in data else [describe_positive(reading.truth, data)]),
-        *describe_prevalence(data),
+        describe_prevalence(data),
     ]
-    return " · ".join([*parts, *["weighted"] * bool(data["weighted"])])
+    return " · ".join(filter(None, [*parts, *["weighted"] * bool(data["weighted"])]))
 
 
 def adjust_prevalence(tallies: "Tallies", prevalence: float | Mapping[Any, float] | None) -> "Tallies":
@@ -133,10 +133,9 @@ def describe_adjustment(results: "Results", before: "Tallies", to: float | Mappi
     """Describe the rows as they were read, and the prevalence that results are adjusted to, if any."""
     if to is None:
         return results
-    pooled = before.pooled(next(iter(before.models)))
-    where = {"prevalences": dict(to)} if isinstance(to, Mapping) else {"prevalence": to}
-    header = {"prevalence": pooled.prevalence, "weighted": pooled.weighted, "deployment": where}
-    return replace(results, data={**results.data, **header})
+    from baserate import shift
+
+    return shift.describe_deployment(results, before, to)
 
 
 def _describe_classes(data: Any) -> list[str]:  # noqa: ANN401  (what Results hold)

@@ -145,7 +145,6 @@ if TYPE_CHECKING:  # for other packages of baserate
         RuleOptions as RuleOptions,
         bind_rule as bind_rule,
         describe_costs as describe_costs,
-        describe_share as describe_share,
         exclusive_options as exclusive_options,
         find_rule_entry as find_rule_entry,
         list_command_line_rules as list_command_line_rules,

@@ -15,6 +15,7 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import SHARE, ShareLike, parse_share
 from baserate._errors import EmptyDataError, NotBinaryError, NotNumericError, OptionError, ShapeError, unknown_name
+from baserate._formatting import format_share
 from baserate._numeric.cumulative import run_in_background
 from baserate._results import Results
 from baserate._rows import Rows
@@ -185,13 +186,14 @@ def _describe_scores(
     is_stated = prevalence is not None
     first, *others = adjustments.values()
     if all(other == first for other in others):
-        where = f"to a prevalence of {first.to:.6g}, {'the scores ' if is_stated else ''}from {first.from_:.6g}"
+        origin = f"{'the scores ' if is_stated else ''}from {format_share(first.from_)}"
+        where = f"to a prevalence of {format_share(first.to)}, {origin}"
         prevalences: dict[str, Any] = {"sample_prevalence": first.from_, "prevalence": first.to}
     else:
         where = "to the stated prevalence, the scores from that of each model" if is_stated else "for each model"
         pairs = zip(("sample_prevalence", "prevalence"), zip(*adjustments.values(), strict=True), strict=True)
         prevalences = {name: dict(zip(adjustments, values, strict=True)) for name, values in pairs}
-    what, caveat = ("masses and scores", "; the prevalence is taken as known") if is_stated else ("scores", "")
+    what, caveat = ("classes and scores", "; the prevalence is taken as known") if is_stated else ("scores", "")
     note = f"{what} were adjusted {where}{caveat}."
     return {"scores": {"adjusted": True, **prevalences}, "notes": [*tallies.intake.notes, note]}
 

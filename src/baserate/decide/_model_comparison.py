@@ -12,11 +12,11 @@ from baserate._costs import Costs, CostsLike, as_costs
 from baserate._counts import Counts
 from baserate._domains import ShareLike, check_prevalence, parse_share
 from baserate._errors import OptionError, advice, keyword
+from baserate._formatting import format_share
 from baserate._results import Results
 from baserate._rows import Rows
 from baserate._tally import Tally
 from baserate.decide._planned_policy import DEFAULT_THRESHOLD, choose_planned_policy
-from baserate.decide._rules import describe_share
 from baserate.infer import Alternative, Comparison, Question, Seed
 from baserate.measure import (
     Measure,
@@ -200,7 +200,7 @@ def compare_models(rows: Rows, setting: ComparisonSetting) -> ModelComparison:
     _check_measures(setting, measures, notes)
     decides = any(describe(each).of is Counts for each in measures)
     if setting.prevalence is not None:
-        notes.append(f"Classes are reweighted to a prevalence of {describe_share(setting.prevalence)}, which is known.")
+        notes.append(f"Classes are reweighted to a prevalence of {format_share(setting.prevalence)}, which is known.")
     threshold = setting.threshold
     if decides and threshold is None:
         threshold, note = _plan_thresholds(rows, setting, models)

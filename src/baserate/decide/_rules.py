@@ -13,12 +13,12 @@ from itertools import combinations
 from typing import Any, Literal
 
 from baserate._costs import Costs
-from baserate._errors import OptionError, keyword, nearest, unknown_name
-from baserate._formatting import count_of, join_words
+from baserate._errors import OptionError, UnknownNameError, keyword, nearest, unknown_name
+from baserate._formatting import count_of, format_share, join_words
 from baserate._policy import Policy
 from baserate.decide import _cost_rules, _threshold_rules
-from baserate.measure import as_measure
-from baserate.read import PredictionOptions
+from baserate.measure import MEASURES, as_measure, resolve_name
+from baserate.read import PredictionOptions, check_options
 
 Settings = Mapping[str, Any]
 """Options of a rule by the names of its parameters, as a policy stores them."""
@@ -96,11 +96,6 @@ def describe_costs(settings: Settings) -> str:
     return ", ".join(f"{name.upper()}\N{NO-BREAK SPACE}{costs[name]:g}" for name in outcomes)
 
 
-def describe_share(share: float) -> str:
-    """Format a share as a percentage, for a sentence."""
-    return f"{100 * share:.6g}\N{NO-BREAK SPACE}%"
-
-
 def _describe_objective(extreme: str, measure: str, settings: Settings) -> str:
     if measure == "expected_cost":
         return f"{extreme} cost with {describe_costs(settings)}"
@@ -121,15 +116,15 @@ def _describe_require(settings: Settings) -> str:
 
 def _describe_capacity(settings: Settings) -> str:
     if "share" in settings:
-        return f"at most {describe_share(settings['share'])} of all rows"
+        return f"at most {format_share(settings['share'])} of all rows"
     return f"at most {count_of(settings['at_most'], 'row', shown=format(settings['at_most'], 'g'))}"
 
 
 def _describe_bands(settings: Settings) -> str:
     if "shares" in settings:
-        return f"bands that hold at most {join_words(map(describe_share, settings['shares']))}, from above"
+        return f"bands that hold at most {join_words(map(format_share, settings['shares']))}, from above"
     if "risks" in settings:
-        return f"bands that begin at a risk of {join_words(map(describe_share, settings['risks']))}"
+        return f"bands that begin at a risk of {join_words(map(format_share, settings['risks']))}"
     return "bands as given"
 
 
@@ -137,7 +132,7 @@ def _describe_abstain(settings: Settings) -> str:
     costs = describe_costs(settings)
     if "refer" in settings:
         return f"least cost with {costs}, and {settings['refer']:g} for a referred case"
-    return f"least cost of a decided case with {costs}, at least {describe_share(settings['coverage'])} decided"
+    return f"least cost of a decided case with {costs}, at least {format_share(settings['coverage'])} decided"
 
 
 _COSTS = tuple(RuleOption(name, "cost", "costs") for name in ("fp", "fn", "tp", "tn"))
@@ -366,27 +361,59 @@ class RuleOptions(PredictionOptions, total=False):
 def bind_rule(
     rule: str | Callable[..., Policy] | None, costs: Costs | None, options: Mapping[str, Any]
 ) -> partial[Policy]:
-    """Bind a rule to its options, and to costs if it depends on them; without a rule, that of least cost.
+    """Bind a rule to its options, and to costs if it depends on them.
+
+    Without a rule, it is the one that the options imply, or that of least cost.
 
     >>> bind_rule("capacity", Costs(fp=1, fn=5), {"share": 0.1}).keywords
     {'share': 0.1}
     >>> bind_rule(None, Costs(fp=1, fn=5), {}).keywords
     {'costs': Costs(tp=0.0, fp=1, fn=5, tn=0.0)}
+    >>> bind_rule(None, None, {"share": 0.1}).func.__name__
+    'capacity'
     """
-    if rule is None and costs is None:
-        raise OptionError(
-            "the choice of a threshold needs the costs of both errors, or the name of a rule.",
-            remedy=f"Give fp=1, fn=20 with your costs; or {keyword('rule', 'youden')}.",
-            option="costs",
-        )
-    rule = "cost" if rule is None else rule
-    choose = find_rule(rule) if isinstance(rule, str) else rule
     bound = {name: each for name, each in options.items() if each is not None}
+    if rule is None and bound.keys() == {"maximize"}:  # without requirements, as `best` calls it
+        bound = {"measure": bound["maximize"]}
+    if rule is None:
+        rule = "cost" if costs is not None and not bound else _implied_rule(bound)
+    choose = _find_named_rule(rule) if isinstance(rule, str) else rule
     if costs is not None and _depends_on_costs(choose, bound):
         bound["costs"] = costs
     if bound or isinstance(rule, str):
         _check_rule_options(choose, bound)
     return partial(choose, **bound)
+
+
+_IMPLIED_RULES = {"require": "require", "measure": "best", "share": "capacity", "threshold": "fixed"}
+"""Option -> the rule that it implies."""
+
+
+def _implied_rule(options: Mapping[str, Any]) -> str:
+    """Return the rule that its options imply."""
+    implied = next((rule for option, rule in _IMPLIED_RULES.items() if option in options), None)
+    if implied is None:
+        if options:
+            known = {*_IMPLIED_RULES, *_COMMON_OPTIONS, *RuleOptions.__annotations__}
+            check_options("the choice of a threshold", options, known)
+        raise OptionError(
+            "the choice of a threshold needs the costs of both errors, or the name of a rule.",
+            remedy=f"Give fp=1, fn=20 with your costs; or {keyword('rule', 'youden')}.",
+            option="costs",
+        )
+    return implied
+
+
+def _find_named_rule(name: str) -> Callable[..., Policy]:
+    """Find a rule; for a measure or a requirement in its place, name the option that takes it."""
+    try:
+        return find_rule(name)
+    except UnknownNameError as error:
+        if any(sign in name for sign in "<>"):
+            raise OptionError(f"{name!r} is a requirement.", remedy=f"Give {keyword('require', name)}.") from error
+        if resolve_name(name, MEASURES):
+            raise OptionError(f"{name!r} is a measure.", remedy=f"Give {keyword('measure', name)}.") from error
+        raise
 
 
 def _depends_on_costs(choose: Callable[..., Policy], options: Mapping[str, Any]) -> bool:

@@ -36,7 +36,7 @@ from baserate.infer import (
     normal_quantile,
 )
 from baserate.measure import Measure, describe
-from baserate.read import IntervalPredictionOptions, accepts_predictions
+from baserate.read import AdjustedIntervalOptions, accepts_predictions
 
 PERMUTATION_NULL = "permutations of groups among the rows that the rate is of"
 WEIGHTED_NULL = "simulated weighted rows with common rates, as many as the effective size of each group"
@@ -298,7 +298,7 @@ class GroupSpread:
         return None if best is None else self.ends[best == "high"]
 
 
-@accepts_predictions("tallies")
+@accepts_predictions("tallies", adjusts=True)
 def group_gaps(  # noqa: PLR0913  (all but the first are seldom given)
     tallies: Tallies,
     *,
@@ -308,7 +308,7 @@ def group_gaps(  # noqa: PLR0913  (all but the first are seldom given)
     interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
     n_permutations: int = N_PERMUTATIONS,
     min_size: int = MIN_SIZE,
-    **predictions: Unpack[IntervalPredictionOptions],
+    **predictions: Unpack[AdjustedIntervalOptions],
 ) -> Results:
     """Summarize the disparity between all groups by several definitions, with a null reference and a p-value.
 

@@ -36,7 +36,7 @@ from baserate.infer import (
     compare_samples,
 )
 from baserate.measure import Measure, describe, prevalence, tidy_columns
-from baserate.read import IntervalPredictionOptions, accepts_predictions
+from baserate.read import AdjustedIntervalOptions, accepts_predictions
 
 TABLE_COLUMNS = (
     *("measure", "model", "group", "value", "low", "high", "level", "how", "why"),
@@ -44,7 +44,7 @@ TABLE_COLUMNS = (
 )
 
 
-@accepts_predictions("tallies")
+@accepts_predictions("tallies", adjusts=True)
 def group_table(
     tallies: Tallies,
     *,
@@ -53,7 +53,7 @@ def group_table(
     by: str | Sequence[str] | None = None,
     interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
     min_size: int = MIN_SIZE,
-    **predictions: Unpack[IntervalPredictionOptions],
+    **predictions: Unpack[AdjustedIntervalOptions],
 ) -> Results:
     """Measure each group, and all rows together, with confidence intervals and base rates.
 
@@ -122,7 +122,7 @@ DIFFERENCE_COLUMNS = (
 )
 
 
-@accepts_predictions("tallies")
+@accepts_predictions("tallies", adjusts=True)
 def group_differences(  # noqa: PLR0913  (all but the first are seldom given)
     tallies: Tallies,
     *,
@@ -132,7 +132,7 @@ def group_differences(  # noqa: PLR0913  (all but the first are seldom given)
     reference: Reference = None,
     min_size: int = MIN_SIZE,
     interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
-    **predictions: Unpack[IntervalPredictionOptions],
+    **predictions: Unpack[AdjustedIntervalOptions],
 ) -> Results:
     """Compare each group with a reference group: the difference of each measure, its interval and a p-value.
 
@@ -247,7 +247,7 @@ def _explain_untested(
 COLUMNS = tuple(dict.fromkeys(("table", *TABLE_COLUMNS, *DIFFERENCE_COLUMNS, *_gaps.GAP_COLUMNS)))
 
 
-@accepts_predictions("tallies")
+@accepts_predictions("tallies", adjusts=True)
 def compare_groups(  # noqa: PLR0913  (all but the first are seldom given)
     tallies: Tallies,
     *,
@@ -258,7 +258,7 @@ def compare_groups(  # noqa: PLR0913  (all but the first are seldom given)
     n_permutations: int = _gaps.N_PERMUTATIONS,
     reference: Reference = None,
     min_size: int = MIN_SIZE,
-    **predictions: Unpack[IntervalPredictionOptions],
+    **predictions: Unpack[AdjustedIntervalOptions],
 ) -> Results:
     """Compare groups: measures of each, differences from a reference group, and gaps over all groups.
 

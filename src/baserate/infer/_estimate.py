@@ -53,7 +53,7 @@ from baserate.measure import (
     pr_auc,
     undefined_reason,
 )
-from baserate.read import PredictionOptions, accepts_predictions
+from baserate.read import AdjustedPredictionOptions, PredictionOptions, accepts_predictions
 
 Data = Tally | Curve | Counts[float] | Confusion | Rows | MulticlassRows | LabelSets
 MeasureInput = Tally | Curve | Counts[float] | Confusion | MulticlassRows | LabelSets
@@ -93,7 +93,7 @@ IntervalMethod = Callable[[IntervalInput], Bounds]
 """Function that computes the bounds of a number."""
 
 
-@accepts_predictions("any", at=1)
+@accepts_predictions("any", at=1, adjusts=True)
 def estimate(
     measure: str | Measure,
     data: Data,
@@ -102,7 +102,7 @@ def estimate(
     level: ShareLike = 0.95,
     method: str | None = None,
     seed: Seed = 0,
-    **predictions: Unpack[PredictionOptions],
+    **predictions: Unpack[AdjustedPredictionOptions],
 ) -> Estimate:
     """Estimate a measure with its confidence interval.
 

@@ -28,7 +28,7 @@ from baserate.infer._estimate import (
     prepare_input,
 )
 from baserate.measure import MEASURES, Measure, multiclass, summary as measured
-from baserate.read import IntervalPredictionOptions, accepts_predictions
+from baserate.read import AdjustedIntervalOptions, IntervalPredictionOptions, accepts_predictions
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +85,14 @@ INTERVAL_METHODS = (
 """Interval methods of all measures."""
 
 
-@accepts_predictions("tallies or rows")
+@accepts_predictions("tallies or rows", adjusts=True)
 def summary(
     data: Tallies | Rows,
     *,
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
     threshold: float | Iterable[float] | None = None,
     interval: IntervalOptions = IntervalOptions(),
-    **predictions: Unpack[IntervalPredictionOptions],
+    **predictions: Unpack[AdjustedIntervalOptions],
 ) -> Results:
     """Summarize measures as `baserate.measure.summary` does, with an interval for every number but the cells.
 

@@ -13,8 +13,9 @@ from baserate._confusion import Confusion
 from baserate._costs import CostMatrix, Costs, as_costs
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._domains import parse_share, wrong_option
+from baserate._domains import ShareLike, parse_share, wrong_option
 from baserate._errors import NotBinaryError, OptionError, keyword
+from baserate._lazy import load_object
 from baserate._rows import LabelSets, MulticlassRows
 from baserate._tally import Stack, Tally
 from baserate.read import (
@@ -28,6 +29,7 @@ from baserate.read import (
     check_options,
     coerce,
     own_options,
+    too_many_arguments,
 )
 
 P = ParamSpec("P")
@@ -50,6 +52,7 @@ class MeasureOptions(TypedDict, total=False):
     missing: Missing
     labels: Iterable[object] | None
     threshold: float | npt.NDArray[Any] | Sequence[float] | None
+    prevalence: ShareLike | None
     costs: Costs | CostMatrix | Mapping[str, float] | None
     fp: float
     fn: float
@@ -138,7 +141,7 @@ _REQUIREMENTS = {
 def accept_predictions(
     function: Callable[..., Any], of: type, option: str | None, *, required: bool
 ) -> Callable[..., Any]:
-    """Let a measure also take labels and scores, or a table.
+    """Let a measure also take labels and scores, or a table; one of two classes, also the deployment prevalence.
 
     Parameters
     ----------
@@ -150,9 +153,10 @@ def accept_predictions(
         The option on which the value depends, if any, and whether it must be stated.
     """
     name, own, counts = function.__name__, own_options(function), of is Counts
-    types = (Tally, Stack) if of is Tally else (of,)
+    types, most = (Tally, Stack) if of is Tally else (of,), function.__code__.co_argcount - 1
     costs = ("fp", "fn") if counts and option == "costs" else ()
-    known = own | {*NOUNS[NOUN_OF[of]].roles, *CHOICES} | {*costs, *(("threshold",) if counts else ())}
+    more_options = (*costs, *(("threshold",) if counts else ()), *(("prevalence",) if of in _OF_TWO_CLASSES else ()))
+    known = own | {*NOUNS[NOUN_OF[of]].roles, *CHOICES, *more_options}
 
     @wraps(function)
     def call(*args: Any, **options: Any) -> Any:
@@ -169,15 +173,22 @@ def accept_predictions(
         noun = NOUN_OF[of]
         options = _read_numbers(options) if options else options
         more = {"threshold": options.pop("threshold", None)} if counts else {}
+        prevalence = options.pop("prevalence", None)
         try:
             data, rest = coerce(name, noun, args, options, own, **more)
         except NotBinaryError as error:
             raise _advise_classes(error, name) from None
+        if len(rest) > most:
+            raise too_many_arguments(name, len(rest) - most, sorted(own | {*more_options}))
+        if prevalence is not None:
+            data = load_object("baserate.shift:reweigh")(data, prevalence=prevalence)
         return function(data, *rest, **options)
 
     return call
 
 
+_OF_TWO_CLASSES = (Counts, Curve, Tally)
+"""Types whose classes are reweighted to a stated prevalence."""
 _NUMBERS = ("threshold", "at", "beta", "span", "step", "width", "base", "k")
 """Options that are numbers, and may be written as text, such as "5%"."""
 

@@ -17,7 +17,7 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import POINTS, check_domain, parse_share, wrong_option
 from baserate._errors import OptionError, UnknownNameError
-from baserate._formatting import count_of
+from baserate._formatting import count_of, format_share
 from baserate._numeric.cumulative import parallel_map
 from baserate._results import Estimate, Results
 from baserate._rows import MulticlassRows
@@ -32,7 +32,7 @@ from baserate.measure._registry import (
     note_settings,
     undefined_reason,
 )
-from baserate.read import PredictionOptions, accepts_predictions
+from baserate.read import AdjustedPredictionOptions, PredictionOptions, accepts_predictions
 
 TABLES: dict[str, tuple[str, str]] = {
     "roc": ("fpr", "sensitivity"),
@@ -135,14 +135,14 @@ _DEFAULT_THRESHOLD = 0.5
 _LABELS = "labels have neither ranks nor probabilities; ask for a measure of the 2×2 table, such as sensitivity."
 
 
-@accepts_predictions("tallies")
+@accepts_predictions("tallies", adjusts=True)
 def summary(
     tallies: Tallies,
     *,
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
     threshold: float | Iterable[float] | None = None,
     estimator: Estimator | None = None,
-    **predictions: Unpack[PredictionOptions],
+    **predictions: Unpack[AdjustedPredictionOptions],
 ) -> Results:
     """Compute measures of every model, for all rows (group None) and for each group, as tidy rows.
 
@@ -174,7 +174,7 @@ def summary(
     >>> [(row["measure"], row["threshold"], row["value"]) for row in results.rows()][-2:]
     [('precision', 0.5, 0.5), ('auc', None, 0.75)]
     """
-    measures = measures if isinstance(measures, str) else list(measures)
+    measures = measures if isinstance(measures, str) or callable(measures) else list(measures)
     tasks, notes = plan_summary(tallies, measures, threshold, estimator or compute_estimate)
     # The header is a task beside the measures, since the digest of large tallies takes time.
     head: Task = partial(results_data, tallies, notes)
@@ -294,9 +294,8 @@ def note_reweighting(pooled: Tally) -> list[str]:
     """Note that class weights were changed to another prevalence, if they were."""
     if not pooled.reweighed:
         return []
-    return [
-        f"masses were changed to a prevalence of {pooled.prevalence:.6g}, which is taken as known; scores were not."
-    ]
+    share = format_share(pooled.prevalence)
+    return [f"classes are reweighted to a prevalence of {share}, taken as known; scores are not adjusted."]
 
 
 def check_tallies(tallies: object) -> None:
@@ -331,12 +330,11 @@ class _Selection(NamedTuple):
 
     @staticmethod
     def of(measures: Iterable[str | Measure] | str) -> _Selection:
-        if isinstance(measures, str):
+        if measures in ("usual", "all"):
             names = {"usual": [name for names in DEFAULT_MEASURES.values() for name in names], "all": list(MEASURES)}
-            if measures not in names:
-                raise wrong_option("measures", measures, "'usual', 'all', or a list of names")
-            return _Selection([find_measure(name) for name in names[measures]], strictly=False)
-        return _Selection([as_measure(each) for each in measures], strictly=True)
+            return _Selection([find_measure(name) for name in names[str(measures)]], strictly=False)
+        listed = [measures] if isinstance(measures, str) or callable(measures) else measures
+        return _Selection([as_measure(each) for each in listed], strictly=True)
 
 
 def select_measures(measures: Iterable[str | Measure] | str) -> list[Measure]:

@@ -60,6 +60,7 @@ if TYPE_CHECKING:  # for other packages of baserate
         as_target as as_target,
         own_options as own_options,
         read_worded_options as read_worded_options,
+        too_many_arguments as too_many_arguments,
     )
     from baserate.read._duckdb import (
         Watch as Watch,
@@ -83,6 +84,8 @@ if TYPE_CHECKING:  # for other packages of baserate
     from baserate.read._labels import resolve_label as resolve_label, sort_labels as sort_labels
     from baserate.read._predictions import (
         CHOICES as CHOICES,
+        AdjustedIntervalOptions as AdjustedIntervalOptions,
+        AdjustedPredictionOptions as AdjustedPredictionOptions,
         IntervalPredictionOptions as IntervalPredictionOptions,
         Missing as Missing,
         OwnData as OwnData,

@@ -373,7 +373,11 @@ def _is_plain(value: object) -> bool:
 
 
 def _holds_estimators(value: Any) -> bool:
-    """Return whether a value is a classifier, or a mapping of classifiers by name."""
+    """Return whether a value is a classifier, or a mapping of classifiers by name; refuse a list of them."""
+    if isinstance(value, (list, tuple)) and value and all(map(is_estimator, value)):
+        raise OptionError(
+            f"there are {len(value)} classifiers without names.", remedy='Name them: {"a": first, "b": second}.'
+        )
     return all(map(is_estimator, value.values())) if isinstance(value, Mapping) and value else is_estimator(value)
 
 

@@ -420,7 +420,7 @@ def _refuse_missing(name: str, missing: Bools) -> None:
         first = int(np.flatnonzero(missing)[0])
         raise MissingValuesError(
             f"{bad} of {missing.size} values of {name} are missing or not finite (the first in row {first}).",
-            remedy="Leave those rows out, or fill them in, before tallying.",
+            remedy=f"Leave those rows out with {keyword('missing', 'drop')}, or fill them in.",
         )
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from inspect import unwrap
 from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, Protocol, TypeVar, overload
 
@@ -20,10 +20,10 @@ import numpy.typing as npt
 
 from baserate._costs import as_costs
 from baserate._domains import LEVEL, check_domain, parse_shares, wrong_option
-from baserate._errors import OptionError
+from baserate._errors import OptionError, ShapeError, keyword
 from baserate._lazy import load_object
 from baserate._rows import MulticlassTarget, Target
-from baserate.read._coercion import NOUNS, check_options, coerce
+from baserate.read._coercion import NOUNS, check_options, coerce, holds_values
 from baserate.read._estimators import FittedClassifier
 from baserate.read._predictions import CHOICES, OPTIONS, OWN, OwnData, Scores, TableSource, is_table
 
@@ -85,10 +85,16 @@ class _DecoratorAfterMeasure(Protocol):
 
 
 @overload
-def accepts_predictions(noun: str, *, costs: bool = True, others: tuple[type, ...] = ()) -> _Decorator: ...
+def accepts_predictions(
+    noun: str, *, costs: bool = True, others: tuple[type, ...] = (), adjusts: bool = False
+) -> _Decorator: ...
 @overload
-def accepts_predictions(noun: str, *, at: Literal[1], others: tuple[type, ...] = ()) -> _DecoratorAfterMeasure: ...
-def accepts_predictions(noun: str, *, at: int = 0, costs: bool = True, others: tuple[type, ...] = ()) -> Any:
+def accepts_predictions(
+    noun: str, *, at: Literal[1], others: tuple[type, ...] = (), adjusts: bool = False
+) -> _DecoratorAfterMeasure: ...
+def accepts_predictions(
+    noun: str, *, at: int = 0, costs: bool = True, others: tuple[type, ...] = (), adjusts: bool = False
+) -> Any:
     """Let a function take predictions in any form where it takes a noun of `NOUNS`.
 
     The function declares `**predictions: Unpack[PredictionOptions]` for type checkers and help; it never receives any.
@@ -105,6 +111,8 @@ def accepts_predictions(noun: str, *, at: int = 0, costs: bool = True, others: t
         Whether a parameter `costs` means the costs of the four outcomes.
     others
         Types of other packages that the function takes, too.
+    adjusts
+        Whether the decorator adds `prevalence=`, at which the classes are reweighted before the function sees them.
     """
     kind = NOUNS[noun]
 
@@ -115,6 +123,7 @@ def accepts_predictions(noun: str, *, at: int = 0, costs: bool = True, others: t
         has_costs = costs and "costs" in own
         of_interval = _OF_INTERVAL - own if "interval" in own else frozenset()
         known = own | {*kind.roles, *CHOICES} | ({"fp", "fn"} if has_costs else set()) | of_interval
+        known |= {"prevalence"} if adjusts else set()
         default_interval = unwrap(function).__kwdefaults__["interval"] if of_interval else None
         place = parameters.names.index("costs") if has_costs else -1
 
@@ -124,22 +133,27 @@ def accepts_predictions(noun: str, *, at: int = 0, costs: bool = True, others: t
                 args = (*args, options.pop(data_name))
             if len(args) > at and isinstance(args[at], others):
                 return function(*args, **options)
+            prevalence = options.pop("prevalence", None) if adjusts else None
             options = _pack_interval(options, of_interval, default_interval)
             is_own = len(args) > at and isinstance(args[at], kind.types) and options.keys() <= own
             if not is_own:
                 check_options(name, filter(_FOREIGN.__contains__, options) if parameters.open_ended else options, known)
                 data, rest = coerce(name, noun, args[at:], options, own)
                 args = (*args[:at], data, *rest)
-            if len(args) > parameters.most:
-                raise _too_many(name, parameters, len(args))
+            _check_arguments(name, parameters, args, options)
             if has_costs and len(args) > place and (isinstance(args[place], Mapping) or {"fp", "fn"} & options.keys()):
                 stated = as_costs(args[place], options.pop("fp", None), options.pop("fn", None))
                 args = (*args[:place], stated, *args[place + 1 :])
             if not _WORDED.isdisjoint(options):
                 options = read_worded_options(options, has_costs=has_costs)
+            if prevalence is not None:
+                evaluate_at = load_object("baserate.shift:evaluate_at_prevalence")
+                evaluate = partial(function, *args[:at])
+                return evaluate_at(evaluate, args[at], *args[at + 1 :], prevalence=prevalence, **options)
             return function(*args, **options)
 
-        call.__doc__ = _describe_forms(function.__doc__ or "", name, data_name, at, interval=bool(of_interval))
+        forms = _Forms(name, data_name, at, has_interval=bool(of_interval), adjusts=adjusts)
+        call.__doc__ = _describe_forms(function.__doc__ or "", forms)
         return call
 
     return decorate
@@ -244,7 +258,13 @@ def _coerce_target(name: str, noun: str, args: tuple[Any, ...], columns: dict[st
     if rest and rest[0] is None:
         rest = rest[1:]
     elif rest or {"truth", "predicted"} <= columns.keys():
-        validation, rest = coerce(name, noun, rest, dict(columns), frozenset())
+        try:
+            validation, rest = coerce(name, noun, rest, dict(columns), frozenset())
+        except (OptionError, ShapeError) as error:
+            if not any(each in error.what for each in ("different lengths", "needs labels")):
+                raise
+            remedy = f"Scores without labels come first: {name}(scores, truth, score)."
+            raise type(error)(f"{error.what.removesuffix('.')}.", remedy=remedy) from error
     return as_target(args[0], columns.get("score"), labels=columns.get("labels")), validation, *rest
 
 
@@ -320,12 +340,14 @@ def _coerce_sample(name: str, noun: str, sample: Any, columns: Mapping[str, Any]
 
 def accepts_words(function: Callable[P, R]) -> Callable[P, R]:
     """Let a function of numbers take prevalences as text, such as "5%", and costs as a mapping."""
-    names = _parameters(function).names
+    parameters = _parameters(function)
+    names = parameters.names
 
     plain: Any = function
 
     @wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> R:
+        _check_arguments(function.__name__, parameters, args, options)
         first = [_read_words(*each) for each in zip(names, args, strict=False)]
         named = {name: _read_words(name, each) for name, each in options.items()}
         value: R = plain(*first, *args[len(names) :], **named)
@@ -375,6 +397,8 @@ class _Parameters(NamedTuple):
     open_ended: bool
     most: int
     """Number of positional arguments."""
+    least: int
+    """Number of those without a default."""
 
 
 def _parameters(function: Callable[..., Any]) -> _Parameters:
@@ -386,17 +410,39 @@ def _parameters(function: Callable[..., Any]) -> _Parameters:
     has_keywords = bool(code.co_flags & 0x08)
     rest = code.co_varnames[named + bool(code.co_flags & 0x04)] if has_keywords else "predictions"
     most = sys.maxsize if code.co_flags & 0x04 else code.co_argcount
-    return _Parameters(code.co_varnames[:named], rest != "predictions", most)
+    least = code.co_argcount - len(function.__defaults__ or ())
+    return _Parameters(code.co_varnames[:named], rest != "predictions", most, least)
 
 
-def _too_many(name: str, parameters: _Parameters, given: int) -> OptionError:
+def too_many_arguments(name: str, many: int, options: Iterable[str]) -> OptionError:
     """Make the error for more positional arguments than a function takes."""
-    many = given - parameters.most
-    named = [f"{each}=…" for each in parameters.names[parameters.most :]]
+    named = [f"{each}=…" for each in options]
     return OptionError(
         f"{name} was given {many} argument{'s' * (many > 1)} too many without a name.",
         remedy=f"Name options: {', '.join(named)}." if named else "Leave them out.",
     )
+
+
+_EXAMPLES = {"parity": "equalized-odds", "rule": "youden", "require": "sensitivity >= 0.9"}
+"""Values of arguments that have no default, for messages."""
+
+
+def _check_arguments(name: str, parameters: _Parameters, args: Sequence[Any], options: Mapping[str, Any]) -> None:
+    """Refuse a call with too many positional arguments, or without one that has no default."""
+    if len(args) > parameters.most:
+        extra = args[parameters.most]
+        are_names = isinstance(extra, (list, tuple)) and all(isinstance(each, str) for each in extra)
+        if holds_values(extra) and not are_names:
+            raise OptionError(
+                f"{name} was given more arrays than labels and scores.",
+                remedy='Name scores of several models, {"a": p, "b": q}; and other columns: group=…, weight=….',
+            )
+        raise too_many_arguments(name, len(args) - parameters.most, parameters.names[parameters.most :])
+    given = {*options, *(("costs",) if {"fp", "fn"} & options.keys() else ())}
+    missing = next((each for each in parameters.names[len(args) : parameters.least] if each not in given), None)
+    if missing is not None:
+        example = keyword(missing, _EXAMPLES[missing]) if missing in _EXAMPLES else f"{keyword(missing)}…"
+        raise OptionError(f"{name} needs {missing}.", remedy=f"Give {example}.", option=missing)
 
 
 def own_options(function: Callable[..., Any]) -> frozenset[str]:
@@ -404,17 +450,32 @@ def own_options(function: Callable[..., Any]) -> frozenset[str]:
     return frozenset(_parameters(function).names[1:])
 
 
-def _describe_forms(written: str, name: str, data: str, at: int, *, interval: bool = False) -> str:
+class _Forms(NamedTuple):
+    """How a function may be called, for its docstring."""
+
+    name: str
+    data_name: str
+    at: int
+    has_interval: bool
+    adjusts: bool
+
+
+def _describe_forms(written: str, forms: _Forms) -> str:
     """Add to a docstring in which forms predictions may be given."""
-    before = "measure, " if at else ""
+    name, before = forms.name, "measure, " if forms.at else ""
     found = re.search(r"\n\n( *)Parameters\n", written)
     if found is None:
         return written
     margin = found[1]
     text = (
-        f"Instead of `{data}`, labels and scores do, ``{name}({before}truth, score)``; or a table and names of its\n"
-        f"{margin}columns, ``{name}({before}table, truth=…, score=…)``."
+        f"Instead of `{forms.data_name}`, labels and scores do, ``{name}({before}truth, score)``; or a table and names "
+        f"of its\n{margin}columns, ``{name}({before}table, truth=…, score=…)``."
     )
-    if interval:
+    if forms.has_interval:
         text += f"\n{margin}Options of intervals may be stated alone: ``level=``, ``method=``, ``seed=``."
+    if forms.adjusts:
+        text += (
+            f'\n{margin}``prevalence="5%"`` states the deployment prevalence: the classes are reweighted to it,'
+            f"\n{margin}and scores are not adjusted. By default the prevalence is that of the sample."
+        )
     return f"{written[: found.start()]}\n\n{margin}{text}{written[found.start() :]}"

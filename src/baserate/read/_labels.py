@@ -118,7 +118,11 @@ def refuse_ambiguous(labels: Sequence[object]) -> None:
     if len(labels) > 2:
         raise NotBinaryError(
             f"truth has more than two labels ({format_labels(labels)})",
-            remedy=advice("two labels", "compare it with the positive one first."),
+            remedy=advice(
+                "two labels",
+                f"name both classes with {keyword('positive')} and {keyword('negative')}, or compare one class with "
+                "the rest, truth == label.",
+            ),
         )
     choices = " or ".join(keyword("positive", label) for label in labels)
     raise NotBinaryError(f"truth has the labels {format_labels(labels)}", remedy=f"name the positive one: {choices}.")

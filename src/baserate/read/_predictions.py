@@ -73,6 +73,18 @@ class IntervalPredictionOptions(PredictionOptions, total=False):
     seed: int
 
 
+class AdjustedPredictionOptions(PredictionOptions, total=False):
+    """Keywords of functions that reweight the classes to a stated prevalence."""
+
+    prevalence: ShareLike | Mapping[Any, ShareLike] | None
+
+
+class AdjustedIntervalOptions(IntervalPredictionOptions, total=False):
+    """Keywords of functions that reweight the classes, and compute confidence intervals."""
+
+    prevalence: ShareLike | Mapping[Any, ShareLike] | None
+
+
 ROLES = ("truth", "score", "predicted", "group", "weight", "count", "id", "cluster")
 """Options that hold a column."""
 CHOICES = ("positive", "negative", "missing", "labels")

@@ -68,6 +68,8 @@ if TYPE_CHECKING:  # for other packages of baserate
     from baserate.shift._class_weights import (
         PrevalenceLike as PrevalenceLike,
         check_prevalence as check_prevalence,
+        describe_deployment as describe_deployment,
+        evaluate_at_prevalence as evaluate_at_prevalence,
         scale_counts as scale_counts,
     )
     from baserate.shift._data import SIGNIFICANCE_LEVEL as SIGNIFICANCE_LEVEL

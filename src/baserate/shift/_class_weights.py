@@ -19,9 +19,20 @@ from baserate._arrays import Floats, make_read_only
 from baserate._confusion import Confusion, Confusions
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._domains import FACTOR, PREVALENCE, ShareLike, check_domain, parse_share, wrong_option
+from baserate._domains import (
+    FACTOR,
+    PREVALENCE,
+    ShareLike,
+    check_domain,
+    parse_share,
+    parse_shares,
+    unused_option,
+    wrong_option,
+)
 from baserate._errors import EmptyDataError, NotBinaryError, OptionError, UnknownLabelError, keyword
 from baserate._policy import spellings
+from baserate._results import Results
+from baserate._rows import Rows
 from baserate._tally import Group, Tallies, Tally, as_group
 from baserate.calibration.multiclass import check_shares
 from baserate.read import PredictionOptions, Scores, TableSource, accepts_predictions, accepts_words
@@ -257,6 +268,32 @@ def reweigh(
         f"{type(data).__name__} cannot be reweighted",
         remedy="give a Tally, Curve, Tallies, Counts, Confusion or Confusions.",
     )
+
+
+def evaluate_at_prevalence(
+    evaluate: Callable[..., Any],
+    data: Any,  # noqa: ANN401  (predictions of any type)
+    *args: object,
+    prevalence: Any,  # noqa: ANN401  (one number, or one for each group)
+    **options: object,
+) -> Any:  # noqa: ANN401  (what `evaluate` returns)
+    """Evaluate data whose classes are reweighted to a stated prevalence; results also name that of the sample."""
+    if isinstance(data, Rows):
+        if data.cluster is not None:
+            why = "intervals at a stated prevalence need independent rows. Leave out one of prevalence and cluster"
+            raise unused_option("prevalence", prevalence, why)
+        data = data.tallies()
+    share = parse_shares(prevalence)
+    value = evaluate(reweigh(data, prevalence=share), *args, **options)
+    return describe_deployment(value, data, share) if isinstance(value, Results) else value
+
+
+def describe_deployment(results: Results, sample: Tallies, prevalence: float | Mapping[Any, float]) -> Results:
+    """Describe the rows as they were read, and the prevalence that results are adjusted to."""
+    pooled = sample.pooled(next(iter(sample.models)))
+    shares = {"prevalences": dict(prevalence)} if isinstance(prevalence, Mapping) else {"prevalence": prevalence}
+    header = {"prevalence": pooled.prevalence, "weighted": pooled.weighted, "deployment": shares}
+    return replace(results, data={**results.data, **header})
 
 
 def _reweigh_tally(tally: Tally, to: object, gamma: object) -> Tally:

@@ -160,7 +160,7 @@ def _describe_data(data: Mapping[str, Any]) -> Iterator[str]:
     if data["positive"] is not None and isinstance(truth, str):
         yield describe_positive(truth, data)
     if isinstance(data.get("prevalence"), float):
-        yield from describe_prevalence(data)
+        yield describe_prevalence(data)
 
 
 def _has_labels(column: Sequence[Any]) -> bool:

@@ -16,6 +16,7 @@ from baserate._formatting import (
     format_exact,
     format_level,
     format_number,
+    format_share,
     join_words,
 )
 from baserate.text._tables import shorten_label
@@ -55,26 +56,6 @@ def describe_rows(data: Mapping[str, Any]) -> str:
     return f"{count_of(data['read'], 'row', shown=f'{used}{of}')}{total}{dropped}"
 
 
-_MOST = 6
-"""Groups or classes whose prevalence a headline states."""
-
-
-def describe_prevalence(data: Mapping[str, Any]) -> list[str]:
-    """Describe the prevalence of results, and that of the sample if they were adjusted to another one.
-
-    >>> describe_prevalence({"prevalence": 0.298, "deployment": {"prevalence": 0.05}})
-    ['at 5% prevalence (sample: 29.8%)']
-    """
-    several = "classes" in data
-    if "deployment" not in data:
-        return [] if several else [f"prevalence {format_number(100 * data['prevalence'], 4)} %"]
-    shares = data["deployment"].get("prevalences") or {"": data["deployment"]["prevalence"]}
-    parts = [f"{shorten_label(name)} {100 * share:.4g}%".strip() for name, share in shares.items()]
-    where = ", ".join(parts[:_MOST]) + f" and {len(parts) - _MOST} more" * (len(parts) > _MOST)
-    sample = "" if several else f" (sample: {100 * data['prevalence']:.4g}%)"
-    return [f"at {where} prevalence{sample}"]
-
-
 def describe_positive(truth: str | None, data: Mapping[str, Any]) -> str:
     """Describe the positive class.
 
@@ -82,6 +63,28 @@ def describe_positive(truth: str | None, data: Mapping[str, Any]) -> str:
     'positive: sick = 1'
     """
     return f"positive: {shorten_label(truth)} = {shorten_label(data['positive'])}"
+
+
+def describe_prevalence(data: Mapping[str, Any]) -> str:
+    """Describe the prevalence of the sample, or the one to which results are adjusted; empty of several classes.
+
+    >>> describe_prevalence({"prevalence": 0.14}).replace("\N{NO-BREAK SPACE}", " ")
+    'prevalence 14.00 %'
+    >>> describe_prevalence({"prevalence": 0.14, "deployment": {"prevalence": 0.05}})
+    'at 5% prevalence (sample: 14%)'
+    """
+    several = "classes" in data
+    if "deployment" not in data:
+        return "" if several else f"prevalence {format_number(100 * data['prevalence'], 4)}\N{NO-BREAK SPACE}%"
+    shares = data["deployment"].get("prevalences") or {"": data["deployment"]["prevalence"]}
+    parts = [f"{shorten_label(name)} {100 * share:.4g}%".strip() for name, share in shares.items()]
+    where = ", ".join(parts[:_MOST_SHARES]) + f" and {len(parts) - _MOST_SHARES} more" * (len(parts) > _MOST_SHARES)
+    sample = "" if several else f" (sample: {100 * data['prevalence']:.4g}%)"
+    return f"at {where} prevalence{sample}"
+
+
+_MOST_SHARES = 6
+"""Shares of classes or groups to list."""
 
 
 def describe_class(name: str, truth: str | None, data: Mapping[str, Any]) -> str:
@@ -152,7 +155,7 @@ def describe_rule(name: str, settings: Content) -> str:
     >>> describe_rule("coin", {"sides": 2})
     'coin, sides 2'
     """
-    from baserate.decide import DECISION_RULES, describe_share  # imported here: formatting a table needs no rules
+    from baserate.decide import DECISION_RULES  # imported here: formatting a table needs no rules
 
     entry = DECISION_RULES.get(name)
     if "parity" in settings:
@@ -163,7 +166,7 @@ def describe_rule(name: str, settings: Content) -> str:
         return ", ".join(
             [name, *(f"{_spell_name(each)} {value}" for each, value in settings.items() if value is not None)]
         )
-    where = f", at a prevalence of {describe_share(settings['prevalence'])}" if "prevalence" in settings else ""
+    where = f", at a prevalence of {format_share(settings['prevalence'])}" if "prevalence" in settings else ""
     return f"{text}{where}"
 
 

@@ -14,7 +14,6 @@ from baserate._confusion import Confusion, Confusions
 from baserate._costs import CostMatrix
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._domains import wrong_option
 from baserate._errors import NotAProbabilityError, OptionError, UnknownNameError, unknown_name
 from baserate._results import Estimate, Results
 from baserate._rows import LabelSets, MulticlassRows
@@ -245,7 +244,7 @@ def select_measures(measures: Iterable[str | Measure] | str, *, both: bool) -> l
             ]
         if measures == "all":
             return [*binary.MEASURES.values(), *MEASURES.values()]
-        raise wrong_option("measures", measures, "'usual', 'all', or a list of names")
+        measures = [measures]
     selected = [one for each in measures for one in find_measures(each, both=both)]
     return list({(describe(each).name, describe(each).of): each for each in selected}.values())
 
