@@ -239,7 +239,8 @@ def choose_threshold(
     prevalence, costs = parse_share(prevalence), as_costs(costs)
     choose = decide.bind_rule(rule, costs, options)
     if costs is not None and "costs" not in choose.keywords:
-        raise unused_option("costs", costs, f"the rule {rule} does not depend on them")
+        name = rule if isinstance(rule, str) else choose.func.__name__
+        raise unused_option("costs", costs, f"the rule {name} does not depend on them")
     if prevalence is not None:
         tallies = shift.reweigh(tallies, prevalence=prevalence)
     return decide.choose_policy(tallies, choose, model=model, calibrator=calibrator)

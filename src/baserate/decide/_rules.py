@@ -394,8 +394,7 @@ def _implied_rule(options: Mapping[str, Any]) -> str:
     implied = next((rule for option, rule in _IMPLIED_RULES.items() if option in options), None)
     if implied is None:
         if options:
-            known = {*_IMPLIED_RULES, *_COMMON_OPTIONS, *RuleOptions.__annotations__}
-            check_options("the choice of a threshold", options, known)
+            check_options("the choice of a threshold", options, {"rule", *RuleOptions.__annotations__})
         raise OptionError(
             "the choice of a threshold needs the costs of both errors, or the name of a rule.",
             remedy=f"Give fp=1, fn=20 with your costs; or {keyword('rule', 'youden')}.",
