@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from baserate._costs import CostsLike
+from baserate._domains import ShareLike
 from tests.test_public import PUBLIC
 
 BANNED = {
@@ -109,6 +111,42 @@ def test_defaults_of_a_parameter_agree(name: str) -> None:
     stated = {label: each.default for label, each in signatures if each.default is not each.empty}
     assert len(stated) > 2
     assert {label: default for label, default in stated.items() if default not in DEFAULTS[name]} == {}
+
+
+SHARES = {
+    *("ShareLike", "ShareLike | None", "ShareLike | Mapping[Any, ShareLike] | None"),
+    *("PrevalenceLike", "PrevalenceLike | None", "Shares", "Shares | None"),
+    *("Prevalence", "CalibrationPrevalence", "ScalarOrArray | str"),
+    *map(str, (ShareLike, ShareLike | None)),
+}
+"""Annotations of a share, or of those of groups or classes, all of which allow text such as "5%"."""
+COSTS = {
+    *("CostsLike", "CostsLike | None", "CostsLike | CostMatrix", "CostMatrix", "CostMatrix | None", "ActionCosts"),
+    *map(str, (CostsLike, CostsLike | None)),
+}
+"""Annotations of costs: those of outcomes allow a mapping; the others are of several classes or actions."""
+WORDED = {"prevalence": SHARES, "sample_prevalence": SHARES, "level": SHARES, "costs": COSTS}
+OTHER_WORDS = {
+    *(("population.retrieval", "level"), ("measure.multiclass.expected_cost", "costs")),
+    ("infer.ClassVariance.per_row", "prevalence"),
+}
+"""One of five levels of performance, a matrix of costs, and a number that formulas of sample sizes have read."""
+
+
+def test_shares_and_costs_are_annotated_as_every_function_takes_them() -> None:
+    # Constructors (names with a capital) hold numbers that functions have read.
+    stated = {
+        (label, name): str(signature.parameters[name].annotation)
+        for label, signature in SIGNATURES
+        for name in WORDED
+        if name in signature.parameters and not label.rpartition(".")[2][0].isupper()
+    }
+    assert len(stated) > 100
+    assert {"draw.pr", "evaluate", "decide.cost", "decide.ROCConvexHull.at", "sklearn.scorer"} <= {
+        label for label, _ in stated
+    }
+    others = {each: annotation for each, annotation in stated.items() if annotation not in WORDED[each[1]]}
+    assert others.keys() == OTHER_WORDS, others
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,27 @@ import pyarrow as pa
 import pytest
 
 import baserate
-from baserate import Estimate, NotInstalledError, OptionError, Results, UnknownNameError, _results, infer, measure
+from baserate import (
+    Estimate,
+    NotInstalledError,
+    OptionError,
+    Results,
+    UnknownNameError,
+    _results,
+    decide,
+    fairness,
+    infer,
+    measure,
+    shift,
+)
 from tests.cli.shell import run
 
 RNG = np.random.default_rng(5)
 TRUTH = RNG.random(200) < 0.4
 RISK = 1 / (1 + np.exp(0.4 - 1.5 * TRUTH - RNG.normal(size=200)))
 GROUP = np.where(RNG.random(200) < 0.5, "a", "b")
+CLASSES = np.array(["cat", "dog", "fox"])[np.arange(60) % 3]
+SCORES = RNG.dirichlet([1, 1, 1], 60)
 SUMMARY = infer.summary(TRUTH, RISK, threshold=0.5)
 BY_GROUP = infer.summary(TRUTH, RISK, threshold=0.5, group=GROUP)
 REPORT = baserate.evaluate(TRUTH, RISK, prevalence=0.05)
@@ -48,6 +62,60 @@ def test_one_row_of_a_measure_is_an_estimate() -> None:
     assert SUMMARY.ppv == SUMMARY["positive predictive value"] == SUMMARY.precision
     assert isinstance(SUMMARY.tp, Estimate)
     assert float(SUMMARY.tp) == float((TRUTH & (RISK >= 0.5)).sum())
+
+
+def first_words(results: Results) -> list[str]:
+    """Return the first word of each line of a table."""
+    return [line.split()[0] for line in str(results).splitlines() if line.strip()]
+
+
+def test_tables_show_the_names_that_were_typed() -> None:
+    results = infer.summary(TRUTH, RISK, measures=["ppv", "roc_auc", "f1", "true  positive rate"], threshold=0.5)
+    assert list(results.columns["measure"][4:]) == ["precision", "f1", "sensitivity", "auc"]
+    assert results.data["names"] == {"precision": "ppv", "auc": "roc_auc", "sensitivity": "true positive rate"}
+    assert {"ppv", "roc_auc", "f1", "true"} <= {*first_words(results)}
+    assert not {"precision", "auc", "sensitivity"} & {*first_words(results)}
+    assert "roc_auc" in str(results).splitlines()[-1]  # of the methods of intervals
+    assert results["ppv"] == results["precision"] == SUMMARY.ppv
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        infer.summary(TRUTH, RISK),
+        infer.summary(TRUTH, RISK, measures="all", threshold=0.5),
+        infer.summary(TRUTH, RISK, measures=["precision", measure.auc], threshold=0.5),
+        baserate.compare(TRUTH, {"p": RISK, "q": RISK**2}, measures="auc"),
+        decide.check(TRUTH, RISK, "precision >= 0.1", threshold=0.5),
+    ],
+    ids=["usual", "all", "own names", "compare", "check"],
+)
+def test_own_names_are_not_stored_twice(results: Results) -> None:
+    assert "names" not in results.data
+
+
+@pytest.mark.parametrize(
+    ("results", "names"),
+    [
+        (measure.summary(TRUTH, RISK, measures=iter(["ppv"]), threshold=0.5), {"precision": "ppv"}),
+        (shift.summary(TRUTH, RISK, prevalence=0.05, measures=iter(["ppv"])), {"precision": "ppv"}),
+        (baserate.compare(TRUTH, {"p": RISK, "q": RISK**2}, measures="roc_auc"), {"auc": "roc_auc"}),
+        (fairness.group_table(TRUTH, RISK, group=GROUP, measures=iter(["recall"])), {"sensitivity": "recall"}),
+        (
+            decide.check(TRUTH, RISK, "ppv >= 10%, TPR >= 0.2", threshold=0.5),
+            {"precision": "ppv", "sensitivity": "TPR"},
+        ),
+        (infer.multiclass_summary(CLASSES, SCORES, measures=iter(["ppv"])), {"precision": "ppv"}),
+        (shift.class_summary(CLASSES, SCORES, prevalence=[0.5, 0.3, 0.2], measures=["ppv"]), {"precision": "ppv"}),
+    ],
+    ids=["measure", "shift", "compare", "groups", "check", "classes", "shift of classes"],
+)
+def test_all_tables_of_measures_have_typed_names(results: Results, names: dict[str, str]) -> None:
+    assert results.data["names"] == names
+    assert names.keys() <= {*results.columns["measure"]}
+    shown = str(results)
+    assert all(typed in shown for typed in names.values())
+    assert not any(re.search(rf"^ *{name}\b", shown, re.MULTILINE) for name in names)
 
 
 def test_several_rows_of_a_measure_are_results() -> None:

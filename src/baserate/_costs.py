@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import nan
-from typing import Any
+from typing import Any, overload
 
 import numpy.typing as npt
 
 from baserate._arrays import Floats, Value, exact_sum, keep_read_only, ratio, read_only_copy
 from baserate._confusion import Confusion, as_cells, distinct_labels
 from baserate._counts import Counts
-from baserate._domains import COST, check_prevalence, is_cost
+from baserate._domains import COST, ShareLike, check_prevalence, is_cost, parse_share
 from baserate._errors import OptionError, ShapeError, UnknownNameError, keyword, unknown_name
 from baserate._formatting import count_of
 from baserate._rendering import Renderable
@@ -57,7 +57,7 @@ class Costs:
         alarm, miss = self.fp - self.tn, self.fn - self.tp
         return alarm / (alarm + miss) if alarm > 0 and miss > 0 else nan
 
-    def slope(self, prevalence: float) -> float:
+    def slope(self, prevalence: ShareLike) -> float:
         r"""Return the slope of the iso-cost lines in ROC space at a prevalence π.
 
         .. math:: \frac{C_{FP}-C_{TN}}{C_{FN}-C_{TP}} \cdot \frac{1-π}{π}
@@ -67,6 +67,7 @@ class Costs:
         >>> Costs(fp=10, fn=1).slope(prevalence=0.5)
         10.0
         """
+        prevalence = parse_share(prevalence)
         check_prevalence("prevalence", prevalence, ends=True)
         # NaN where both differences are 0: then every threshold costs the same.
         return ratio((self.fp - self.tn) * (1 - prevalence), (self.fn - self.tp) * prevalence)
@@ -77,6 +78,10 @@ CostsLike = Costs | Mapping[str, float]
 _CELLS = ("fp", "fn", "tp", "tn")
 
 
+@overload
+def as_costs(costs: CostsLike) -> Costs: ...
+@overload
+def as_costs(costs: object = None, fp: float | None = None, fn: float | None = None) -> Costs | None: ...
 def as_costs(costs: object = None, fp: float | None = None, fn: float | None = None) -> Costs | None:
     """Return costs however they are stated; None if they are not.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import inf
 from numbers import Integral, Real
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple, TypeGuard, overload
 
 from baserate._errors import OptionError, keyword
 
@@ -111,8 +111,20 @@ for example, 0.02.
         check_domain(name, value, PREVALENCE._replace(words=words))
 
 
-def parse_share(value: Any) -> Any:  # noqa: ANN401  (a number, or the text of one)
+ShareLike = float | str
+"""A share as a number, or as text such as "5%"."""
+
+
+@overload
+def parse_share(value: ShareLike) -> float: ...
+@overload
+def parse_share(value: ShareLike | None) -> float | None: ...
+@overload
+def parse_share(value: Any) -> Any: ...  # noqa: ANN401  (a number, or the text of one)
+def parse_share(value: Any) -> Any:
     """Return a share that is written as text as a number: "5%" or "0.05"; leave anything else as it is.
+
+    Text that is no number stays, too: the check of the domain that follows refuses it.
 
     >>> parse_share("5%"), parse_share(" 0.05 "), parse_share(0.05), parse_share("often")
     (0.05, 0.05, 0.05, 'often')
@@ -126,7 +138,11 @@ def parse_share(value: Any) -> Any:  # noqa: ANN401  (a number, or the text of o
         return value
 
 
-def parse_shares(value: Any) -> Any:  # noqa: ANN401  (a share, or one for each group or class)
+@overload
+def parse_shares(value: ShareLike | Mapping[Any, ShareLike] | None) -> float | Mapping[Any, float] | None: ...
+@overload
+def parse_shares(value: Any) -> Any: ...  # noqa: ANN401  (a share, or one for each group or class)
+def parse_shares(value: Any) -> Any:
     """Return a share, or those of a mapping, as numbers where they are written as text.
 
     >>> parse_shares("2%"), parse_shares({"north": "1%", "coast": 0.05})
@@ -135,10 +151,6 @@ def parse_shares(value: Any) -> Any:  # noqa: ANN401  (a share, or one for each 
     if isinstance(value, Mapping):
         return {group: parse_share(share) for group, share in value.items()}
     return parse_share(value)
-
-
-ShareLike = float | str
-"""A share as a number, or as text such as "5%"."""
 
 
 def as_prevalence(value: Any) -> Any:  # noqa: ANN401  (a share, or one for each group)

@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from baserate import calibration, decide, fairness, shift
 from baserate._calibrator import Calibrator, MulticlassCalibrator
-from baserate._costs import Costs, CostsLike
+from baserate._costs import Costs, CostsLike, as_costs
 from baserate._curve import Curve
-from baserate._domains import ShareLike, unused_option
+from baserate._domains import ShareLike, parse_share, parse_shares, unused_option
 from baserate._errors import OptionError
 from baserate._policy import REFUSE, Policy
 from baserate._rows import MulticlassRows, Rows
@@ -77,7 +77,7 @@ def calibrate(
     /,
     method: str = "logistic",
     *,
-    prevalence: float | None = None,
+    prevalence: ShareLike | None = None,
     **options: Any,
 ) -> Calibrator | MulticlassCalibrator:
     """Fit a calibrator: a function from scores to probabilities, at the sample prevalence or at another one.
@@ -124,6 +124,7 @@ def calibrate(
     >>> baserate.calibrate(y, p, "isotonic", prevalence="20%")([0.9]).tolist()
     [1.0]
     """
+    prevalence = parse_share(prevalence)
     if prevalence is not None:
         data = _reweigh(data, prevalence, method)
     return calibration.fit(data, method, **options)
@@ -179,8 +180,8 @@ def choose_threshold(
     tallies: Tallies,
     rule: str | Callable[..., Policy] | None = None,
     *,
-    prevalence: float | None = None,
-    costs: Costs | None = None,
+    prevalence: ShareLike | None = None,
+    costs: CostsLike | None = None,
     model: str | None = None,
     calibrator: Calibrator | None = None,
     **options: Unpack[decide.RuleOptions],
@@ -235,6 +236,7 @@ def choose_threshold(
     >>> baserate.choose_threshold(y, p, "require", require="sensitivity >= 0.9").threshold
     0.4
     """
+    prevalence, costs = parse_share(prevalence), as_costs(costs)
     choose = decide.bind_rule(rule, costs, options)
     if costs is not None and "costs" not in choose.keywords:
         name = rule if isinstance(rule, str) else choose.func.__name__
@@ -289,8 +291,8 @@ def equalize(  # noqa: PLR0913  (a goal, and how it is reached)
     parity: str | Sequence[str],
     *,
     within: float | Mapping[str, float] = 0.0,
-    prevalence: float | Mapping[Any, float] | None = None,
-    costs: Costs | None = None,
+    prevalence: ShareLike | Mapping[Any, ShareLike] | None = None,
+    costs: CostsLike | None = None,
     deterministic: bool = False,
     blind: bool = False,
     model: str | None = None,
@@ -349,6 +351,7 @@ def equalize(  # noqa: PLR0913  (a goal, and how it is reached)
     >>> policy.action(0.7, ["f"]), policy.action(0.7, ["m"])
     ('pass', 'flag')
     """
+    prevalence, costs = parse_shares(prevalence), as_costs(costs)
     if deterministic and blind:
         raise OptionError(
             "deterministic and blind are both given; expected one of them.",

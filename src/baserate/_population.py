@@ -11,7 +11,7 @@ import numpy as np
 
 from baserate._arrays import Bools, Floats, Value, as_python, ratio
 from baserate._counts import Counts
-from baserate._domains import check_memory, check_prevalence
+from baserate._domains import ShareLike, check_memory, check_prevalence, parse_share
 from baserate._errors import MissingValuesError, OptionError
 from baserate._numeric.distributions import (
     CLOSED_FORM,
@@ -68,9 +68,9 @@ class Population:
             _check_distribution(name, getattr(self, name))
         check_prevalence("prevalence", self.prevalence, ends=True)
 
-    def at_prevalence(self, prevalence: float) -> Population:
+    def at_prevalence(self, prevalence: ShareLike) -> Population:
         """Return the population with another prevalence and the same score distributions."""
-        return replace(self, prevalence=prevalence)
+        return replace(self, prevalence=parse_share(prevalence))
 
     def tpr(self, threshold: Value) -> Value:
         """Return the share of positives that are flagged: those with a score of `threshold` or more."""

@@ -86,7 +86,7 @@ def test_infinite_and_missing_bounds(tmp_path: Path) -> None:
     assert by["diagnostic_odds_ratio", "f"]["high"] == "inf"
     assert (by["auc", "f"]["low"], by["auc", "f"]["why"]) == ("", auc["why"])
     shown = run("measure", *typed, "-q").stdout
-    assert re.search(r"diagnostic odds ratio .* ∞ +0\.457 – ∞ ", shown)
+    assert re.search(r"dor .* ∞ +0\.457 – ∞ ", shown)
     assert re.search(r"auc .* 1 +–¹ ", shown)
     assert "¹ the AUC is 0 or 1, where log-odds are infinite" in shown
 

@@ -433,7 +433,7 @@ def test_data_without_both_classes_raise() -> None:
     with pytest.raises(OptionError, match="youden needs labels and scores"):
         decide.youden([0, 1])  # type: ignore[call-overload]
     with pytest.raises(OptionError, match="costs have no fn"):
-        decide.cost(single, {"fp": 1})  # type: ignore[call-overload]
+        decide.cost(single, {"fp": 1})
 
 
 def test_best_rejects_other_measures(twenty_rows: Curve) -> None:

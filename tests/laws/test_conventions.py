@@ -441,6 +441,13 @@ def convention_38_prevalence_is_that_of_deployment_sample_prevalence_that_of_the
     assert default == stated
 
 
+def convention_39_files_have_own_names_of_measures_and_tables_the_typed_ones() -> None:
+    results = infer.summary([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], measures=["ppv", "auc"])
+    assert results.columns["measure"][-2:] == ["precision", "auc"] == list(results.frame()["measure"])[-2:]
+    assert results.data["names"] == {"precision": "ppv"}
+    assert re.findall(r"ppv|precision|auc", str(results).partition("intervals")[0]) == ["ppv", "auc"]
+
+
 CONVENTIONS = {name: check for name, check in list(globals().items()) if name.startswith("convention_")}
 
 

@@ -168,8 +168,8 @@ def test_exact_values_with_a_single_class() -> None:
     ("call", "message"),
     [
         (
-            lambda p: p.at_prevalence("0.5"),
-            "prevalence is '0.5'; expected 0, 1 or a prevalence from 1e-12 to 1 - 1e-12",
+            lambda p: p.at_prevalence("half"),
+            "prevalence is 'half'; expected 0, 1 or a prevalence from 1e-12 to 1 - 1e-12",
         ),
         (lambda p: p.at_prevalence(None), "prevalence is None; expected 0, 1 or a prevalence from 1e-12 to 1 - 1e-12"),
         (lambda p: p.draw(2.5, 0), "2.5 rows with None positives cannot be drawn"),

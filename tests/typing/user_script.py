@@ -20,6 +20,7 @@ from baserate import (
     fairness,
     infer,
     measure,
+    population,
     read,
     shift,
 )
@@ -68,6 +69,8 @@ def measure_scores() -> None:
     assert_type(measure.multiclass.hand_till(classes, matrix), float)
     assert_type(measure.summary(y, p, measures=["auc", "ppv"]), Results)
     assert_type(infer.estimate("auc", y, p, level=0.9), baserate.Estimate)
+    assert_type(infer.estimate("auc", y, p, level="90%"), baserate.Estimate)
+    assert_type(measure.expected_cost(y, p, costs={"fp": 1, "fn": 5}), float)
 
 
 def evaluate_models() -> None:
@@ -90,7 +93,21 @@ def decide_and_calibrate(folder: Path) -> None:
     assert_type(baserate.choose_threshold(model, X, y, "best", measure="f1"), Policy)
     assert_type(baserate.equalize(y, p, "equal-opportunity", group=g, fp=1, fn=5), Policy)
     assert_type(baserate.equalize(frame, "equal-opportunity", truth="sick", score="risk", group="site"), Policy)
+    assert_type(baserate.choose_threshold(y, p, costs={"fp": 1, "fn": 5}, prevalence="5%"), Policy)
+    assert_type(
+        baserate.equalize(y, p, "equal-opportunity", group=g, costs={"fp": 1, "fn": 5}, prevalence="5%"), Policy
+    )
+    assert_type(
+        baserate.equalize(y, p, "equal-opportunity", group=g, fp=1, fn=5, prevalence={"a": "5%", "b": 0.1}), Policy
+    )
     assert_type(decide.youden(y, p), Policy)
+    assert_type(decide.cost(y, p, {"fp": 1, "fn": 5}, prevalence="5%"), Policy)
+    assert_type(decide.abstain(y, p, {"fp": 1, "fn": 5}, refer=0.2, prevalence="5%"), Policy)
+    assert_type(decide.net_benefit_curve(y, p, prevalence="5%", sample_prevalence="30%", level="90%"), Results)
+    assert_type(decide.cost_curves(y, p, level="90%"), Results)
+    assert_type(decide.hull_table(y, p, costs={"fp": 1, "fn": 5}, prevalence="5%"), Results)
+    assert_type(decide.roc_convex_hull(y, p).at({"fp": 1, "fn": 5}, "5%"), decide.Vertex)
+    assert_type(decide.check(y, p, require="sensitivity >= 0.5", threshold=0.3, prevalence="5%"), Results)
     baserate.calibrate(y, p)([0.1, 0.9]).round(2)
     baserate.choose_threshold(y, p, "youden").save(folder / "policy.json")
 
@@ -98,8 +115,19 @@ def decide_and_calibrate(folder: Path) -> None:
 def estimate_and_draw() -> None:
     estimate = baserate.estimate_prevalence(q, y, p)
     assert_type(estimate.value, float)
+    assert_type(shift.estimate_prevalence(q, y, p, level="90%").value, float)
     assert_type(shift.reprior(p, sample_prevalence=0.3, prevalence=0.05), npt.NDArray[np.float64])
+    assert_type(shift.reprior(p, sample_prevalence="30%", prevalence="5%"), npt.NDArray[np.float64])
+    assert_type(shift.summary(y, p, prevalence="5%"), Results)
+    assert_type(shift.ppv(0.9, 0.9, "5%"), float)
+    assert_type(infer.calibration_summary(y, p, sample_prevalence="30%"), Results)
+    assert_type(infer.sample_size_for_auc(0.8, prevalence="5%", half_width=0.05, level="90%"), infer.SampleSize)
+    assert_type(population.binormal(prevalence="5%").at_prevalence("10%"), baserate.Population)
     assert_type(fairness.group_table(y, p, group=g, policy=decide.choose_policy(y, p, decide.youden)), Results)
     assert_type(read.tallies(frame, truth="sick", score="risk", group="site"), baserate.Tallies)
     assert_type(draw.roc(y, p), Drawing)
+    assert_type(draw.roc(y, p, costs={"fp": 1, "fn": 5}, prevalence="5%", level="90%"), Drawing)
+    assert_type(draw.pr(y, p, prevalence="5%"), Drawing)
+    assert_type(draw.decision_curve(y, p, prevalence="5%", level="90%"), Drawing)
+    assert_type(draw.confusion_matrix(y, p, threshold=0.3, prevalence="5%"), Drawing)
     assert_type(draw.reliability(frame, truth="sick", score="risk"), Drawing)

@@ -25,6 +25,8 @@ def make_mistakes() -> None:
     baserate.calibrate(y, p, "histogram", bin=5)  # type: ignore[call-overload]
     baserate.calibrate(y, p).treshold  # type: ignore[attr-defined]
     baserate.choose_threshold(y, p, "youden", prevalance=0.05)  # type: ignore[call-overload]
+    baserate.choose_threshold(y, p, costs=5)  # type: ignore[call-overload]
+    draw.pr(y, p, prevalence=[0.05])  # type: ignore[call-overload]
     baserate.choose_threshold(y, p, fp="1", fn=5)  # type: ignore[call-overload]
     baserate.choose_threshold(y, p, "youden").tresholds  # type: ignore[attr-defined]
     baserate.equalize(y, p, "equalized-odds", groups=y)  # type: ignore[call-overload]

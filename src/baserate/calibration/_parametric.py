@@ -14,7 +14,7 @@ import numpy as np
 from baserate._arrays import Floats
 from baserate._calibrator import Calibrator, Parameter, shift_log_odds
 from baserate._calibrator_forms import Line, LogOdds
-from baserate._domains import wrong_option
+from baserate._domains import ShareLike, parse_share, wrong_option
 from baserate._errors import FitError
 from baserate._numeric.logistic import PROBABILITY_CLIP, fit_logistic, fit_logistic_basis, log_odds
 from baserate._tally import Tally
@@ -71,7 +71,7 @@ def identity(
 
 
 @accepts_words
-def prevalence(*, sample_prevalence: float, prevalence: float) -> Calibrator:
+def prevalence(*, sample_prevalence: ShareLike, prevalence: ShareLike) -> Calibrator:
     r"""Adjust probabilities from one prevalence to another, :math:`σ(\mathrm{logit}\,p+\ln γ)`.
 
     γ is the ratio of the two prevalence odds. Nothing is fitted, and probabilities of 0 and 1 do not change.
@@ -93,7 +93,7 @@ def prevalence(*, sample_prevalence: float, prevalence: float) -> Calibrator:
     >>> prevalence(sample_prevalence=0.5, prevalence=0.2)([0.0, 0.5, 0.8]).round(9).tolist()
     [0.0, 0.2, 0.5]
     """
-    before, after = sample_prevalence, prevalence
+    before, after = parse_share(sample_prevalence), parse_share(prevalence)
     for name, value in (("sample_prevalence", before), ("prevalence", after)):
         if not 0 < value < 1:
             raise wrong_option(name, value, "a prevalence between 0 and 1, both excluded")

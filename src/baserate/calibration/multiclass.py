@@ -18,7 +18,7 @@ from baserate import _domains
 from baserate._arrays import Floats, make_read_only
 from baserate._calibrator import Calibrator, MulticlassCalibrator, Parameter
 from baserate._calibrator_forms import OneVsRest, Softmax
-from baserate._domains import check_domain, wrong_option
+from baserate._domains import ShareLike, check_domain, parse_share, wrong_option
 from baserate._errors import EmptyDataError, FitError, OptionError, ShapeError, keyword
 from baserate._formatting import count_of
 from baserate._numeric.distinct import Codes, Hashes, float_bits, hash_rows
@@ -62,7 +62,7 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-Shares = Mapping[Any, float] | Sequence[float] | Floats
+Shares = Mapping[Any, ShareLike] | Sequence[float] | Floats
 
 
 @accepts_predictions("class rows")
@@ -150,7 +150,9 @@ def check_shares(what: str, given: Shares, labels: Sequence[object]) -> Floats:
                 f"{what} names {count_of(len(given), 'class', 'classes')}, other than the labels",
                 remedy="give each of them its share.",
             )
-        given = [given[label] for label in labels]
+        given = [parse_share(given[label]) for label in labels]
+        if any(isinstance(share, str) for share in given):
+            raise wrong_option(what, given, "a number, or text such as '5%', for each class")
     shares = np.array(given, dtype=np.float64)
     if shares.shape != (len(labels),):
         raise ShapeError(f"{what} has shape {shares.shape}", remedy=f"give a share for each of {len(labels)} classes.")

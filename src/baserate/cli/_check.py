@@ -1,9 +1,10 @@
 """`baserate check`: requirements on measures, and a page of the verdicts."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Literal
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 
@@ -64,6 +65,7 @@ def check_page(results: "Results", policy: "Policy", line: str, digits: int) -> 
         "verdict": lambda row: f"{_MARKS[row['verdict']]:11}",  # equally long, so that the marks are aligned
         "margin": lambda row: _margin_cell(row["margin"], digits),
     }
+    requirement_label = partial(_requirement_label, data=results.data)
     needed = {"rows needed": lambda row: _rows_needed_cell(row, format_)}
     panels: list[Table | str] = [describe_decisions(policy, [*map(shorten_label, results.data["policies"])])]
     for model in dict.fromkeys(row["model"] for row in rows):
@@ -72,8 +74,8 @@ def check_page(results: "Results", policy: "Policy", line: str, digits: int) -> 
         table = list_table(
             of_model,
             {**columns, **(needed if open_ else {})},
-            label=_group_label if grouped else _requirement_label,
-            section=_requirement_label if grouped else lambda _row: "",
+            label=_group_label if grouped else requirement_label,
+            section=requirement_label if grouped else lambda _row: "",
             corner="required" if model is None else f"required of {shorten_label(model)}",
         )
         panels.append(table)
@@ -104,8 +106,8 @@ def _group_label(row: TidyRow) -> str:
     return group_heading(row["group"])
 
 
-def _requirement_label(row: TidyRow) -> str:
-    return f"{measure_label(row['measure'])} {_SIGNS[row['sense']]} {format_exact(row['bound'])}"
+def _requirement_label(row: TidyRow, data: Mapping[str, Any]) -> str:
+    return f"{measure_label(row['measure'], data)} {_SIGNS[row['sense']]} {format_exact(row['bound'])}"
 
 
 def _is_undecidable(row: TidyRow) -> bool:

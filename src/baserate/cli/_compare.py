@@ -13,7 +13,7 @@ from baserate._formatting import (
     there_are,
 )
 from baserate.cli._declarations import NameChoice, OptionSpec, Output, command, given_flags, option
-from baserate.cli._io import headline, read_rows, report_results
+from baserate.cli._io import headline, name_as_typed, read_rows, report_results
 from baserate.cli._options import (
     Column,
     Cost,
@@ -137,7 +137,7 @@ def compare(reading: Reading, compare_options: CompareOptions, settings: Compari
         method=compare_options.method,
         seed=compare_options.seed,
     )
-    report_results(results, compare_page, reading, output)
+    report_results(name_as_typed(results, compare_options.measures), compare_page, reading, output)
 
 
 def _read_models(reading: Reading, compare_options: CompareOptions, *, quiet: bool) -> "Rows":

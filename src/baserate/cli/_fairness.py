@@ -28,6 +28,7 @@ from baserate.cli._io import (
     check_stdout,
     describe_adjustment,
     headline,
+    name_as_typed,
     print_messages,
     print_notes,
     print_results,
@@ -149,7 +150,7 @@ def groups(reading: Reading, group_options: GroupOptions, settings: MeasureSetti
         n_permutations=group_options.n_permutations,
         min_size=group_options.min_group_size,
     )
-    results = describe_adjustment(results, sample, prevalence)
+    results = name_as_typed(describe_adjustment(results, sample, prevalence), group_options.measures)
     print_notes(full_reading, results.data, output)
     print_results(results, lambda: groups_page(results, full_reading, policy, output.digits), output)
 

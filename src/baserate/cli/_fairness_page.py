@@ -119,7 +119,7 @@ class _GroupPage:
             column=group_key,
             section=itemgetter("section"),
             cell=self._group_cell,
-            label=lambda line: measure_label(line[0]),
+            label=lambda line: measure_label(line[0], self.data),
             heading=group_heading,
             title=lambda section: "" if section == "counts" else section,
             apart={"counts"},
@@ -146,7 +146,7 @@ class _GroupPage:
             for row in _select_strongest([row for row in rows if row["measure"] == name])
         ]
         pivot = Pivot(
-            section=lambda row: measure_label(row["measure"]),
+            section=lambda row: measure_label(row["measure"], self.data),
             line=lambda row: (group_key(row), tuple(row["other"].items())),
             column=itemgetter("column"),
             cell=self._difference_cell,
@@ -182,7 +182,7 @@ class _GroupPage:
         return list_table(
             sets.values(),
             columns,
-            label=lambda kinds: _disparity_label(kinds["max_difference"]),
+            label=lambda kinds: _disparity_label(kinds["max_difference"], self.data),
             meaning=self._describe_disparity,
             corner=f"disparities by {shorten_label(by)}",
         )
@@ -235,7 +235,7 @@ class _GroupPage:
         for row in self.rows:
             if row["table"] == "group" and row["group"] is not None and row["trials"] < least:
                 name = f"{group_heading(row['group'])} ({row['trials']:g})"
-                groups.setdefault(measure_label(row["measure"]), {})[name] = None
+                groups.setdefault(measure_label(row["measure"], self.data), {})[name] = None
         if groups:
             excluded = "; ".join(f"{measure}: {', '.join(names)}" for measure, names in groups.items())
             yield f"Below the minimum of {least} rows for a measure, so neither tested nor in disparities: {excluded}."
@@ -249,8 +249,8 @@ def _p_value(row: TidyRow) -> str:
     return "" if row["p"] is None else format_p(row["p"], is_bound=row["p_is_bound"])
 
 
-def _disparity_label(row: TidyRow) -> str:
-    label = measure_label(row["measure"])
+def _disparity_label(row: TidyRow, data: Mapping[str, Any]) -> str:
+    label = measure_label(row["measure"], data)
     return label if row["parity"] is None else f"{label} ({row['parity'].replace('-', ' ')})"
 
 

@@ -88,6 +88,14 @@ def print_results(results: "Results", page: Callable[[], Page], output: Output) 
     write_output(texts[output.form](), output.path)
 
 
+def name_as_typed(results: "Results", names: Sequence[str]) -> "Results":
+    """Return results of two classes that are shown with the names of measures that the user typed."""
+    from baserate.measure import names_as_typed
+
+    typed = names_as_typed([] if "all" in names else names)
+    return replace(results, data={**results.data, **typed}) if typed else results
+
+
 def report_results(
     results: "Results",
     page: Callable[["Results", Reading, int], Page],

@@ -13,6 +13,7 @@ from baserate.cli._io import (
     adjust_prevalence,
     check_truth,
     describe_adjustment,
+    name_as_typed,
     read_rows,
     read_tallies,
     report_results,
@@ -314,7 +315,7 @@ def _measure_binary(
             else summarize_policy(adjusted, policy, measures, interval)
         )
         results = describe_adjustment(results, sample, prevalence)
-    report_results(results, measure_page, reading, output)
+    report_results(name_as_typed(results, measure_options.measures), measure_page, reading, output)
 
 
 def _summarize(

@@ -159,7 +159,7 @@ class _MeasurePage:
             column=column,
             section=lambda row: "counts" if row["measure"] in _COUNT_LABELS else row["kind"],
             cell=partial(self._cell, several=several),
-            label=lambda measure: _COUNT_LABELS.get(measure, measure.replace("_", " ")),
+            label=lambda measure: _COUNT_LABELS.get(measure) or measure_label(measure, self.data),
             heading=heading,
             title=lambda kind: titles.get(kind, ""),
             meaning=lambda measure: describe(MEASURES[measure]).summary if measure in MEASURES else "",
@@ -315,7 +315,7 @@ class _ClassPage:
             section=lambda row: "averages" if row["average"] else "",
             cell=self.format.average,
             label=lambda line: line[0] or shorten_label(line[1]),
-            heading=measure_label,
+            heading=lambda measure: measure_label(measure, self.data),
         )
         if columns:
             classes.sort(key=lambda row: places[str(row["class"])])
@@ -341,7 +341,7 @@ class _ClassPage:
             column=itemgetter("subject"),
             section=lambda _row: "" if several else title,
             cell=partial(self.format.average, several=several),
-            label=lambda line: " ".join(filter(None, [line[1], measure_label(line[0])])),
+            label=lambda line: " ".join(filter(None, [line[1], measure_label(line[0], self.data)])),
             heading=group_heading if several else lambda _group: interval_heading(self.data),
             meaning=lambda line: self._meaning(line[0]),
         )

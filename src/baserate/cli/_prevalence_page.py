@@ -1,6 +1,7 @@
 """Pages of prevalence: `baserate shift` (sample and deployment side by side), its curves, and `baserate prevalence`."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
@@ -92,7 +93,7 @@ class _BinaryPage:
             column=_place,
             section=lambda row: "counts" if row["measure"] in COUNTS else row["kind"],
             cell=lambda row: self.format.count(row) if row["measure"] in COUNTS else _estimate(self.format, row),
-            label=lambda measure: COUNTS.get(measure, measure_label(measure)),
+            label=lambda measure: COUNTS.get(measure) or measure_label(measure, self.data),
             heading=lambda place: _describe_place(place, prevalences[place]),
             title=lambda kind: titles.get(kind, ""),
             apart={"counts"},
@@ -105,7 +106,7 @@ class _ClassPage:
     """Rows of several classes by group: a section for each measure of a class, then measures of all classes."""
 
     def __init__(self, results: Results, reading: Reading, digits: int) -> None:
-        self.reading, self.format = reading, CellFormatter(digits)
+        self.data, self.reading, self.format = results.data, reading, CellFormatter(digits)
         self.groups: dict[GroupKey, list[TidyRow]] = {}
         for row in results.rows():
             self.groups.setdefault(group_key(row), []).append(row)
@@ -117,14 +118,15 @@ class _ClassPage:
             column=_place,
             section=itemgetter("section"),
             cell=self._cell,
-            label=_class_label,
+            label=partial(_class_label, data=self.data),
             heading=_HEADINGS.__getitem__,
         )
         for group, rows in self.groups.items():
             corner = _prefix_group(group, self.reading, "share of each class")
             places = {_place(row) for row in rows}
             columns = [place for place in PLACES if place in places]
-            yield pivot.table(_with_sections(rows, ", each class against the rest"), corner=corner, columns=columns)
+            of_group = _with_sections(rows, self.data, ", each class against the rest")
+            yield pivot.table(of_group, corner=corner, columns=columns)
 
     def _cell(self, row: TidyRow) -> Cell:
         """Return the share of a class, or a measure."""
@@ -140,7 +142,7 @@ def _counts_first(rows: Sequence[TidyRow]) -> list[TidyRow]:
     return [*counts, *(row for row in rows if row["measure"] not in COUNTS)]
 
 
-def _with_sections(rows: Sequence[TidyRow], suffix: str = "") -> Iterator[TidyRow]:
+def _with_sections(rows: Sequence[TidyRow], data: Mapping[str, Any], suffix: str = "") -> Iterator[TidyRow]:
     """Yield rows with their section: shares of classes, each measure of classes, then measures of all classes."""
     yield from ({**row, "section": ""} for row in rows if row["measure"] == "cell")
     measures = dict.fromkeys(row["measure"] for row in rows if row["measure"] != "cell" and row["class"] is not None)
@@ -148,7 +150,7 @@ def _with_sections(rows: Sequence[TidyRow], suffix: str = "") -> Iterator[TidyRo
         for row in rows:
             # The name of a measure may mean each class against the rest, and also all classes together.
             if row["measure"] == measure and (row["class"] is not None or row["average"]):
-                yield {**row, "section": measure_label(measure) + suffix}
+                yield {**row, "section": measure_label(measure, data) + suffix}
     for row in rows:
         if row["measure"] != "cell" and row["class"] is None and not row["average"]:
             yield {**row, "section": "all classes together"}
@@ -160,10 +162,10 @@ def _class_line(row: TidyRow) -> tuple[object, str | None, str | None]:
     return (row["class"], row["average"], row["measure"] if whole else None)
 
 
-def _class_label(line: tuple[object, str | None, str | None]) -> str:
+def _class_label(line: tuple[object, str | None, str | None], data: Mapping[str, Any]) -> str:
     """Return the name of a class, of an average or of a measure."""
     name, average, measure = line
-    return measure_label(measure) if measure else average or shorten_label(name)
+    return measure_label(measure, data) if measure else average or shorten_label(name)
 
 
 def _estimate(formatter: CellFormatter, row: TidyRow) -> Cell:
@@ -333,12 +335,13 @@ class _EstimatePage:
             sections |= {(kind, RAW_SCORES): title, (kind, CORRECTED_SCORES): f"{title}, corrected"}
         rows = [{**row, "section": _measure_section(row)} for row in self.measured if row["measure"] in MEASURES]
         ordered = [row for key in sections for row in rows if row["section"] == key]
-        return self._pivot(itemgetter("measure"), measure_label, sections.__getitem__).table(ordered, columns=[*_SETS])
+        label = partial(measure_label, data=self.data)
+        return self._pivot(itemgetter("measure"), label, sections.__getitem__).table(ordered, columns=[*_SETS])
 
     def classes(self) -> Table:
         """Return measures of each class against the rest, their averages, and measures of all classes."""
-        pivot = self._pivot(_class_line, _average_label, str)
-        return pivot.table(_with_sections(self.measured), columns=[*_SETS])
+        pivot = self._pivot(_class_line, partial(_average_label, data=self.data), str)
+        return pivot.table(_with_sections(self.measured, self.data), columns=[*_SETS])
 
     def _pivot(self, line: Callable[[TidyRow], Any], label: Callable[[Any], str], title: Callable[[Any], str]) -> Pivot:
         return Pivot(
@@ -373,8 +376,8 @@ def _measure_section(row: TidyRow) -> object:
     return describe(MEASURES[row["measure"]]).of, row["scores"]
 
 
-def _average_label(line: tuple[object, str | None, str | None]) -> str:
-    return f"{line[1]} average" if line[1] else _class_label(line)
+def _average_label(line: tuple[object, str | None, str | None], data: Mapping[str, Any]) -> str:
+    return f"{line[1]} average" if line[1] else _class_label(line, data)
 
 
 def _methods(rows: Iterable[TidyRow]) -> str:

@@ -12,6 +12,7 @@ from baserate.cli._io import (
     FEW,
     ROWS_FILE,
     MissingScore,
+    name_as_typed,
     parse_columns,
     read_tallies,
     report_results,
@@ -166,7 +167,7 @@ def _shift_binary(
         threshold=list(shift_options.threshold) or None,
         interval=intervals.to_interval(),
     )
-    report_results(results, shift_page, reading, output)
+    report_results(name_as_typed(results, shift_options.measures), shift_page, reading, output)
 
 
 def _shift_multiclass(

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Bools, Floats, ratio, refuse_differing_indexes
-from baserate._costs import Costs
+from baserate._costs import Costs, CostsLike, as_costs
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._domains import LEVEL, check_domain, check_prevalence
+from baserate._domains import LEVEL, ShareLike, check_domain, check_prevalence, parse_share
 from baserate._errors import MissingValuesError, NotBinaryError, OptionError, ShapeError, keyword, unknown_name
 from baserate._numeric.cumulative import pool_adjacent_violators
 from baserate._rendering import short_repr
@@ -51,7 +51,7 @@ class Vertex:
 
     __repr__ = short_repr
 
-    def cost(self, costs: Costs, prevalence: float) -> float:
+    def cost(self, costs: CostsLike, prevalence: ShareLike) -> float:
         r"""Compute the expected cost per case.
 
         It is :math:`π(TPR·C_{TP}+(1-TPR)C_{FN})+(1-π)(FPR·C_{FP}+(1-FPR)C_{TN})`.
@@ -90,7 +90,7 @@ class ClassifierMixture:
         """True positive rate of the mixture."""
         return (1 - self.chance) * self.strict.tpr + self.chance * self.lax.tpr
 
-    def cost(self, costs: Costs, prevalence: float) -> float:
+    def cost(self, costs: CostsLike, prevalence: ShareLike) -> float:
         """Compute the expected cost per case as `Vertex.cost` does; it is never below that of the cheaper vertex."""
         return _case_cost(self.fpr, self.tpr, costs, prevalence)
 
@@ -157,12 +157,13 @@ class ROCConvexHull:
             raise MissingValuesError("the slope is NaN", remedy="give costs that differ, and a prevalence in (0, 1).")
         return next((each for each in self.vertices if slope >= each.slope_to), self.vertices[-1])
 
-    def at(self, costs: Costs, prevalence: float) -> Vertex:
+    def at(self, costs: CostsLike, prevalence: ShareLike) -> Vertex:
         """Return the cheapest vertex at a prevalence and costs; an error must not cost less than a correct decision."""
+        costs = as_costs(costs)
         _check_errors_cost(costs)
         return self.best(costs.slope(prevalence))
 
-    def ranges(self, prevalence: float) -> Results:
+    def ranges(self, prevalence: ShareLike) -> Results:
         r"""Tabulate the cost ratios :math:`\frac{C_{FN}-C_{TP}}{C_{FP}-C_{TN}}` for which each vertex is optimal.
 
         Parameters
@@ -175,12 +176,13 @@ class ROCConvexHull:
         Results
             One row per vertex, which is optimal above `ratio_from` and up to `ratio_to`.
         """
+        prevalence = parse_share(prevalence)
         check_prevalence("prevalence", prevalence)
         odds = (1 - prevalence) / prevalence
         ends = [(ratio(odds, each.slope_from), ratio(odds, each.slope_to)) for each in self.vertices]
         return self._table(ends, "ratio", {"prevalence": prevalence})
 
-    def prevalences(self, costs: Costs) -> Results:
+    def prevalences(self, costs: CostsLike) -> Results:
         """Tabulate the prevalences for which each vertex is optimal.
 
         Parameters
@@ -193,6 +195,7 @@ class ROCConvexHull:
         Results
             One row per vertex, which is optimal above `prevalence_from` and up to `prevalence_to`.
         """
+        costs = as_costs(costs)
         _check_errors_cost(costs)
         even = costs.slope(0.5)
         if not 0 < even < inf:
@@ -279,7 +282,8 @@ def cost_factor(vertices: Vertices, fpr: Floats, tpr: Floats) -> Floats:
     return np.maximum(factor, 1.0)
 
 
-def _case_cost(fpr: float, tpr: float, costs: Costs, prevalence: float) -> float:
+def _case_cost(fpr: float, tpr: float, costs: CostsLike, prevalence: ShareLike) -> float:
+    costs, prevalence = as_costs(costs), parse_share(prevalence)
     check_prevalence("prevalence", prevalence, ends=True)
     positive = tpr * costs.tp + (1 - tpr) * costs.fn
     negative = fpr * costs.fp + (1 - fpr) * costs.tn
@@ -495,7 +499,11 @@ def _find_reversible(classifiers: Mapping[str, Classifier]) -> Iterator[Reversib
 
 @accepts_predictions("curve")
 def hull_likelihood_ratios(
-    curve: Curve, *, prevalence: float | None = None, level: float = 0.95, **predictions: Unpack[PredictionOptions]
+    curve: Curve,
+    *,
+    prevalence: ShareLike | None = None,
+    level: ShareLike = 0.95,
+    **predictions: Unpack[PredictionOptions],
 ) -> dict[str, Floats]:
     r"""Tabulate the likelihood ratio of each pool of scores: the slopes of the edges of the ROC convex hull.
 
@@ -528,8 +536,10 @@ def hull_likelihood_ratios(
     {'upper': [0.9, 0.7, 0.2], 'lower': [0.8, 0.6, 0.1], 'positives': [2.0, 1.0, 0.0], 'negatives': [0.0, 1.0, 2.0],
      'ratio': [inf, 1.0, 0.0], 'posterior': [1.0, 0.1, 0.0]}
     """
+    level = parse_share(level)
     if not (curve.positives and curve.negatives):
         raise NotBinaryError("a likelihood ratio needs both classes; this curve has only one.")
+    prevalence = parse_share(prevalence)
     share = curve.tally.prevalence if prevalence is None else prevalence
     if prevalence is not None:
         check_prevalence("prevalence", prevalence, ends=True)

@@ -12,10 +12,10 @@ import numpy as np
 
 from baserate._arrays import Bools, Floats, Value
 from baserate._confusion import Confusion
-from baserate._costs import CostMatrix, Costs
+from baserate._costs import CostMatrix, Costs, CostsLike, as_costs
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._domains import POINTS, check_domain
+from baserate._domains import POINTS, ShareLike, check_domain, parse_share, parse_shares
 from baserate._errors import EmptyDataError, NotBinaryError, OptionError, ShapeError, keyword
 from baserate._results import Estimate, Results
 from baserate._tally import Tallies, Tally
@@ -42,7 +42,7 @@ from baserate.measure import (
     tidy_columns,
 )
 from baserate.read import PredictionOptions, accepts_predictions, accepts_words
-from baserate.shift import check_prevalence, reweigh
+from baserate.shift import PrevalenceLike, check_prevalence, reweigh
 
 CostCurveKind = Literal["cost", "brier"]
 _CURVE_COLUMNS: dict[CostCurveKind, tuple[str, ...]] = {
@@ -52,7 +52,7 @@ _CURVE_COLUMNS: dict[CostCurveKind, tuple[str, ...]] = {
 
 
 @accepts_words
-def probability_cost(costs: Costs, prevalence: float) -> float:
+def probability_cost(costs: CostsLike, prevalence: ShareLike) -> float:
     r"""Compute the share of the possible cost of errors that is due to positives [@drummond2006].
 
     It is :math:`\frac{πC_1}{πC_1+(1-π)C_0}`, where :math:`C_1=C_{FN}-C_{TP}` is the cost of an error on a positive,
@@ -76,6 +76,7 @@ def probability_cost(costs: Costs, prevalence: float) -> float:
     >>> probability_cost(Costs(fp=1, fn=9), 0.1)
     0.5
     """
+    costs, prevalence = as_costs(costs), parse_share(prevalence)
     check_prevalence("prevalence", prevalence)
     missed, alarm = costs.fn - costs.tp, costs.fp - costs.tn
     if min(missed, alarm) < 0 or missed == alarm == 0:
@@ -85,7 +86,7 @@ def probability_cost(costs: Costs, prevalence: float) -> float:
 
 @accepts_predictions("curve")
 def cost_curve(
-    curve: Curve, *, points: int | None = None, level: float | None = None, **predictions: Unpack[PredictionOptions]
+    curve: Curve, *, points: int | None = None, level: ShareLike | None = None, **predictions: Unpack[PredictionOptions]
 ) -> dict[str, Floats]:
     r"""Tabulate the least cost of any threshold against the probability cost x, :math:`\min_t FNR·x+FPR(1-x)`.
 
@@ -115,6 +116,7 @@ def cost_curve(
     {'probability_cost': [0.0, 0.5, 1.0], 'cost': [0.0, 0.167, 0.0], 'threshold': [inf, 0.8, 0.6],
      'laxest': [0.8, 0.6, 0.3], 'trivial': [0.0, 0.5, 0.0]}
     """
+    level = parse_share(level)
     if not (curve.positives and curve.negatives):
         raise NotBinaryError("a cost curve needs both classes; this curve has only one.")
     hull = curve.hull()
@@ -140,7 +142,7 @@ def cost_curve(
 
 @accepts_predictions("curve")
 def brier_curve(
-    curve: Curve, *, points: int | None = None, level: float | None = None, **predictions: Unpack[PredictionOptions]
+    curve: Curve, *, points: int | None = None, level: ShareLike | None = None, **predictions: Unpack[PredictionOptions]
 ) -> dict[str, Floats]:
     r"""Tabulate the loss of scores as probabilities against the cost proportion c.
 
@@ -172,6 +174,7 @@ def brier_curve(
     >>> float(np.trapezoid(results["loss"], results["cost_proportion"]))  # (0.25² + 0.5²) / 2
     0.15625
     """
+    level = parse_share(level)
     check_probabilities(curve.tally)
     if not curve.total:
         raise EmptyDataError("a Brier curve needs rows; this curve has none.")
@@ -202,9 +205,9 @@ def cost_curves(
     tallies: Tallies,
     *,
     kind: CostCurveKind = "cost",
-    prevalence: float | None = None,
+    prevalence: ShareLike | None = None,
     points: int | None = None,
-    level: float | None = 0.95,
+    level: ShareLike | None = 0.95,
     **predictions: Unpack[PredictionOptions],
 ) -> Results:
     """Tabulate the cost curve or the Brier curve of every model and group, as tidy rows.
@@ -234,6 +237,7 @@ def cost_curves(
     >>> [(row["probability_cost"], row["cost"], row["threshold"]) for row in cost_curves(t).rows()]
     [(0.0, 0.0, inf), (0.5, 0.25, 0.9), (1.0, 0.0, 0.4)]
     """
+    prevalence, level = parse_share(prevalence), parse_share(level)
     if kind not in _CURVE_COLUMNS:
         raise OptionError(f"kind is {kind!r}; expected 'cost' or 'brier'.", option="kind", value=kind)
     if kind == "cost" and prevalence is not None:
@@ -306,7 +310,6 @@ def _brier_loss(curve: Curve, flagged: Any, c: Floats) -> Floats:  # noqa: ANN40
 
 
 Table = Counts[float] | Confusion
-StatedPrevalence = float | Floats | Mapping[Any, float] | Sequence[float] | None
 
 _ROW = {"measure": "expected_cost", "model": None, "group": None, "class": None, "threshold": None}
 """Columns of every tidy row."""
@@ -316,11 +319,11 @@ _SAME = 1e-9
 
 def cost_table(
     tables: Mapping[str, Counts[float]] | Mapping[str, Confusion],
-    costs: Costs | CostMatrix,
+    costs: CostsLike | CostMatrix,
     *,
-    prevalence: StatedPrevalence = None,
+    prevalence: PrevalenceLike | None = None,
     per: float = 1.0,
-    level: float | None = 0.95,
+    level: ShareLike | None = 0.95,
 ) -> Results:
     """Compare the costs of classifiers: in their own samples, and per case at a stated prevalence.
 
@@ -357,7 +360,9 @@ def cost_table(
     >>> results.data["notes"]
     ['M1 has the lowest total in the samples, but per case M2 is the cheapest.']
     """
-    measure = _check_tables(tables, costs)
+    prevalence, level = parse_shares(prevalence), parse_share(level)
+    stated = costs if isinstance(costs, CostMatrix) else as_costs(costs)
+    measure = _check_tables(tables, stated)
     if not (isfinite(per) and per > 0):
         raise OptionError(f"per is {per}; expected a number of cases above 0.", option="per", value=per)
     if prevalence is None:
@@ -369,7 +374,7 @@ def cost_table(
         reweighed = _reweigh_table(table, prevalence)
         plain = compute_estimate(measure, reweighed) if level is None else estimate(measure, reweighed, level=level)
         place = {**_ROW, "model": name, "prevalence": _positive_share(reweighed), "measured": _positive_share(table)}
-        rows.append(place | {"total": costs.total(table), **tidy_columns(_scale_estimate(plain, per))})  # type: ignore[arg-type]
+        rows.append(place | {"total": stated.total(table), **tidy_columns(_scale_estimate(plain, per))})  # type: ignore[arg-type]
     least = _mark_least([row["value"] for row in rows])
     columns = {key: [row[key] for row in rows] for key in rows[0]} | {"cheapest": least}
     header = {"prevalence": _plain_prevalence(prevalence), "per": per, "level": level}
@@ -394,7 +399,7 @@ class IsoCost:
 
 @accepts_words
 def iso_cost(
-    costs: Costs, prevalence: float, *, through: tuple[float, float] | None = None, cost: float | None = None
+    costs: CostsLike, prevalence: ShareLike, *, through: tuple[float, float] | None = None, cost: float | None = None
 ) -> IsoCost:
     r"""Compute the iso-cost line in ROC space through a point, or of a given cost.
 
@@ -422,6 +427,7 @@ def iso_cost(
     >>> iso_cost(Costs(fp=10, fn=1), 0.5, through=(0.1, 0.6))
     IsoCost(slope=10.0, intercept=-0.4, cost=0.7)
     """
+    costs, prevalence = as_costs(costs), parse_share(prevalence)
     check_prevalence("prevalence", prevalence)
     if (through is None) == (cost is None):
         raise OptionError(f"give either {keyword('through')}, a point (FPR, TPR), or {keyword('cost')}, per case.")
@@ -465,7 +471,7 @@ def _check_tables(tables: Mapping[str, Any], costs: Costs | CostMatrix) -> Measu
     return partial(measure, costs=costs)
 
 
-def _plain_prevalence(prevalence: StatedPrevalence) -> object:
+def _plain_prevalence(prevalence: PrevalenceLike | None) -> object:
     """Convert a prevalence to plain numbers."""
     return dict(prevalence) if isinstance(prevalence, Mapping) else np.asarray(prevalence, dtype=np.object_).tolist()
 
@@ -545,7 +551,7 @@ def _note_misleading_totals(columns: Mapping[str, Sequence[Any]]) -> list[str]:
 
 @accepts_predictions("tallies")
 def cheapest_thresholds(
-    tallies: Tallies, costs: Costs, prevalence: float, **predictions: Unpack[PredictionOptions]
+    tallies: Tallies, costs: CostsLike, prevalence: ShareLike, **predictions: Unpack[PredictionOptions]
 ) -> Results:
     """Tabulate the cheapest threshold of every model and group at costs and a prevalence.
 

@@ -14,9 +14,10 @@ import numpy.typing as npt
 
 from baserate._arrays import Bools, Floats, keep_read_only, make_read_only, ratio
 from baserate._confusion import Confusion, distinct_labels
-from baserate._costs import CostMatrix, Costs
+from baserate._costs import CostMatrix, Costs, CostsLike, as_costs
 from baserate._curve import Curve
 from baserate._cut import FLAG, PASS, REFER, Cut
+from baserate._domains import ShareLike, parse_share
 from baserate._errors import EmptyDataError, MissingValuesError, OptionError, ShapeError, UnknownNameError, keyword
 from baserate._formatting import count_of
 from baserate._numeric.cumulative import sliding_argmin
@@ -54,7 +55,7 @@ def _note_one_sided_costs(curve: Curve, cut: Cut, costs: Costs, **_: Any) -> Ite
 
 @rule(gains=cost_gains, notes=_note_one_sided_costs)
 def cost(
-    curve: Curve, costs: Costs, *, prevalence: float | None = None, **predictions: Unpack[PredictionOptions]
+    curve: Curve, costs: CostsLike, *, prevalence: ShareLike | None = None, **predictions: Unpack[PredictionOptions]
 ) -> Cut:
     """Minimize the expected cost per case, at a stated prevalence or that of the data.
 
@@ -84,6 +85,7 @@ def cost(
     >>> decide.cost(c, Costs(fp=1, fn=5), prevalence=0.02).threshold
     0.8
     """
+    costs, prevalence = as_costs(costs), parse_share(prevalence)
     if not isinstance(costs, Costs):
         raise OptionError(
             f"costs are {type(costs).__name__}; expected baserate.Costs(fp=…, fn=…).", option="costs", value=costs
@@ -100,7 +102,7 @@ def _note_unused_actions(_curve: Curve, cut: Cut, costs: ActionCosts, **_: Any) 
 
 @rule(notes=_note_unused_actions)
 def actions(
-    curve: Curve, costs: ActionCosts, *, prevalence: float | None = None, **predictions: Unpack[PredictionOptions]
+    curve: Curve, costs: ActionCosts, *, prevalence: ShareLike | None = None, **predictions: Unpack[PredictionOptions]
 ) -> Cut:
     """Minimize the expected cost per case over any number of actions.
 
@@ -131,6 +133,7 @@ def actions(
     >>> decide.actions(c, prices).cut
     Cut(thresholds=(0.4, 0.8), actions=('wait', 'test', 'treat'))
     """
+    prevalence = parse_share(prevalence)
     check_stated_prevalence(curve, prevalence)
     return cheapest_cut(curve, _check_action_costs(costs), prevalence)
 
@@ -185,11 +188,11 @@ def _note_no_referrals(_curve: Curve, cut: Cut, refer: float | None = None, **_:
 @rule(notes=_note_no_referrals)
 def abstain(
     curve: Curve,
-    costs: Costs | None = None,
+    costs: CostsLike | None = None,
     *,
     refer: float | None = None,
     coverage: float | None = None,
-    prevalence: float | None = None,
+    prevalence: ShareLike | None = None,
     **predictions: Unpack[PredictionOptions],
 ) -> Cut:
     """Flag high scores, do not flag low ones, and refer those between two thresholds (reject option).
@@ -224,6 +227,7 @@ def abstain(
     >>> decide.abstain(c, coverage=0.75).cut
     Cut(thresholds=(0.6, 0.8), actions=('pass', 'refer', 'flag'))
     """
+    costs, prevalence = as_costs(costs), parse_share(prevalence)
     if (refer is None) == (coverage is None):
         raise OptionError(f"give either {keyword('refer')}, the cost of a referral, or {keyword('coverage')}.")
     costs = Costs() if costs is None else costs
@@ -306,7 +310,7 @@ def _cumulate_costs(curve: Curve, costs: Costs, prevalence: float | None) -> _Cu
     return _CumulativeCosts(flagged, passed, positive + negative)
 
 
-Shares = Mapping[Any, float] | Sequence[float] | Floats
+Shares = Mapping[Any, ShareLike] | Sequence[float] | Floats
 """Share of each class, by label or in order."""
 LEAST_COST = "least cost"
 """Name of the rule in results."""
@@ -372,7 +376,9 @@ class Decisions:
         masses[_label_positions(rows.labels, self.costs)] = reweighed.support
         return masses
 
-    def results(self, rows: MulticlassRows, *, prevalence: Shares | None = None, level: float | None = 0.95) -> Results:
+    def results(
+        self, rows: MulticlassRows, *, prevalence: Shares | None = None, level: ShareLike | None = 0.95
+    ) -> Results:
         """Compare expected and realized cost per row with those of deciding for the most probable class.
 
         The two costs agree, up to chance, if the posteriors are calibrated. A note warns if those of these decisions
@@ -405,7 +411,8 @@ class Decisions:
         both = [(self.codes, self.cost), (likeliest, at_likeliest)]
         expected = [_weighted_mean(cost, reweighed) for _, cost in both]
         realised = [
-            self._realized_cost(reweighed, codes, level, known_shares=prevalence is not None) for codes, _ in both
+            self._realized_cost(reweighed, codes, parse_share(level), known_shares=prevalence is not None)
+            for codes, _ in both
         ]
         columns: dict[str, list[Any]] = {
             "rule": [LEAST_COST, "highest probability"],

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from baserate._arrays import Bools, Floats, ratio
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._domains import SHARE
+from baserate._domains import SHARE, ShareLike, parse_share
 from baserate._errors import EmptyDataError, NotBinaryError, NotNumericError, OptionError, ShapeError, unknown_name
 from baserate._formatting import format_share
 from baserate._numeric.cumulative import run_in_background
@@ -48,7 +48,7 @@ from baserate.shift import check_prevalence, reprior_threshold as score_threshol
 STRATEGIES = ("model", "all", "none")
 _TOLERANCE = 1e-12
 """Difference that rounding can cause."""
-CalibrationPrevalence = float | Literal["deployment"] | None
+CalibrationPrevalence = ShareLike | Literal["deployment"] | None
 """Prevalence at which scores are calibrated: a number, or the deployment prevalence; None is that of the data."""
 
 
@@ -57,9 +57,9 @@ def net_benefit_curve(
     tallies: Tallies,
     *,
     thresholds: npt.ArrayLike | None = None,
-    prevalence: float | None = None,
+    prevalence: ShareLike | None = None,
     sample_prevalence: CalibrationPrevalence = None,
-    level: float | None = 0.95,
+    level: ShareLike | None = 0.95,
     **predictions: Unpack[PredictionOptions],
 ) -> Results:
     r"""Tabulate net benefit against the threshold probability: the decision curve [@vickers2006].
@@ -104,6 +104,7 @@ def net_benefit_curve(
     >>> net_benefit_curve(t, thresholds=[0.1], prevalence=0.1).data["scores"]
     {'adjusted': True, 'sample_prevalence': 0.4, 'prevalence': 0.1}
     """
+    prevalence, level = parse_share(prevalence), parse_share(level)
     check_tallies(tallies)
     at = as_threshold_probabilities(thresholds)
     if level is not None:
@@ -133,6 +134,7 @@ def _score_adjustments(
     """Return the adjustment of the scores of each model; empty where they are kept."""
     if origin == "deployment" or (origin is None and prevalence is None):
         return {}
+    origin = parse_share(origin)
     if isinstance(origin, str):
         what = f"sample_prevalence is {origin!r}; expected a prevalence, 'deployment' or None."
         raise OptionError(what, option="sample_prevalence", value=origin)
@@ -359,7 +361,7 @@ def net_benefit_difference(
     *,
     models: Sequence[str] | None = None,
     thresholds: npt.ArrayLike | None = None,
-    level: float = 0.95,
+    level: ShareLike = 0.95,
     **predictions: Unpack[PredictionOptions],
 ) -> Results:
     r"""Tabulate differences in net benefit between pairs of models on the same rows, with paired intervals.
@@ -395,6 +397,7 @@ def net_benefit_difference(
     >>> [round(row["difference"], 3) for row in net_benefit_difference(rows, thresholds=[0.2, 0.5]).rows()]
     [0.0, 0.5]
     """
+    level = parse_share(level)
     _check_rows(rows)
     at = as_threshold_probabilities(thresholds)
     EstimateRequest(level)

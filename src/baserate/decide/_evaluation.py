@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar, Unpack
 import numpy as np
 
 from baserate._arrays import ratio
-from baserate._costs import Costs
+from baserate._costs import Costs, CostsLike, as_costs
 from baserate._counts import Counts, combine_counts
 from baserate._curve import Curve
 from baserate._cut import REFER, Cut, RandomizedCut, Treatment, has_table, merge_tables
@@ -233,7 +233,7 @@ def evaluate_policy(
     policy: Policy | Mapping[str, Policy],
     *,
     measures: Iterable[str | Measure] | None = None,
-    costs: Costs | None = None,
+    costs: CostsLike | None = None,
     interval: IntervalOptions | None = IntervalOptions(),  # noqa: B008  (it is immutable)
     **predictions: Unpack[IntervalPredictionOptions],
 ) -> Results:
@@ -270,6 +270,7 @@ def evaluate_policy(
     >>> [(row["measure"], row["value"]) for row in results.rows()][-1], results.data["same"]
     (('sensitivity', 0.5), ['risk'])
     """
+    costs = as_costs(costs)
     check_tallies(tallies)
     policies = policies_by_model(tallies, policy)
     selected = select_measures(measures, costs)

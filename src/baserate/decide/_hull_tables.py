@@ -7,9 +7,10 @@ from dataclasses import asdict
 from math import isfinite, isnan
 from typing import Any, Unpack
 
-from baserate._costs import Costs
+from baserate._costs import Costs, CostsLike, as_costs
 from baserate._counts import Counts
 from baserate._curve import Curve
+from baserate._domains import ShareLike, parse_share
 from baserate._results import Results
 from baserate._rows import Rows
 from baserate._tally import Tallies
@@ -33,8 +34,8 @@ def hull_table(
     tallies: Tallies,
     *,
     reverse: bool = False,
-    costs: Costs | None = None,
-    prevalence: float | None = None,
+    costs: CostsLike | None = None,
+    prevalence: ShareLike | None = None,
     fpr: float | None = None,
     tpr: float | None = None,
     **predictions: Unpack[PredictionOptions],
@@ -70,6 +71,7 @@ def hull_table(
     >>> results.data["at"]["best"]["threshold"]
     0.4
     """
+    costs, prevalence = as_costs(costs), parse_share(prevalence)
     hull = roc_convex_hull(_classifiers(tallies), reverse=reverse)
     rate = {name: value for name, value in (("fpr", fpr), ("tpr", tpr)) if value is not None}
     mixture = hull.mixture(**rate) if rate else None
@@ -90,7 +92,11 @@ def hull_table(
 
 @accepts_predictions("tallies")
 def likelihood_ratio_table(
-    tallies: Tallies, *, prevalence: float | None = None, level: float = 0.95, **predictions: Unpack[PredictionOptions]
+    tallies: Tallies,
+    *,
+    prevalence: ShareLike | None = None,
+    level: ShareLike = 0.95,
+    **predictions: Unpack[PredictionOptions],
 ) -> Results:
     """Tabulate the likelihood ratios of the pools of scores of every model, highest scores first.
 

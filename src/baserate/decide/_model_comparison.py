@@ -25,6 +25,7 @@ from baserate.measure import (
     collect_settings,
     describe,
     find_missing_options,
+    names_as_typed,
     note_settings,
     option_of,
     results_data,
@@ -182,6 +183,7 @@ def _describe_data(rows: Rows, setting: ComparisonSetting, comparison: ModelComp
         "costs": None if setting.costs is None else asdict(setting.costs),
         "thresholds": comparison.thresholds,
         **({"settings": stated} if stated else {}),
+        **names_as_typed(setting.measures),
     }
 
 

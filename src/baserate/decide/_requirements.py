@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import ceil, isfinite, isnan
 from typing import Any, Literal, NamedTuple, NoReturn, Unpack, get_args
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from baserate._counts import Counts, combine_counts
 from baserate._cut import Cut, has_table
+from baserate._domains import ShareLike, parse_share
 from baserate._errors import OptionError, UnknownNameError, keyword
 from baserate._policy import REFUSE, Policy
 from baserate._rendering import short_repr
@@ -28,7 +29,7 @@ from baserate.decide._evaluation import (
     rows_to_columns,
 )
 from baserate.infer import IntervalOptions
-from baserate.measure import Measure, as_measure, check_tallies, describe, find_measure, tidy_columns
+from baserate.measure import Measure, as_measure, check_tallies, describe, find_measure, names_as_typed, tidy_columns
 from baserate.read import IntervalPredictionOptions, accepts_predictions
 from baserate.shift import reweigh
 
@@ -57,6 +58,8 @@ class Requirement:
     sense: Sense
     bound: float
     """Number on the right-hand side."""
+    typed: str | None = field(default=None, compare=False, repr=False)
+    """Name of the measure in the text that was parsed."""
 
     __repr__ = short_repr
 
@@ -146,7 +149,9 @@ def _parse(text: str, *, of_decisions: bool) -> Iterator[Requirement]:
         number = _NUMBER.match(text, _skip_spaces(text, sign.end()))
         if number is None:
             _raise_at(text, _skip_spaces(text, sign.end()), "a number is expected here, such as 0.9 or 90%")
-        yield Requirement(measure, ">=" if _SIGNS[sign[0]] == ">=" else "<=", _parse_number(number[0]))
+        yield Requirement(
+            measure, ">=" if _SIGNS[sign[0]] == ">=" else "<=", _parse_number(number[0]), " ".join(name.split())
+        )
         start = _skip_spaces(text, number.end())
         if start == len(text):
             return
@@ -204,7 +209,7 @@ def check(  # noqa: PLR0913  (a decision, requirements, and how they are judged)
     policy: Policy | Mapping[str, Policy] | None = None,
     *,
     threshold: float | None = None,
-    prevalence: float | None = None,
+    prevalence: ShareLike | None = None,
     on: Basis = "bound",
     each_group: bool | Sequence[str] = False,
     interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
@@ -249,6 +254,7 @@ def check(  # noqa: PLR0913  (a decision, requirements, and how they are judged)
     >>> [(row["requirement"], row["verdict"], row["rows_needed"]) for row in results.rows()], bool(results)
     ([('sensitivity >= 0.9', 'undecided', 434), ('fpr <= 0.5', 'holds', None)], False)
     """
+    prevalence = parse_share(prevalence)
     check_tallies(tallies)
     if on not in get_args(Basis):
         raise OptionError(f"on is {on!r}; expected 'bound' or 'estimate'.", option="on", value=on)
@@ -269,6 +275,7 @@ def check(  # noqa: PLR0913  (a decision, requirements, and how they are judged)
                 rows.append(place | _check_requirement(requirement, part, on, interval))
     details = find_same_data(tallies, policies) | {"on": on, "holds": all(row["holds"] for row in rows)}
     details = add_measure_settings(details, [each.measure for each in requirements])
+    details |= names_as_typed([each.typed for each in requirements if each.typed is not None])
     columns = rows_to_columns(_COLUMNS, rows, several=len(tallies.models) > 1)
     return Results(columns, results_header(tallies, details, policies, interval))
 
@@ -320,7 +327,7 @@ def _check_requirement(each: Requirement, part: GroupEvaluation, on: Basis, inte
     lacking = rows_to_decide(each, data, estimate_, rows=part.rows, interval=interval) if unsure else RequiredRows()
     numbers = tidy_columns(estimate_)
     return {
-        "requirement": str(each),
+        "requirement": f"{each.typed or each.name} {each.sense} {each.bound:g}",
         "measure": each.name,
         "sense": each.sense,
         "bound": each.bound,

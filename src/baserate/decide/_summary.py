@@ -9,7 +9,7 @@ from typing import Unpack
 
 from baserate import _domains
 from baserate._arrays import Floats
-from baserate._costs import CostMatrix, Costs
+from baserate._costs import CostMatrix, Costs, CostsLike, as_costs
 from baserate._curve import Curve
 from baserate._cut import FLAG
 from baserate._domains import FOLDS, ShareLike, check_domain, parse_share
@@ -75,7 +75,7 @@ def summary(  # noqa: PLR0913  (all but the first two are seldom given)
     rule: Callable[..., Policy] | str | None = None,
     *,
     prevalence: ShareLike | None = None,
-    costs: Costs | None = None,
+    costs: CostsLike | None = None,
     measures: Iterable[str | Measure] | None = None,
     n_bootstrap: int = N_BOOTSTRAP,
     folds: int = 0,
@@ -123,6 +123,7 @@ def summary(  # noqa: PLR0913  (all but the first two are seldom given)
     >>> {row["rule"]: row["value"] for row in results.rows() if row["measure"] == "threshold"}["youden"]
     0.9
     """
+    costs = as_costs(costs)
     check_tallies(tallies)
     choose = bind_rule(rule, costs, options)
     _check_resampling(n_bootstrap, folds)
@@ -311,7 +312,7 @@ def multiclass_summary(
     *,
     refer: float | None = None,
     prevalence: Shares | None = None,
-    level: float | None = 0.95,
+    level: ShareLike | None = 0.95,
     **predictions: Unpack[PredictionOptions],
 ) -> Results:
     """Summarize decisions of least cost beside those for the most probable class.
@@ -346,6 +347,7 @@ def multiclass_summary(
     >>> [(row["rule"], row["value"]) for row in results.rows() if row["measure"] == "cost_realised"]
     [('least cost', 0.3333333333333333), ('highest probability', 1.6666666666666667)]
     """
+    level = parse_share(level)
     if not isinstance(rows, MulticlassRows):
         raise OptionError(f"rows are {type(rows).__name__}; expected MulticlassRows.", option="rows", value=rows)
     to = None if prevalence is None else check_shares("prevalence", prevalence, rows.labels)

@@ -13,6 +13,7 @@ from baserate._arrays import Cells, Floats, keep_read_only, make_read_only, rati
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._cut import Cut
+from baserate._domains import ShareLike, parse_share
 from baserate._errors import BaserateError, OptionError
 from baserate._policy import Policy
 from baserate._rendering import short_repr
@@ -204,7 +205,7 @@ def cross_validate_rule(
     measures: Iterable[str | Measure] = DEFAULT_MEASURES[Counts],
     folds: int = FOLDS,
     seed: int = 0,
-    level: float = 0.95,
+    level: ShareLike = 0.95,
     **predictions: Unpack[PredictionOptions],
 ) -> RuleCrossValidation:
     """Cross-validate a rule: choose without each fold of the rows, evaluate on that fold, and repeat with other folds.
@@ -242,6 +243,7 @@ def cross_validate_rule(
     >>> [round(cut.threshold, 2) for cut in results.cuts], round(results.performance["youden"].value, 3)
     ([0.33, 0.34, 0.34, 0.54, 0.33], 0.446)
     """
+    level = parse_share(level)
     selected = [as_table_measure(each) for each in measures]
     request = EstimateRequest(level)
     everybody = Curve(pool_tally(data))
@@ -381,7 +383,7 @@ def bootstrap_threshold(
     measures: Iterable[str | Measure] = DEFAULT_MEASURES[Counts],
     n_bootstrap: int = N_BOOTSTRAP,
     seed: Seed = 0,
-    level: float = 0.95,
+    level: ShareLike = 0.95,
     **predictions: Unpack[PredictionOptions],
 ) -> ThresholdBootstrap:
     """Bootstrap a rule: choose again on bootstrap samples, and correct its performance for optimism.
@@ -423,6 +425,7 @@ def bootstrap_threshold(
     >>> round(results.performance["youden"].optimism, 3)
     0.03
     """
+    level = parse_share(level)
     check_curve(curve)
     check_n_samples(n_bootstrap, "n_bootstrap")
     request, selected = EstimateRequest(level), [as_table_measure(each) for each in measures]

@@ -12,7 +12,7 @@ from baserate._arrays import Floats, ratio
 from baserate._confusion import Confusion, Confusions
 from baserate._counts import Counts
 from baserate._cut import Cut
-from baserate._domains import check_prevalence, unused_option
+from baserate._domains import ShareLike, check_prevalence, parse_share, parse_shares, unused_option
 from baserate._errors import OptionError
 from baserate._policy import REFUSE, Policy
 from baserate._results import Results
@@ -24,7 +24,7 @@ from baserate.draw._figure import COLORS, SIZE, Drawing, Parts, format_percent, 
 from baserate.infer import estimate
 from baserate.measure import results_data
 from baserate.read import PredictionOptions, accepts_predictions
-from baserate.shift import reweigh
+from baserate.shift import PrevalenceLike, reweigh
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,10 +51,10 @@ def confusion_matrix(  # noqa: PLR0913  (each is something that is drawn, or not
     *,
     threshold: float | None = None,
     policy: Policy | None = None,
-    prevalence: Any = None,  # noqa: ANN401  (a number; for several classes a share for each)
+    prevalence: PrevalenceLike | None = None,
     model: str | None = None,
     normalize: Normalize | None = "true",
-    level: float = 0.95,
+    level: ShareLike = 0.95,
     ax: Axes | None = None,
     **predictions: Unpack[PredictionOptions],
 ) -> Drawing:
@@ -94,16 +94,18 @@ def confusion_matrix(  # noqa: PLR0913  (each is something that is drawn, or not
     >>> [(row["true"], row["predicted"], row["count"], row["share"]) for row in drawing.parts["cells"].rows()]
     [('cat', 'cat', 1.0, 0.5), ('cat', 'dog', 1.0, 0.5), ('dog', 'cat', 0.0, 0.0), ('dog', 'dog', 2.0, 1.0)]
     """
+    level = parse_share(level)
     if normalize is not None and normalize not in _WHOLE:
         raise OptionError(
             f"normalize is {normalize!r}; expected 'true', 'pred', 'all' or None.", option="normalize", value=normalize
         )
     matrix, head, flags = _count_classes(data, threshold, policy, model)
-    if prevalence is not None and flags:
-        check_prevalence("prevalence", prevalence)
-        prevalence = [prevalence, 1 - prevalence]
-    if prevalence is not None:
-        matrix = reweigh(matrix, prevalence=prevalence)
+    stated: Any = parse_shares(prevalence)
+    if stated is not None and flags:
+        check_prevalence("prevalence", stated)
+        stated = [stated, 1 - stated]
+    if stated is not None:
+        matrix = reweigh(matrix, prevalence=stated)
     names = _FLAGS if flags else tuple(map(str, matrix.labels))
     parts = {
         "cells": Results(_tabulate_cells(matrix, names, normalize), {**head, "normalize": normalize}),

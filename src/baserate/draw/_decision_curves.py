@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from baserate._costs import Costs
+from baserate._costs import CostsLike, as_costs
+from baserate._domains import ShareLike, parse_share
 from baserate._errors import OptionError, keyword
 from baserate._results import Results
 from baserate._tally import Tallies
@@ -48,9 +49,9 @@ def decision_curve(
     data: Data,
     *,
     thresholds: npt.ArrayLike | None = None,
-    prevalence: float | None = None,
+    prevalence: ShareLike | None = None,
     sample_prevalence: CalibrationPrevalence = None,
-    level: float | None = 0.95,
+    level: ShareLike | None = 0.95,
     ax: Axes | None = None,
     **predictions: Unpack[PredictionOptions],
 ) -> Drawing:
@@ -177,10 +178,10 @@ _COST_AXES = {"cost": ("probability_cost", "cost"), "brier": ("cost_proportion",
 def cost_curve(
     data: Data,
     *,
-    costs: Costs | None = None,
-    prevalence: float | None = None,
+    costs: CostsLike | None = None,
+    prevalence: ShareLike | None = None,
     kind: CostCurveKind = "cost",
-    level: float | None = 0.95,
+    level: ShareLike | None = 0.95,
     ax: Axes | None = None,
     **predictions: Unpack[PredictionOptions],
 ) -> Drawing:
@@ -216,6 +217,7 @@ def cost_curve(
     >>> drawing.parts["mark"].rows()
     [{'model': None, 'group': None, 'probability_cost': 0.5, 'cost': 0.25}]
     """
+    costs, prevalence = as_costs(costs), parse_share(prevalence)
     if costs is not None and kind != "cost":
         raise OptionError(
             "costs apply to cost curves only.", remedy=f"Leave out the costs or {keyword('kind', 'brier')}."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
+from baserate._domains import ShareLike, parse_share
 from baserate._errors import OptionError, keyword
 from baserate._policy import Policy
 from baserate._tally import Tallies
@@ -48,7 +49,7 @@ def groups(
     threshold: float | None = None,
     policy: Policy | Mapping[str, Policy] | None = None,
     measures: Iterable[str | Measure] | None = None,
-    level: float = 0.95,
+    level: ShareLike = 0.95,
     ax: Axes | None = None,
     **predictions: Unpack[PredictionOptions],
 ) -> Drawing:
@@ -85,6 +86,7 @@ def groups(
     >>> [(row["group"], row["value"]) for row in draw.groups(t, measures=["flag_rate"]).rows()]
     [(None, 0.5), ({'sex': 'f'}, 1.0), ({'sex': 'm'}, 0.0)]
     """
+    level = parse_share(level)
     if threshold is not None and policy is not None:
         raise OptionError("threshold and policy are both given; expected one of them.", remedy="Leave out one.")
     if not isinstance(data, Tallies):

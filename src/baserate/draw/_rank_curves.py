@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from baserate._costs import Costs
+from baserate._costs import Costs, CostsLike, as_costs
 from baserate._curve import Curve
+from baserate._domains import ShareLike, parse_share
 from baserate._errors import OptionError, advice, keyword
 from baserate._results import Results
 from baserate._tally import Tallies, Tally
@@ -66,9 +67,9 @@ def roc(  # noqa: PLR0913  (each is something that is drawn, or not)
     *,
     hull: bool = True,
     band: Band = False,
-    level: float = 0.95,
-    costs: Costs | None = None,
-    prevalence: float | None = None,
+    level: ShareLike = 0.95,
+    costs: CostsLike | None = None,
+    prevalence: ShareLike | None = None,
     threshold: Thresholds | None = None,
     policy: Policies | None = None,
     ax: Axes | None = None,
@@ -115,6 +116,9 @@ def roc(  # noqa: PLR0913  (each is something that is drawn, or not)
     >>> drawing.parts["iso_cost"].rows()[1]["threshold"]
     0.6
     """
+    level = parse_share(level)
+    costs = as_costs(costs)
+    prevalence = parse_share(prevalence)
     models = figure_data(data, "a ROC curve")
     parts = tabulate_parts(models, CurveRequest("roc", band, level, threshold, policy)) | estimate_curves(
         models, "auc", level
@@ -230,7 +234,7 @@ def det(
     data: Mixed,
     *,
     band: bool = False,
-    level: float = 0.95,
+    level: ShareLike = 0.95,
     threshold: Thresholds | None = None,
     policy: Policies | None = None,
     ax: Axes | None = None,
@@ -267,6 +271,7 @@ def det(
     >>> [(round(row["fpr"], 2), round(row["fnr"], 2)) for row in drawing.parts["curve"].rows()][1:4]
     [(0.0, 0.67), (0.0, 0.33), (0.33, 0.33)]
     """
+    level = parse_share(level)
     parts = tabulate_parts(figure_data(data, "a DET curve"), CurveRequest("det", band, level, threshold, policy))
     chance = np.linspace(*_DET_ENDS, 101)
     parts["reference"] = reference_lines(chance={"fpr": chance.tolist(), "fnr": (1 - chance).tolist()})
@@ -324,8 +329,8 @@ def pr(  # noqa: PLR0913  (each is something that is drawn, or not)
     *,
     iso_f1: bool = True,
     band: bool = False,
-    level: float = 0.95,
-    prevalence: float | None = None,
+    level: ShareLike = 0.95,
+    prevalence: ShareLike | None = None,
     threshold: Thresholds | None = None,
     policy: Policies | None = None,
     ax: Axes | None = None,
@@ -368,6 +373,7 @@ def pr(  # noqa: PLR0913  (each is something that is drawn, or not)
     >>> round(draw.pr(risk, prevalence=0.1).parts["prevalence"].rows()[0]["precision"], 6)
     0.1
     """
+    level, prevalence = parse_share(level), parse_share(prevalence)
     models = figure_data(data, "a precision–recall curve", prevalence=prevalence)
     parts = tabulate_parts(models, CurveRequest("pr", band, level, threshold, policy)) | estimate_curves(
         models, "average_precision", level
@@ -450,7 +456,7 @@ def gain(
     data: Mixed,
     *,
     band: bool = False,
-    level: float = 0.95,
+    level: ShareLike = 0.95,
     threshold: Thresholds | None = None,
     policy: Policies | None = None,
     ax: Axes | None = None,
@@ -487,6 +493,7 @@ def gain(
     >>> drawing.rows()[1]["sensitivity"]
     0.5
     """
+    level = parse_share(level)
     models = figure_data(data, "a gain curve")
     parts = tabulate_parts(models, CurveRequest("gain", band, level, threshold, policy))
     compare = {"chance": {"flag_rate": [0.0, 1.0], "sensitivity": [0.0, 1.0]}}
@@ -501,7 +508,7 @@ def lift(
     data: Mixed,
     *,
     band: bool = False,
-    level: float = 0.95,
+    level: ShareLike = 0.95,
     threshold: Thresholds | None = None,
     policy: Policies | None = None,
     ax: Axes | None = None,
@@ -535,6 +542,7 @@ def lift(
     >>> draw.lift(tally([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1])).rows()[1]["lift"]
     2.0
     """
+    level = parse_share(level)
     parts = tabulate_parts(figure_data(data, "a lift curve"), CurveRequest("lift", band, level, threshold, policy))
     parts["reference"] = reference_lines(chance={"flag_rate": [0.0, 1.0], "lift": [1.0, 1.0]})
     return make_drawing("lift", parts, _paint_lift, ax=ax)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 import numpy as np
 
 from baserate._arrays import Floats, ratio
-from baserate._domains import BINS, check_domain
+from baserate._domains import BINS, ShareLike, check_domain, parse_share
 from baserate._errors import OptionError, keyword
 from baserate._formatting import count_of
 from baserate._results import Results
@@ -206,8 +206,8 @@ def thresholds(  # noqa: PLR0913  (each is something that is drawn, or not)
     *measures: str | Measure,
     model: str | None = None,
     band: bool = False,
-    level: float = 0.95,
-    prevalence: float | None = None,
+    level: ShareLike = 0.95,
+    prevalence: ShareLike | None = None,
     threshold: Thresholds | None = None,
     policy: Policies | None = None,
     ax: Axes | None = None,
@@ -248,6 +248,7 @@ def thresholds(  # noqa: PLR0913  (each is something that is drawn, or not)
     >>> [(row["threshold"], row["value"]) for row in drawing.rows()][:4]
     [(inf, None), (0.9, 1.0), (0.8, 1.0), (0.7, 0.6666666666666666)]
     """
+    level, prevalence = parse_share(level), parse_share(prevalence)
     selected = [as_measure(each) for each in measures or _DEFAULT_MEASURES]
     tallies = select_model(data, model)
     if prevalence is not None:
@@ -325,9 +326,9 @@ def prevalence(  # noqa: PLR0913  (each is something that is drawn, or not)
     *,
     threshold: float | Mapping[str, float] | None = None,
     measures: Iterable[str | Measure] = ("precision", "npv"),
-    prevalence: float | None = None,
+    prevalence: ShareLike | None = None,
     log: bool = True,
-    level: float = 0.95,
+    level: ShareLike = 0.95,
     ax: Axes | None = None,
     **predictions: Unpack[PredictionOptions],
 ) -> Drawing:
@@ -364,6 +365,7 @@ def prevalence(  # noqa: PLR0913  (each is something that is drawn, or not)
     >>> [(row["prevalence"], row["measure"], round(row["value"], 3)) for row in drawing.parts["marks"].rows()]
     [(0.5, 'precision', 0.99), (0.02, 'precision', 0.669), (0.5, 'npv', 0.99), (0.02, 'npv', 1.0)]
     """
+    level, prevalence = parse_share(level), parse_share(prevalence)
     if prevalence is not None:
         check_prevalence("prevalence", prevalence)
     models = _models_and_thresholds(data, threshold)

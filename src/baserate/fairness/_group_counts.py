@@ -42,7 +42,7 @@ from baserate.infer import (
     have_fixed_prevalence,
     quantile_of_test,
 )
-from baserate.measure import MEASURES, Measure, as_measure, check_tallies, describe
+from baserate.measure import MEASURES, Measure, as_measure, check_tallies, describe, names_as_typed
 from baserate.read import sort_labels
 from baserate.shift import reweigh
 
@@ -303,6 +303,8 @@ class GroupCounts:
     by: tuple[str, ...]
     models: tuple[ModelCounts, ...]
     policies: Mapping[str, Policy]
+    names: Mapping[str, Any]
+    """Names of measures as typed, as `data` of results has them."""
 
     def attributes_of(self, group: Group | None) -> dict[str, object] | None:
         """Return the attributes of a group with their values; None for all rows."""
@@ -320,6 +322,7 @@ class GroupCounts:
         policies = self.policies if has_decisions else {}
         summary = find_same_data(self.tallies, policies)
         summary["notes"] = [*summary["notes"], *dict.fromkeys(notes)]
+        summary = {**summary, **self.names}
         summary = add_measure_settings(summary, [measure for model in self.models for measure in model.measures])
         columns = rows_to_columns(names, list(rows), several=len(self.tallies.models) > 1)
         results = Results(columns, {**results_header(self.tallies, summary, policies, interval), "by": list(self.by)})
@@ -343,13 +346,14 @@ def count_groups(
     check_tallies(tallies)
     _require_groups(tallies)
     attributes = tallies.attributes if by is None else (by,) if isinstance(by, str) else tuple(by)
+    measures = measures if measures is None or isinstance(measures, str) else list(measures)
     checked = _check_measures(DEFAULT_MEASURES if measures is None else measures)
     policies = _find_policies(tallies, policy, checked)
     models = []
     for model, each in policies.items():
         parts = _sort_groups(evaluate_groups(tallies, each, model, by=attributes))
         models.append(ModelCounts(model, parts, _supported_measures(tallies, model, checked)))
-    return GroupCounts(tallies, attributes, tuple(models), policies)
+    return GroupCounts(tallies, attributes, tuple(models), policies, names_as_typed(measures))
 
 
 def _check_measures(measures: Iterable[str | Measure]) -> tuple[Measure, ...]:

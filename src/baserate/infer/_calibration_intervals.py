@@ -18,7 +18,7 @@ from typing import NamedTuple, NoReturn, Unpack
 import numpy as np
 
 from baserate._arrays import Cells, Floats, distances, ratio
-from baserate._domains import LEVEL, check_domain
+from baserate._domains import LEVEL, ShareLike, check_domain, parse_share
 from baserate._errors import OptionError, UsageError
 from baserate._formatting import count_of
 from baserate._numeric.logistic import log_odds
@@ -494,7 +494,7 @@ def null_reference(
     measure: str | Measure,
     tally: Tally,
     *,
-    level: float = 0.95,
+    level: ShareLike = 0.95,
     seed: Seed = 0,
     n_simulations: int = N_SIMULATIONS,
     **predictions: Unpack[PredictionOptions],
@@ -543,7 +543,7 @@ def null_references(
     measures: Sequence[Measure],
     tally: Tally,
     *,
-    level: float = 0.95,
+    level: ShareLike = 0.95,
     seed: Seed = 0,
     n_simulations: int = N_SIMULATIONS,
     **predictions: Unpack[PredictionOptions],
@@ -562,6 +562,7 @@ def null_references(
     list of NullReference
         One for each measure, in the same order.
     """
+    level = parse_share(level)
     check_domain("level", level, LEVEL)
     make_generator(seed)  # raises for an invalid seed before any work
     check_probabilities(tally)

@@ -13,7 +13,7 @@ import numpy as np
 from baserate._arrays import Floats, Reals, ratio
 from baserate._calibrator import Calibrator, MulticlassCalibrator, shift_log_odds
 from baserate._curve import Curve
-from baserate._domains import PREVALENCE, SAMPLES, check_domain
+from baserate._domains import PREVALENCE, SAMPLES, ShareLike, check_domain
 from baserate._errors import OptionError, keyword, unknown_name
 from baserate._formatting import count_of
 from baserate._numeric.logistic import PROBABILITY_CLIP
@@ -65,7 +65,7 @@ from baserate.measure import (
 )
 from baserate.read import PredictionOptions, accepts_predictions
 
-Prevalence = float | Literal["derived"] | None
+Prevalence = ShareLike | Literal["derived"] | None
 ORIGINAL = {"adjusted": None, "calibrated": None}
 
 
@@ -321,7 +321,7 @@ def calibration_summary(
     data: Tallies | MulticlassRows,
     *,
     options: CalibrationOptions = CalibrationOptions(),
-    sample_prevalence: float | Literal["derived"] | None = None,
+    sample_prevalence: Prevalence = None,
     after: CalibratedData | Calibrator | MulticlassCalibrator | None = None,
     watch: Callable[[int, int], None] | None = None,
     **predictions: Unpack[PredictionOptions],

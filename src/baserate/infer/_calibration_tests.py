@@ -14,6 +14,7 @@ from typing import NoReturn, Unpack
 import numpy as np
 
 from baserate._arrays import Bools, Floats, as_float, ratio
+from baserate._domains import ShareLike, parse_share
 from baserate._errors import UsageError
 from baserate._formatting import count_of
 from baserate._numeric.logistic import log_odds, logistic_probability
@@ -436,7 +437,7 @@ class IntrinsicCalibration:
 def intrinsic_calibration(
     tally: Tally,
     *,
-    level: float = 0.95,
+    level: ShareLike = 0.95,
     seed: Seed = 0,
     n_simulations: int = N_ISOTONIC_SIMULATIONS,
     **predictions: Unpack[PredictionOptions],
@@ -470,6 +471,7 @@ def intrinsic_calibration(
     >>> infer.intrinsic_calibration(tally(sick[sampled], risk[sampled])).verdict
     'no evidence against calibration for a prevalence of 0.4939'
     """
+    level = parse_share(level)
     EstimateRequest(level, None, seed)
     shift, slope = (estimate(name, tally, level=level) for name in ("calibration_in_the_large", "calibration_slope"))
     return IntrinsicCalibration(
@@ -483,7 +485,7 @@ def intrinsic_calibration(
 
 
 @accepts_predictions("tally")
-def derived_prevalence(tally: Tally, *, level: float = 0.95, **predictions: Unpack[PredictionOptions]) -> Estimate:
+def derived_prevalence(tally: Tally, *, level: ShareLike = 0.95, **predictions: Unpack[PredictionOptions]) -> Estimate:
     r"""Estimate the prevalence for which the probabilities are calibrated on average, :math:`σ(\mathrm{logit}\,ȳ-c)`.
 
     Here c is `calibration_in_the_large`. The interval takes the prevalence of the rows as fixed.
@@ -506,6 +508,7 @@ def derived_prevalence(tally: Tally, *, level: float = 0.95, **predictions: Unpa
     >>> round(derived_prevalence(tally([0, 1, 0, 0], [0.4, 0.8, 0.5, 0.3])).value, 4)
     0.5479
     """
+    level = parse_share(level)
     shift = estimate("calibration_in_the_large", tally, level=level)
     if isnan(shift.value):
         return Estimate(nan, why=shift.why)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from baserate._arrays import Floats, Value, as_python, ratio
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._domains import LEVEL, check_domain
+from baserate._domains import LEVEL, ShareLike, check_domain, parse_share
 from baserate._errors import OptionError, keyword
 from baserate._formatting import count_of
 from baserate._numeric.cumulative import cumulative_blocks, cumulative_sums
@@ -401,7 +401,7 @@ def confidence_band(
     tally: Tally,
     what: str | Measure,
     *,
-    level: float = 0.95,
+    level: ShareLike = 0.95,
     simultaneous: bool | Literal["kolmogorov-smirnov"] = False,
     points: int | None = N_POINTS,
     seed: Seed = 0,
@@ -440,6 +440,7 @@ def confidence_band(
     >>> {name: column.round(3).tolist()[1] for name, column in band.columns.items()}
     {'threshold': 0.9, 'fpr': 0.25, 'sensitivity': 0.4, 'low': 0.187, 'high': 0.584}
     """
+    level = parse_share(level)
     _check_band(what, level, simultaneous=simultaneous)
     curve = Curve(tally)
     columns = table(curve, what)
@@ -460,7 +461,7 @@ def confidence_bands(
     tallies: Tallies,
     what: str | Measure,
     *,
-    level: float = 0.95,
+    level: ShareLike = 0.95,
     simultaneous: bool | Literal["kolmogorov-smirnov"] = False,
     points: int | None = N_POINTS,
     seed: Seed = 0,

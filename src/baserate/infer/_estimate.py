@@ -14,7 +14,7 @@ from baserate._arrays import Floats
 from baserate._confusion import Confusion
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._domains import LEVEL, check_domain
+from baserate._domains import LEVEL, ShareLike, check_domain, parse_share
 from baserate._errors import OptionError, ShapeError, advice, keyword
 from baserate._results import Estimate
 from baserate._rows import LabelSets, MulticlassRows, Rows
@@ -99,7 +99,7 @@ def estimate(
     data: Data,
     *,
     threshold: float | None = None,
-    level: float = 0.95,
+    level: ShareLike = 0.95,
     method: str | None = None,
     seed: Seed = 0,
     **predictions: Unpack[AdjustedPredictionOptions],
@@ -145,6 +145,7 @@ def estimate(
     >>> perfect.value, round(perfect.low, 3), perfect.high
     (1.0, 0.769, 1.0)
     """
+    level = parse_share(level)
     request = EstimateRequest(level, method, seed)
     function = _find_measure(measure, data)
     if isinstance(data, Rows) and data.cluster is not None:
@@ -545,7 +546,7 @@ def bootstrap(
     measures: Sequence[str | Measure],
     tally: Tally,
     *,
-    level: float = 0.95,
+    level: ShareLike = 0.95,
     seed: Seed = 0,
     n_bootstrap: int = N_BOOTSTRAP,
     **predictions: Unpack[PredictionOptions],
@@ -581,6 +582,7 @@ def bootstrap(
     >>> slope.how
     '1000 bootstrap samples of rows'
     """
+    level = parse_share(level)
     EstimateRequest(level, None, seed)
     functions = [as_measure(measure) for measure in measures]
     unfit = [describe(measure).name for measure in functions if not describe(measure).stacks]

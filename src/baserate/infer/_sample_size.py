@@ -24,7 +24,7 @@ import numpy as np
 from baserate._arrays import Floats
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._domains import HALF_WIDTH, LEVEL, SAMPLES, SHARE, check_domain
+from baserate._domains import HALF_WIDTH, LEVEL, SAMPLES, SHARE, ShareLike, check_domain, parse_share
 from baserate._errors import OptionError, keyword
 from baserate._formatting import count_of
 from baserate._population import Population
@@ -210,7 +210,7 @@ def sample_size_by_simulation(  # noqa: PLR0913  (each is an assumption or a goa
     half_width: float,
     *,
     threshold: float | None = None,
-    level: float = 0.95,
+    level: ShareLike = 0.95,
     n_simulations: int | None = None,
     seed: Seed = 0,
 ) -> SampleSize:
@@ -270,6 +270,7 @@ def sample_size_by_simulation(  # noqa: PLR0913  (each is an assumption or a goa
     >>> size.how
     '2000 simulated samples of a calibrated model'
     """
+    level = parse_share(level)
     function = as_measure(measure)
     check_domain("level", level, LEVEL)
     check_domain("half_width", half_width, HALF_WIDTH)
@@ -433,7 +434,9 @@ def _describe_simulation(last: _SimulatedWidth, rows: int, *, calibrated: bool) 
 
 
 @accepts_words
-def sample_size_for_observed_expected(half_width: float, *, prevalence: float, level: float = 0.95) -> SampleSize:
+def sample_size_for_observed_expected(
+    half_width: float, *, prevalence: ShareLike, level: ShareLike = 0.95
+) -> SampleSize:
     """Calculate the rows for an interval of the ratio of observed to expected positives, with the latter known.
 
     The standard error of ln(O/E) is √((1 − π)/(nπ)), and near 1 it is that of O/E [@riley2021]. Where the expected
@@ -458,6 +461,7 @@ def sample_size_for_observed_expected(half_width: float, *, prevalence: float, l
     >>> sample_size_for_observed_expected(0.2, prevalence=0.1).rows
     865
     """
+    prevalence, level = parse_share(prevalence), parse_share(level)
     from scipy.special import ndtri
 
     check_domain("half_width", half_width, HALF_WIDTH)

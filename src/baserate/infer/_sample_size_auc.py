@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from baserate._domains import LEVEL, SPREAD_RATIO, check_domain
+from baserate._domains import LEVEL, SPREAD_RATIO, ShareLike, check_domain, parse_share
 from baserate._errors import OptionError, keyword, unknown_name
 from baserate._formatting import count_of
 from baserate.infer._auc_intervals import (
@@ -189,8 +189,8 @@ def sample_size_for_auc(
     expect: float,
     half_width: float,
     *,
-    prevalence: float,
-    level: float = 0.95,
+    prevalence: ShareLike,
+    level: ShareLike = 0.95,
     method: str | None = None,
     spread_ratio: float = 1.0,
 ) -> SampleSize:
@@ -229,6 +229,7 @@ def sample_size_for_auc(
     >>> sample_size_for_auc(0.8, half_width=0.03, prevalence=0.1, spread_ratio=2).rows
     3906
     """
+    prevalence, level = parse_share(prevalence), parse_share(level)
     check_shares(expect=expect, prevalence=prevalence)
     check_half_width(half_width)
     check_domain("level", level, LEVEL)
@@ -335,7 +336,7 @@ def sample_size_for_auc_test(  # noqa: PLR0913  (each is an assumption or a goal
     expect: float,
     *,
     power: float,
-    prevalence: float,
+    prevalence: ShareLike,
     null: float = 0.5,
     alpha: float = 0.05,
     sides: Sides = 2,
@@ -370,6 +371,7 @@ def sample_size_for_auc_test(  # noqa: PLR0913  (each is an assumption or a goal
     >>> sample_size_for_auc_test(0.8, power=0.9, prevalence=0.5, method="obuchowski").rows
     34
     """
+    prevalence = parse_share(prevalence)
     _check_alternative(expect, null)
     check_shares(prevalence=prevalence)
     check_power(power, alpha)
@@ -549,7 +551,13 @@ def power_of_auc_difference(
 
 @accepts_words
 def sample_size_for_auc_difference(
-    pair: AucPair, *, power: float, prevalence: float, alpha: float = 0.05, sides: Sides = 2, standard: Standard = None
+    pair: AucPair,
+    *,
+    power: float,
+    prevalence: ShareLike,
+    alpha: float = 0.05,
+    sides: Sides = 2,
+    standard: Standard = None,
 ) -> SampleSize:
     """Find the rows needed to show that two AUCs differ [@obuchowski1997].
 
@@ -575,6 +583,7 @@ def sample_size_for_auc_difference(
     >>> sample_size_for_auc_difference(hypothetical_pair(0.8, 0.7, correlation=0.5), power=0.9, prevalence=0.5).rows
     280
     """
+    prevalence = parse_share(prevalence)
     check_shares(prevalence=prevalence)
     check_differ(first=pair.first, second=pair.second)
     variances = [each.per_row(prevalence) for each in pair.varying(standard)]

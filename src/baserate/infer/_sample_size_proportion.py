@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Floats
-from baserate._domains import LEVEL, Domain, check_domain
+from baserate._domains import LEVEL, Domain, ShareLike, check_domain, parse_share
 from baserate._errors import OptionError, advice, keyword, unknown_name
 from baserate.infer._auc_intervals import CLOSED_SHARE
 from baserate.infer._binomial import METHODS, Proportion, proportion_interval
@@ -47,9 +47,9 @@ def sample_size_for_proportion(  # noqa: PLR0913  (each is an assumption or a go
     expect: float,
     half_width: float,
     *,
-    prevalence: float | None = None,
+    prevalence: ShareLike | None = None,
     flag_rate: float | None = None,
-    level: float = 0.95,
+    level: ShareLike = 0.95,
     method: str | None = None,
 ) -> SampleSize:
     """Find the rows needed to estimate a proportion to within a half-width.
@@ -86,6 +86,7 @@ def sample_size_for_proportion(  # noqa: PLR0913  (each is an assumption or a go
     >>> sample_size_for_proportion("precision", 0.5, half_width=0.03, flag_rate=0.25).rows
     4256
     """
+    prevalence, level = parse_share(prevalence), parse_share(level)
     function = as_measure(measure)
     check_domain("expect", expect, CLOSED_SHARE)
     check_half_width(half_width)
@@ -208,7 +209,7 @@ def sample_size_for_proportion_test(  # noqa: PLR0913  (each is an assumption or
     *,
     goal: float,
     power: float,
-    prevalence: float | None = None,
+    prevalence: ShareLike | None = None,
     flag_rate: float | None = None,
     alpha: float = 0.05,
     sides: Sides = 2,
@@ -244,6 +245,7 @@ def sample_size_for_proportion_test(  # noqa: PLR0913  (each is an assumption or
     >>> sample_size_for_proportion_test("sensitivity", 0.9, goal=0.8, power=0.8, prevalence=0.1).trials
     113
     """
+    prevalence = parse_share(prevalence)
     _check_goal(expect, goal)
     check_power(power, alpha)
     portion = TrialShare.of(as_measure(measure), prevalence, flag_rate)
@@ -318,7 +320,7 @@ def sample_size_for_proportion_difference(  # noqa: PLR0913  (each is an assumpt
     second: float,
     *,
     power: float,
-    prevalence: float | None = None,
+    prevalence: ShareLike | None = None,
     paired: bool = True,
     discordance: float | None = None,
     alpha: float = 0.05,
@@ -353,6 +355,7 @@ def sample_size_for_proportion_difference(  # noqa: PLR0913  (each is an assumpt
     >>> sample_size_for_proportion_difference("accuracy", 0.5, 0.75, power=0.9, paired=False).rows  # R: 76.7
     77
     """
+    prevalence = parse_share(prevalence)
     _check_values(first=first, second=second)
     function = as_measure(measure)
     if set(describe(function).needs) & {"flagged", "not_flagged"}:

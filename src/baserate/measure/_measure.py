@@ -5,7 +5,7 @@ parsed from prose. The registries collect all decorated functions that a module 
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import partial
 from inspect import getdoc
@@ -239,6 +239,28 @@ def search_names(words: str, among: Mapping[str, Measure]) -> list[str]:
 def normalize_name(name: str) -> str:
     """Return a name in lower case with single spaces, in place of hyphens and underscores as well."""
     return re.sub(r"[\s_‐–-]+", " ", name.strip().lower().replace("−", "-")).strip() or name
+
+
+def typed_names(measures: Any, find: Callable[[str], Iterable[Measure]]) -> dict[str, dict[str, str]]:  # noqa: ANN401
+    """Return the names of measures as a user typed them, as `data` of results; empty where all are their own names.
+
+    A measure that is named twice has the first of its names.
+
+    Parameters
+    ----------
+    measures
+        What a public function takes: names and functions of measures, one of them, "usual", "all", or None.
+    find
+        Returns the measures of a name.
+    """
+    if measures is None or callable(measures) or (isinstance(measures, str) and measures in ("usual", "all")):
+        return {}
+    typed: dict[str, str] = {}
+    for name in (each for each in ([measures] if isinstance(measures, str) else measures) if isinstance(each, str)):
+        for measure in find(name):
+            typed.setdefault(describe(measure).name, " ".join(name.split()))
+    others = {name: other for name, other in typed.items() if other != name}
+    return {"names": others} if others else {}
 
 
 def _index_names(among: Mapping[str, Measure]) -> dict[str, str]:

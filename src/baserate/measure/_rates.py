@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from baserate._arrays import Floats, Value, ratio, root
-from baserate._costs import Costs
+from baserate._costs import Costs, CostsLike, as_costs
 from baserate._counts import Counts
 from baserate._domains import SHARE, wrong_option
 from baserate._errors import OptionError
@@ -350,12 +350,13 @@ def prevalence_threshold(c: Counts[Value]) -> Value:
     option="costs",
     option_required=True,
 )
-def expected_cost(c: Counts[Value], *, costs: Costs = Costs()) -> Value:  # noqa: B008  (Costs is immutable)
+def expected_cost(c: Counts[Value], *, costs: CostsLike = Costs()) -> Value:  # noqa: B008  (Costs is immutable)
     """
     >>> from baserate import Counts
     >>> expected_cost(Counts(tp=40, fp=10, fn=10, tn=40), costs=Costs(fp=10, fn=1))
     1.1
     """
+    costs = as_costs(costs)
     return ratio(costs.total(c), c.total)
 
 

@@ -29,7 +29,7 @@ from baserate.measure import (
     _rank,
     _rates,
 )
-from baserate.measure._measure import Measure, collect, describe, unwrap_options
+from baserate.measure._measure import Measure, collect, describe, typed_names, unwrap_options
 
 _MARGINS: Mapping[str, Callable[[Forecasts], float]] = _calibration_slope.MARGINS
 """Margins of probabilities, which need a computation and are therefore no properties of a tally."""
@@ -64,6 +64,15 @@ def find_measure(name: str) -> Measure:
     ('sensitivity', 'fpr')
     """
     return _measure.find_by_name(name, MEASURES)
+
+
+def names_as_typed(measures: Any) -> dict[str, dict[str, str]]:  # noqa: ANN401  (names, functions or neither)
+    """Return the names of measures of two classes as a user typed them, as `data` of results; empty without any.
+
+    >>> names_as_typed(["ppv", "PPV", "auc"]), names_as_typed(["auc"])
+    ({'names': {'precision': 'ppv'}}, {})
+    """
+    return typed_names(measures, lambda name: [find_measure(name)])
 
 
 def as_measure(measure: str | Measure) -> Measure:

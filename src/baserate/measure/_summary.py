@@ -28,6 +28,7 @@ from baserate.measure._registry import (
     as_measure,
     collect_settings,
     find_measure,
+    names_as_typed,
     note_settings,
     undefined_reason,
 )
@@ -180,7 +181,7 @@ def summary(
     size = sum(len(tally.score) for groups in tallies.models.values() for tally in groups.values())
     data, *rows = parallel_map(_run_task, [head, *tasks], size=size)
     data["notes"] += _note_infinite(tallies, rows)
-    data |= settings_data(measures, rows)
+    data |= measures_data(measures, rows)
     several = len(tallies.models) > 1
     rows = [row | {"model": row["model"] if several else None} for row in rows]
     return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, data)
@@ -212,13 +213,13 @@ def plan_summary(
     return tasks, notes
 
 
-def settings_data(
+def measures_data(
     measures: Iterable[str | Measure] | str, rows: Iterable[Mapping[str, Any]]
 ) -> dict[str, dict[str, Any]]:
-    """Return the options on which the measures of these rows depend, as `data` of results; empty without any."""
+    """Return `data` of results on measures: names as typed, and the options on which those of these rows depend."""
     names = {row["measure"] for row in rows}
     settings = {name: each for name, each in collect_settings(select_measures(measures)).items() if name in names}
-    return {"settings": settings} if settings else {}
+    return names_as_typed(measures) | ({"settings": settings} if settings else {})
 
 
 @accepts_predictions("tallies")

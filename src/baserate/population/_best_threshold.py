@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Floats
-from baserate._costs import Costs
+from baserate._costs import Costs, CostsLike, as_costs
 from baserate._counts import Counts
 from baserate._errors import OptionError, keyword
 from baserate._numeric.distributions import (
@@ -461,7 +461,7 @@ def _has_infinite_value(population: Population, goal: _Objective, sign: float) -
     return bool((sign * values == np.inf).any())
 
 
-def least_cost_threshold(population: Population, costs: Costs | None = None) -> BestThreshold:
+def least_cost_threshold(population: Population, costs: CostsLike | None = None) -> BestThreshold:
     """Find the threshold of least expected cost.
 
     The likelihood ratio rises there through the slope of the iso-cost lines, `costs.slope(prevalence)`. Linear and
@@ -486,6 +486,7 @@ def least_cost_threshold(population: Population, costs: Costs | None = None) -> 
     >>> population.least_cost_threshold(population.binormal(means=(0, 2)), Costs(fp=1, fn=1)).threshold
     1.0
     """
+    costs = as_costs(costs)
     check_population(population)
     costs = Costs() if costs is None else costs
     ratio = costs.slope(population.prevalence)

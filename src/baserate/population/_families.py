@@ -10,7 +10,7 @@ from baserate import _domains
 from baserate._arrays import Floats
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._domains import MEAN, SHAPE, SPREAD, Domain, check_domain
+from baserate._domains import MEAN, SHAPE, SPREAD, Domain, ShareLike, check_domain, parse_share
 from baserate._errors import OptionError, nearest, unknown_name
 from baserate._numeric.distributions import (
     Beta,
@@ -42,7 +42,7 @@ from baserate.population._best_threshold import best_threshold
 Pair = tuple[float, float]
 
 
-def linear(*, prevalence: float = 0.5) -> Population:
+def linear(*, prevalence: ShareLike = 0.5) -> Population:
     """Make a population with linear densities on [0, 1]: 2 − 2x for negatives, 2x for positives.
 
     Every curve can be derived by hand: TPR 1 − t², FPR (1 − t)², AUC 5/6. At prevalence ½ the score is calibrated.
@@ -62,10 +62,11 @@ def linear(*, prevalence: float = 0.5) -> Population:
     >>> linear().posterior(0.3)
     0.3
     """
+    prevalence = parse_share(prevalence)
     return Population(Linear(rising=False), Linear(rising=True), prevalence)
 
 
-def binormal(*, means: Pair = (0.0, 1.0), sds: Pair = (1.0, 1.0), prevalence: float = 0.5) -> Population:
+def binormal(*, means: Pair = (0.0, 1.0), sds: Pair = (1.0, 1.0), prevalence: ShareLike = 0.5) -> Population:
     """Make a population with normal scores.
 
     Parameters
@@ -87,10 +88,11 @@ def binormal(*, means: Pair = (0.0, 1.0), sds: Pair = (1.0, 1.0), prevalence: fl
     >>> round(binormal(means=(0, 1)).auc, 6)
     0.76025
     """
+    prevalence = parse_share(prevalence)
     return _normal_population(Normal, means, sds, prevalence)
 
 
-def logit_normal(*, means: Pair = (-1.0, 1.0), sds: Pair = (1.0, 1.0), prevalence: float = 0.5) -> Population:
+def logit_normal(*, means: Pair = (-1.0, 1.0), sds: Pair = (1.0, 1.0), prevalence: ShareLike = 0.5) -> Population:
     """Make a population with normal log-odds: the curves of `binormal`, on the scale of a probability.
 
     Parameters
@@ -112,6 +114,7 @@ def logit_normal(*, means: Pair = (-1.0, 1.0), sds: Pair = (1.0, 1.0), prevalenc
     >>> round(logit_normal(means=(0, 1)).auc, 6)
     0.76025
     """
+    prevalence = parse_share(prevalence)
     return _normal_population(LogitNormal, means, sds, prevalence)
 
 
@@ -122,7 +125,7 @@ def _normal_population(
     return Population(family(low, low_sd), family(high, high_sd), prevalence)
 
 
-def beta(*, negative: Pair = (1.0, 2.0), positive: Pair = (2.0, 1.0), prevalence: float = 0.5) -> Population:
+def beta(*, negative: Pair = (1.0, 2.0), positive: Pair = (2.0, 1.0), prevalence: ShareLike = 0.5) -> Population:
     """Make a population with beta distributions of scores on [0, 1].
 
     Parameters
@@ -144,6 +147,7 @@ def beta(*, negative: Pair = (1.0, 2.0), positive: Pair = (2.0, 1.0), prevalence
     >>> round(beta(negative=(1, 4), positive=(1, 1)).auc, 12)
     0.8
     """
+    prevalence = parse_share(prevalence)
     low, high = (_check_pair(*pair, SHAPE) for pair in (("negative", negative), ("positive", positive)))
     return Population(Beta(*low), Beta(*high), prevalence)
 
@@ -168,7 +172,7 @@ _SPELLINGS = {
 }
 
 
-def retrieval(level: str, *, prevalence: float = 0.5) -> Population:
+def retrieval(level: str, *, prevalence: ShareLike = 0.5) -> Population:
     """Make a population with one of Saito and Rehmsmeier's five levels of performance.
 
     Their ROC curves do not depend on the prevalence; their precision–recall curves do [@saito2015].
@@ -191,6 +195,7 @@ def retrieval(level: str, *, prevalence: float = 0.5) -> Population:
     >>> [round(retrieval(level).auc, 4) for level in LEVELS]
     [0.5, 0.8, 0.8, 0.9831, 1.0]
     """
+    prevalence = parse_share(prevalence)
     spellings = {name.lower(): name for name in LEVELS} | _SPELLINGS
     plain = " ".join(str(level).lower().replace("_", " ").split())
     if plain not in spellings:

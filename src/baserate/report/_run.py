@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy.typing as npt
 
-from baserate._costs import Costs, CostsLike
+from baserate._costs import CostsLike
 from baserate._curve import Curve
 from baserate._domains import ShareLike
 from baserate._errors import OptionError, keyword
@@ -212,12 +212,12 @@ def evaluate(  # noqa: PLR0913  (options of a plan)
     data: Predictions | Tallies | Rows,
     /,
     *,
-    prevalence: float | Mapping[Any, float] | None = None,
-    costs: Costs | None = None,
+    prevalence: ShareLike | Mapping[Any, ShareLike] | None = None,
+    costs: CostsLike | None = None,
     threshold: float | None = None,
     rule: str | None = None,
     policy: Policy | None = None,
-    level: float = 0.95,
+    level: ShareLike = 0.95,
     method: str | None = None,
     seed: int = 0,
     **predictions: Unpack[PredictionOptions],

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:  # for other packages of baserate
     from baserate.shift._class_weights import (
+        PrevalenceLike as PrevalenceLike,
         check_prevalence as check_prevalence,
         describe_deployment as describe_deployment,
         evaluate_at_prevalence as evaluate_at_prevalence,

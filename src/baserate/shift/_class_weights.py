@@ -19,7 +19,16 @@ from baserate._arrays import Floats, make_read_only
 from baserate._confusion import Confusion, Confusions
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._domains import FACTOR, PREVALENCE, check_domain, parse_shares, unused_option, wrong_option
+from baserate._domains import (
+    FACTOR,
+    PREVALENCE,
+    ShareLike,
+    check_domain,
+    parse_share,
+    parse_shares,
+    unused_option,
+    wrong_option,
+)
 from baserate._errors import EmptyDataError, NotBinaryError, OptionError, UnknownLabelError, keyword
 from baserate._policy import spellings
 from baserate._results import Results
@@ -35,7 +44,7 @@ _SAMPLE_PREVALENCE = PREVALENCE._replace(low=5e-324, high=1 - 2**-53)
 
 
 @accepts_words
-def gamma(*, sample_prevalence: float, prevalence: float) -> float:
+def gamma(*, sample_prevalence: ShareLike, prevalence: ShareLike) -> float:
     r"""Compute γ of two prevalences, :math:`\frac{(1-π')/π'}{(1-π)/π}`.
 
     Parameters
@@ -55,6 +64,7 @@ def gamma(*, sample_prevalence: float, prevalence: float) -> float:
     >>> gamma(sample_prevalence=0.5, prevalence=0.1)
     9.0
     """
+    sample_prevalence, prevalence = parse_share(sample_prevalence), parse_share(prevalence)
     check_domain("sample_prevalence", sample_prevalence, _SAMPLE_PREVALENCE)
     check_prevalence("prevalence", prevalence)
     return ((1 - prevalence) * sample_prevalence) / (prevalence * (1 - sample_prevalence))
@@ -125,7 +135,7 @@ def gamma_of_counts(*, sample: ClassCounts, original: ClassCounts) -> float:
     return float((original[1] * sample[0]) / (original[0] * sample[1]))
 
 
-def prevalence_of_gamma(gamma: float, *, sample_prevalence: float) -> float:
+def prevalence_of_gamma(gamma: float, *, sample_prevalence: ShareLike) -> float:
     r"""Compute the deployment prevalence that γ leads to, :math:`\frac{P}{P+γN}`.
 
     Parameters
@@ -145,6 +155,7 @@ def prevalence_of_gamma(gamma: float, *, sample_prevalence: float) -> float:
     >>> prevalence_of_gamma(9, sample_prevalence=0.5)
     0.1
     """
+    sample_prevalence = parse_share(sample_prevalence)
     check_gamma(gamma)
     check_domain("sample_prevalence", sample_prevalence, _SAMPLE_PREVALENCE)
     return float(sample_prevalence / (sample_prevalence + gamma * (1 - sample_prevalence)))
@@ -165,14 +176,14 @@ def _is_number(value: object) -> TypeGuard[float]:
 
 
 Data = TypeVar("Data", Tally, Curve, Tallies, Confusion, Confusions)
-PrevalenceLike = float | Floats | Mapping[Any, float] | Sequence[float]
+PrevalenceLike = ShareLike | Floats | Mapping[Any, ShareLike] | Sequence[float]
 """A prevalence, several of them, or the share of every class (by label or in order)."""
 
 
 @overload
 def reweigh(data: Data, *, prevalence: PrevalenceLike | None = None, gamma: float | None = None) -> Data: ...
 @overload
-def reweigh(data: Counts[Any], *, prevalence: float | None = None, gamma: float | None = None) -> Counts[Any]: ...
+def reweigh(data: Counts[Any], *, prevalence: ShareLike | None = None, gamma: float | None = None) -> Counts[Any]: ...
 @overload
 def reweigh(data: Counts[Any], *, prevalence: Floats, gamma: None = None) -> Counts[Floats]: ...
 @overload
@@ -183,7 +194,7 @@ def reweigh(
     score: Scores,
     /,
     *,
-    prevalence: PrevalenceLike | str | None = None,
+    prevalence: PrevalenceLike | None = None,
     gamma: float | None = None,
     **predictions: Unpack[PredictionOptions],
 ) -> Tally | Tallies: ...
@@ -192,12 +203,14 @@ def reweigh(
     table: TableSource,
     /,
     *,
-    prevalence: PrevalenceLike | str | None = None,
+    prevalence: PrevalenceLike | None = None,
     gamma: float | None = None,
     **predictions: Unpack[PredictionOptions],
 ) -> Tally | Tallies: ...
 @accepts_predictions("any")
-def reweigh(data: Any, *, prevalence: Any = None, gamma: Any = None, **predictions: Unpack[PredictionOptions]) -> Any:
+def reweigh(
+    data: Any, *, prevalence: PrevalenceLike | None = None, gamma: Any = None, **predictions: Unpack[PredictionOptions]
+) -> Any:
     """Reweight the classes to other shares; the total weight stays the same.
 
     Scores stay, and so does whatever is the same within a class: TPR, FPR, ROC curve, AUC, KS, likelihood ratios.

@@ -14,7 +14,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from baserate._domains import ShareLike
+from baserate._domains import ShareLike, parse_share
 from baserate._errors import OptionError, keyword, unknown_name
 from baserate._formatting import count_of
 from baserate._numeric.logistic import PROBABILITY_CLIP
@@ -206,7 +206,7 @@ def estimate_prevalence(
     validation: Tally | Tallies | Rows,
     *,
     method: str | None = ...,
-    level: float = ...,
+    level: ShareLike = ...,
     **options: Any,  # noqa: ANN401
 ) -> Prevalence: ...
 @overload
@@ -215,7 +215,7 @@ def estimate_prevalence(
     validation: MulticlassRows,
     *,
     method: str | None = ...,
-    level: float = ...,
+    level: ShareLike = ...,
     **options: Any,  # noqa: ANN401
 ) -> MulticlassPrevalence: ...
 @overload
@@ -241,7 +241,7 @@ def estimate_prevalence(
 ) -> Prevalence: ...
 @accepts_target
 def estimate_prevalence(
-    target: Any, validation: Any, /, *, method: str | None = None, level: float = 0.95, **options: Any
+    target: Any, validation: Any, /, *, method: str | None = None, level: ShareLike = 0.95, **options: Any
 ) -> Prevalence | MulticlassPrevalence:
     """Estimate the prevalence of the positive class, or of each of several classes, in unlabelled data.
 
@@ -290,6 +290,7 @@ def estimate_prevalence(
     >>> shift.estimate_prevalence(target, validation)
     Prevalence(0.105078, 0.0656881 to 0.140993, by binned)
     """
+    level = parse_share(level)
     if isinstance(target, MulticlassTarget):
         name = resolve_method(method or DEFAULT_MULTICLASS_METHOD)
         return _estimate_multiclass(target, validation, name, {"level": level, **options})

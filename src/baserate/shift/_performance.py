@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from baserate._arrays import Cells, Floats, make_read_only, ratio
 from baserate._calibrator import Calibrator
-from baserate._domains import unused_option, wrong_option
+from baserate._domains import ShareLike, parse_share, unused_option, wrong_option
 from baserate._errors import NotAProbabilityError, OptionError, advice
 from baserate._formatting import format_exact, format_number
 from baserate._numeric.cumulative import parallel_map
@@ -32,8 +32,8 @@ from baserate.measure import (
     Place,
     as_thresholds,
     describe,
+    measures_data,
     plan_summary,
-    settings_data,
     tidy_columns,
     undefined_reason,
 )
@@ -75,7 +75,7 @@ def estimate_performance(
     assume: Assume,
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
     threshold: float | Iterable[float] | None = None,
-    level: float = 0.95,
+    level: ShareLike = 0.95,
     **options: Any,  # noqa: ANN401  (of `prevalence`, by maximum likelihood)
 ) -> Results:
     """Estimate measures in an unlabelled target from validation data or calibrated probabilities.
@@ -125,6 +125,7 @@ def estimate_performance(
     >>> [(row["measure"], round(row["value"], 7)) for row in results.rows() if row["measure"] in ("accuracy", "auc")]
     [('accuracy', 0.7642857), ('auc', 0.843488)]
     """
+    level = parse_share(level)
     assumption = str(assume).replace("-", " ")
     if assumption not in BINARY_ASSUMPTIONS:
         raise wrong_option("assume", assume, "'label-shift' or 'covariate-shift'")
@@ -146,7 +147,7 @@ def estimate_performance(
     tasks, notes = plan_summary(tallies, measures, cuts, _PerformanceIntervals(expectation, level))
     # Measures of a table cost next to nothing: threads pay only for those of ranks, in large targets.
     rows = parallel_map(lambda task: task() | {"model": None}, tasks, size=len(expectation.tally.score) // 4)
-    head = _header(expectation, assumption, notes) | settings_data(measures, rows)
+    head = _header(expectation, assumption, notes) | measures_data(measures, rows)
     return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, head)
 
 

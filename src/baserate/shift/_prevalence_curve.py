@@ -12,7 +12,7 @@ import numpy.typing as npt
 from baserate._arrays import Floats, as_python, ratio
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._domains import unused_option
+from baserate._domains import ShareLike, parse_share, unused_option
 from baserate._errors import OptionError, ShapeError, advice, keyword
 from baserate._results import Results
 from baserate._tally import Tallies, Tally
@@ -33,13 +33,13 @@ ScalarOrArray = float | Floats
 
 
 @overload
-def ppv(sensitivity: float, specificity: float, prevalence: float) -> float: ...
+def ppv(sensitivity: float, specificity: float, prevalence: ShareLike) -> float: ...
 @overload
 def ppv(sensitivity: ScalarOrArray, specificity: ScalarOrArray, prevalence: Floats) -> Floats: ...
 @overload
-def ppv(sensitivity: Floats, specificity: Floats, prevalence: float) -> Floats: ...
+def ppv(sensitivity: Floats, specificity: Floats, prevalence: ShareLike) -> Floats: ...
 @accepts_words
-def ppv(sensitivity: ScalarOrArray, specificity: ScalarOrArray, prevalence: ScalarOrArray) -> ScalarOrArray:
+def ppv(sensitivity: ScalarOrArray, specificity: ScalarOrArray, prevalence: ScalarOrArray | str) -> ScalarOrArray:
     r"""Compute the positive predictive value by Bayes' rule, :math:`\frac{Se·π}{Se·π+(1-Sp)(1-π)}`.
 
     Also: precision, post-test probability.
@@ -65,20 +65,21 @@ def ppv(sensitivity: ScalarOrArray, specificity: ScalarOrArray, prevalence: Scal
     >>> [round(ppv(0.99, 0.99, at), 4) for at in (0.02, 0.06, 0.10)]
     [0.6689, 0.8634, 0.9167]
     """
-    true, false, share = _check_shares(sensitivity=sensitivity, specificity=specificity, prevalence=prevalence)
+    at = parse_share(prevalence)
+    true, false, share = _check_shares(sensitivity=sensitivity, specificity=specificity, prevalence=at)
     hits = true * share
     values: ScalarOrArray = as_python(ratio(hits, hits + (1 - false) * (1 - share)))
     return values
 
 
 @overload
-def npv(sensitivity: float, specificity: float, prevalence: float) -> float: ...
+def npv(sensitivity: float, specificity: float, prevalence: ShareLike) -> float: ...
 @overload
 def npv(sensitivity: ScalarOrArray, specificity: ScalarOrArray, prevalence: Floats) -> Floats: ...
 @overload
-def npv(sensitivity: Floats, specificity: Floats, prevalence: float) -> Floats: ...
+def npv(sensitivity: Floats, specificity: Floats, prevalence: ShareLike) -> Floats: ...
 @accepts_words
-def npv(sensitivity: ScalarOrArray, specificity: ScalarOrArray, prevalence: ScalarOrArray) -> ScalarOrArray:
+def npv(sensitivity: ScalarOrArray, specificity: ScalarOrArray, prevalence: ScalarOrArray | str) -> ScalarOrArray:
     r"""Compute the negative predictive value by Bayes' rule, :math:`\frac{Sp(1-π)}{Sp(1-π)+(1-Se)π}`.
 
     Reference: [@altman1994b].
@@ -103,7 +104,8 @@ def npv(sensitivity: ScalarOrArray, specificity: ScalarOrArray, prevalence: Scal
     >>> round(npv(231 / 258, 54 / 86, 0.25), 2)  # Altman and Bland's liver scans, where abnormality is rare
     0.95
     """
-    true, false, share = _check_shares(sensitivity=sensitivity, specificity=specificity, prevalence=prevalence)
+    at = parse_share(prevalence)
+    true, false, share = _check_shares(sensitivity=sensitivity, specificity=specificity, prevalence=at)
     hits = false * (1 - share)
     values: ScalarOrArray = as_python(ratio(hits, hits + (1 - true) * share))
     return values
@@ -145,7 +147,7 @@ def prevalence_curve(  # noqa: PLR0913  (all but two are seldom given)
     *,
     prevalences: npt.ArrayLike | None = None,
     threshold: float | None = None,
-    level: float = 0.95,
+    level: ShareLike = 0.95,
     band: bool = True,
     seed: Seed = 0,
     **predictions: Unpack[PredictionOptions],
@@ -189,6 +191,7 @@ def prevalence_curve(  # noqa: PLR0913  (all but two are seldom given)
     >>> [(row["prevalence"], round(row["value"], 4), round(row["low"], 2)) for row in curve.rows()]
     [(0.02, 0.6689, 0.27), (0.1, 0.9167, 0.67)]
     """
+    level = parse_share(level)
     request = EstimateRequest(level, None, seed)
     functions = _find_measures(measures)
     at = _check_prevalences(prevalences)

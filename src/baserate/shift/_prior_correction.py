@@ -17,6 +17,7 @@ from baserate._calibrator_forms import Form, Line, LogOdds, Softmax, Steps
 from baserate._confusion import Confusion, Confusions
 from baserate._costs import CostMatrix
 from baserate._counts import Counts
+from baserate._domains import ShareLike, parse_share, parse_shares
 from baserate._errors import MissingValuesError, OptionError, keyword
 from baserate._formatting import format_p_phrase
 from baserate._results import Results
@@ -30,7 +31,7 @@ from baserate.infer import (
     multiclass_summary as infer_class_summary,
     summary as infer_summary,
 )
-from baserate.measure import Measure, describe, multiclass, select_measures, summary as measure_summary
+from baserate.measure import Measure, describe, multiclass, names_as_typed, select_measures, summary as measure_summary
 from baserate.measure.multiclass import select_measures as select_class_measures
 from baserate.read import IntervalPredictionOptions, accepts_predictions, accepts_words
 from baserate.shift._class_weights import PrevalenceLike, gamma, gamma as gamma_of, reweigh
@@ -123,7 +124,7 @@ def reprior_calibrator(
 
 
 @accepts_words
-def reprior_threshold(c: Value, *, sample_prevalence: float, prevalence: float) -> Value:
+def reprior_threshold(c: Value, *, sample_prevalence: ShareLike, prevalence: ShareLike) -> Value:
     r"""Compute the threshold on raw scores that flags the same rows as `c` on adjusted ones, :math:`\frac{γc}{γc+1-c}`.
 
     Raw scores are calibrated at `sample_prevalence`, and `reprior` adjusts them to `prevalence`. With both exchanged, a
@@ -168,14 +169,14 @@ _METHOD = "recalibrated, to another prevalence"
 
 
 @overload
-def posterior_calibrator(estimate: Prevalence, *, prevalence: float | None = ...) -> Calibrator: ...
+def posterior_calibrator(estimate: Prevalence, *, prevalence: ShareLike | None = ...) -> Calibrator: ...
 @overload
 def posterior_calibrator(
-    estimate: MulticlassPrevalence, *, prevalence: Mapping[Any, float] | Sequence[float] | Floats | None = ...
+    estimate: MulticlassPrevalence, *, prevalence: Mapping[Any, ShareLike] | Sequence[float] | Floats | None = ...
 ) -> MulticlassCalibrator: ...
 @accepts_words
 def posterior_calibrator(
-    estimate: Prevalence | MulticlassPrevalence, *, prevalence: Any = None
+    estimate: Prevalence | MulticlassPrevalence, *, prevalence: PrevalenceLike | None = None
 ) -> Calibrator | MulticlassCalibrator:
     """Build the calibrator whose probabilities are right at the estimated prevalence, or at another.
 
@@ -210,9 +211,10 @@ def posterior_calibrator(
     >>> corrected([0.2, 0.8]).round(3).tolist(), bool(estimate.value < validation.prevalence)
     ([0.0, 0.194], True)
     """
+    stated: Any = estimate.value if prevalence is None else parse_shares(prevalence)
     if isinstance(estimate, MulticlassPrevalence):
-        return _multiclass_posterior(estimate, estimate.value if prevalence is None else prevalence)
-    return AdjustableCalibrator.of(estimate).at(estimate.value if prevalence is None else float(prevalence))
+        return _multiclass_posterior(estimate, stated)
+    return AdjustableCalibrator.of(estimate).at(float(stated))
 
 
 class AdjustableCalibrator(NamedTuple):
@@ -310,7 +312,7 @@ class _Section(NamedTuple):
 def summary(
     tallies: Tallies,
     *,
-    prevalence: float | None = None,
+    prevalence: ShareLike | None = None,
     gamma: float | None = None,
     measures: MeasureNames = "usual",
     threshold: float | Iterable[float] | None = None,
@@ -356,11 +358,13 @@ def summary(
     brier there 0.1 as given 0.185
     brier there 0.1 corrected 0.0651
     """
+    prevalence = parse_share(prevalence)
     deployment = reweigh(tallies, prevalence=prevalence, gamma=gamma)
     # All models have the same rows, and so the same prevalence.
     model = next(iter(tallies.models))
     before = tallies.pooled(model).prevalence
     after = deployment.pooled(model).prevalence if prevalence is None else float(prevalence)
+    measures = measures if isinstance(measures, str) else list(measures)
     requested = select_measures(measures)
     cuts = list(threshold) if isinstance(threshold, Iterable) else threshold
 
@@ -388,6 +392,7 @@ def summary(
     data = {
         "deployment": {"prevalence": after, "gamma": gamma_of(sample_prevalence=before, prevalence=after)},
         **_interval_data(parts, interval),
+        **names_as_typed(measures),
     }
     return _join_sections(parts, lambda part, row: shares[part.where][_group_key(row["group"])], data, notes)
 

@@ -13,7 +13,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from baserate._arrays import Floats
+from baserate._costs import CostsLike
 from baserate._cut import FLAG, PASS
+from baserate._domains import ShareLike
 from baserate._errors import NotBinaryError, OptionError, keyword
 from baserate._policy import Policy
 from baserate.apply import actions
@@ -112,10 +114,10 @@ class PolicyClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
         policy: float | str | Policy | Callable[..., Policy] | None = None,
         *,
         threshold: float | None = None,
-        costs: Any = None,  # noqa: ANN401
+        costs: CostsLike | None = None,
         fp: float | None = None,
         fn: float | None = None,
-        prevalence: Any = None,  # noqa: ANN401
+        prevalence: ShareLike | Mapping[Any, ShareLike] | None = None,
         options: Mapping[str, Any] | None = None,
         positive: object = None,
         group: str | Sequence[str] | None = None,

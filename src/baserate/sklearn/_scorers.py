@@ -37,7 +37,7 @@ from baserate.read import (
     read_worded_options,
     tally,
 )
-from baserate.shift import reweigh
+from baserate.shift import PrevalenceLike, reweigh
 
 _SCORES = ("predict_proba", "decision_function")
 _RESPONSE: dict[type, str | tuple[str, ...]] = {
@@ -60,7 +60,7 @@ def scorer(
     *,
     threshold: float | None = None,
     policy: Policy | None = None,
-    prevalence: Any = None,  # noqa: ANN401  (what `reweigh` takes)
+    prevalence: PrevalenceLike | None = None,
     positive: object = None,
     labels: Iterable[object] | None = None,
     **options: Any,  # noqa: ANN401  (of the measure)

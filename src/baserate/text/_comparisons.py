@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from baserate._formatting import format_exact, format_level, format_p, unadjusted_note
 from baserate._results import Results
@@ -52,8 +53,9 @@ def comparison_page(results: Results, headline: str, digits: int = DIGITS) -> Pa
     if len(rows) > 1:
         columns["Holm-adjusted p"] = lambda row: format_p(row["p_adjusted"], digits, is_bound=row["p_is_bound"])
     ordered = sorted(rows, key=lambda row: (pairs.index((row["model"], row["other"])), _place_of_group(rows, row)))
-    table = list_table(ordered, columns, label=lambda row: measure_label(row["measure"]), section=section)
-    return Page(_describe_setting(headline, results), (table,), (*format_.reasons.footnotes(), *_footnotes(rows)))
+    table = list_table(ordered, columns, label=lambda row: measure_label(row["measure"], results.data), section=section)
+    footnotes = (*format_.reasons.footnotes(), *_footnotes(rows, results.data))
+    return Page(_describe_setting(headline, results), (table,), footnotes)
 
 
 def _place_of_group(rows: Sequence[TidyRow], row: TidyRow) -> int:
@@ -70,13 +72,13 @@ def _describe_setting(headline: str, results: Results) -> str:
     return " · ".join([headline, *costs, *([f"thresholds: {', '.join(cuts)}"] if cuts else [])])
 
 
-def _footnotes(rows: Sequence[TidyRow]) -> Iterator[str]:
+def _footnotes(rows: Sequence[TidyRow], data: Mapping[str, Any]) -> Iterator[str]:
     """Yield the alternative hypothesis, and the methods of tests and intervals: by measure where they differ."""
-    yield from dict.fromkeys(filter(None, map(_describe_alternative, rows)))
+    yield from dict.fromkeys(filter(None, (_describe_alternative(row, data) for row in rows)))
     by_method: dict[str, dict[str, None]] = {}
     for row in rows:
-        by_method.setdefault(_describe_test(row), {})[measure_label(row["measure"])] = None
-    every = {measure_label(row["measure"]) for row in rows}
+        by_method.setdefault(_describe_test(row), {})[measure_label(row["measure"], data)] = None
+    every = {measure_label(row["measure"], data) for row in rows}
     for text, measures in by_method.items():
         if text:
             yield text if measures.keys() == every else f"{', '.join(measures)}: {text}"
@@ -95,7 +97,7 @@ def _describe_test(row: TidyRow) -> str:
     return f"p and {level}: {test}." if test == row["how"] else f"p: {test}. {level}: {row['how']}."
 
 
-def _describe_alternative(row: TidyRow) -> str:
+def _describe_alternative(row: TidyRow, data: Mapping[str, Any]) -> str:
     """Describe a one-sided alternative hypothesis."""
     side, margin = row["alternative"], row["margin"]
     if side == "two-sided":
@@ -103,4 +105,4 @@ def _describe_alternative(row: TidyRow) -> str:
     # 0.0 − margin rather than −margin, so that a margin of 0 has no sign.
     bound = format_exact(margin if side == "less" else 0.0 - margin)
     where = "below" if side == "less" else "above"
-    return f"Alternative hypothesis: the difference in {measure_label(row['measure'])} is {where} {bound}."
+    return f"Alternative hypothesis: the difference in {measure_label(row['measure'], data)} is {where} {bound}."

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from baserate._formatting import (
@@ -135,7 +136,7 @@ def interval_footnotes(rows: Iterable[Mapping[str, Any]], data: Mapping[str, Any
         if row["low"] is not None:
             method = _short_method(row["how"])
             what = "shares" if method in _SHARES else "averages" if row.get("average") else row["measure"]
-            methods.setdefault(measure_label(what), set()).add(method)
+            methods.setdefault(measure_label(what, data), set()).add(method)
     if not methods:
         return ()
     measures: dict[tuple[str, ...], list[str]] = {}
@@ -276,13 +277,14 @@ def _no_meaning(_line: object) -> str:
     return ""
 
 
-def measure_label(measure: str) -> str:
-    """Return the name of a measure in words.
+def measure_label(measure: str, data: Mapping[str, Any] = MappingProxyType({})) -> str:
+    """Return the name of a measure as the user typed it, if `data` of results has it; otherwise its own, in words.
 
-    >>> measure_label("average_precision")
-    'average precision'
+    >>> measure_label("average_precision"), measure_label("precision", {"names": {"precision": "ppv"}})
+    ('average precision', 'ppv')
     """
-    return measure.replace("_", " ")
+    typed: str | None = data.get("names", {}).get(measure)
+    return measure.replace("_", " ") if typed is None else typed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

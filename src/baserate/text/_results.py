@@ -80,7 +80,7 @@ class _ResultsPage:
     def headline(self) -> str:
         """Return the data, and the labels that all rows share."""
         first = {name: next(each for each in self.columns[name] if each is not None) for name in self.shared}
-        shared = (f"{_TITLES.get(name, name)} {_format_label(name, each)}" for name, each in first.items())
+        shared = (f"{_TITLES.get(name, name)} {self._format_label(name, each)}" for name, each in first.items())
         rows = count_of(len(self.results), "row of results", "rows of results")
         return " · ".join([*_describe_data(self.results.data), *shared, rows])
 
@@ -111,7 +111,12 @@ class _ResultsPage:
         return name in self.labels and all(each == column[0] for each in column)
 
     def _label_cells(self, name: str) -> list[str]:
-        return [_format_label(name, each) for each in self.columns[name][: self.many]]
+        return [self._format_label(name, each) for each in self.columns[name][: self.many]]
+
+    def _format_label(self, name: str, value: Any) -> str:  # noqa: ANN401  (any value of a column)
+        """Return a label as text; a measure by the name that the user typed."""
+        typed = self.results.data.get("names", {}) if name == "measure" else {}
+        return _format_label(name, typed.get(value, value))
 
     def _number_column(self, name: str) -> Column:
         """Return a column of numbers, with their bounds if they have some."""

@@ -19,7 +19,7 @@ from baserate._results import Estimate, Results
 from baserate._rows import LabelSets, MulticlassRows
 from baserate._tally import Tally
 from baserate.measure import _registry as binary
-from baserate.measure._measure import Measure, describe, find_by_name
+from baserate.measure._measure import Measure, describe, find_by_name, typed_names
 from baserate.measure._registry import undefined_reason
 from baserate.measure._summary import compute_estimate, tidy_columns
 from baserate.measure.multiclass._registry import (
@@ -116,14 +116,14 @@ def summary(
             f"{type(classes).__name__} is neither Confusions nor MulticlassRows",
             remedy="read them with baserate.read.confusions or baserate.read.class_rows.",
         )
+    measures = measures if isinstance(measures, str) else list(measures)
     plan = _Plan.of(measures, averages, costs, scored=isinstance(classes, MulticlassRows))._replace(estimator=estimator)
     notes: list[str] = []
     groups = [(group, _GroupData.of(data)) for group, data in iterate_groups(classes)]
     rows = [row | {"group": group} for group, data in groups for row in plan.rows(data, notes)]
     _, pooled = groups[0]
-    return Results(
-        {name: [row.get(name) for row in rows] for name in COLUMNS}, results_data(classes, pooled.table, notes)
-    )
+    data = results_data(classes, pooled.table, notes) | typed_names(measures, find_measures)
+    return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, data)
 
 
 @dataclass(frozen=True, slots=True)
