@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import baserate
-from baserate import NotAProbabilityError, OptionError, Tallies, Tally, UnknownNameError, measure, read
+from baserate import NotAProbabilityError, OptionError, Tallies, Tally, UnknownNameError, infer, measure, read
 
 TABLE: dict[str, Any] = {
     "y": [1, 0, 1, 0, 1, 0],
@@ -28,9 +28,13 @@ def select(result: baserate.Results, *names: str) -> list[tuple[Any, ...]]:
 
 def test_values_equal_those_of_the_measures() -> None:
     both = tallies(score=["p", "z"], group="g")
-    any_score = [name for name, function in measure.MEASURES.items() if measure.describe(function).of is not Tally]
+    unstated = {name for name, _ in measure.find_missing_options(measure.MEASURES.values())}
+    any_score = [name for name, each in measure.MEASURES.items() if measure.describe(each).of is not Tally]
+    any_score = [name for name in any_score if name not in unstated]
+    assert {"expected_cost", "net_benefit"} <= unstated
     result = measure.summary(both, measures=any_score, threshold=[0.5, 1.0])
-    assert len(result) == 2 * 3 * (2 * (4 + 34) + 9)
+    of_counts = sum(measure.describe(measure.MEASURES[name]).of is baserate.Counts for name in any_score)
+    assert len(result) == 2 * 3 * (2 * (4 + of_counts) + 9)
     for row in result.rows():
         group = (row["group"]["g"],) if row["group"] else None
         tally = both.pooled(row["model"]) if group is None else both.models[row["model"]][group]
@@ -156,6 +160,24 @@ def test_predicted_labels_are_compared_with_the_best_fitting_score() -> None:
     assert measure.summary(both, threshold=0.35).data["notes"] == [
         "hat disagrees with p >= 0.35 in 1 of 6 rows; it agrees best with p >= 0.6."
     ]
+
+
+def test_costs_are_stated_for_measures_that_depend_on_them() -> None:
+    truth, score = [1, 0, 1, 0, 0], [0.9, 0.6, 0.4, 0.1, 0.3]
+    results = measure.summary(truth, score, measures=["expected_cost", "auc"], fp=1, fn=5)
+    assert results["expected_cost"].value == (1 * 1 + 5 * 1) / 5
+    assert results.data["settings"]["expected_cost"]["costs"]["fn"] == 5
+    with_interval = infer.summary(truth, score, measures=["expected_cost"], costs={"fp": 1, "fn": 5}, level="90%")
+    assert with_interval["expected_cost"].value == 1.2
+    with pytest.raises(OptionError, match="expected_cost needs the costs of errors"):
+        measure.summary(truth, score, measures=["expected_cost"])
+    with pytest.raises(OptionError, match="costs have no use: none of the measures depends on them"):
+        measure.summary(truth, score, measures=["auc"], fp=1, fn=5)
+    with pytest.raises(OptionError, match="costs have no use: none of the measures depends on them"):
+        measure.summary(truth, score, fp=1, fn=5)
+    every = {row["measure"] for row in measure.summary(truth, score, measures="all").rows()}
+    assert "expected_cost" not in every
+    assert "net_benefit" not in every
 
 
 def test_other_types_than_tallies_are_refused() -> None:

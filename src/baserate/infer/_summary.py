@@ -9,7 +9,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 
 from baserate._confusion import Confusions
-from baserate._costs import CostMatrix
+from baserate._costs import CostMatrix, CostsLike
 from baserate._errors import OptionError
 from baserate._results import Estimate, Results
 from baserate._rows import MulticlassRows, Rows
@@ -91,6 +91,7 @@ def summary(
     *,
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
     threshold: float | Iterable[float] | None = None,
+    costs: CostsLike | None = None,
     interval: IntervalOptions = IntervalOptions(),
     **predictions: Unpack[AdjustedIntervalOptions],
 ) -> Results:
@@ -104,6 +105,8 @@ def summary(
         Names or functions of measures, "usual" or "all".
     threshold
         One or more thresholds for measures of a 2×2 table.
+    costs
+        Costs of outcomes, for the measure expected_cost: ``fp=1, fn=20``, a mapping, or :class:`baserate.Costs`.
     interval
         Level, method and seed. Measures that do not have the method get their default interval.
 
@@ -132,7 +135,7 @@ def summary(
     estimator = (
         _make_cluster_estimator(data, interval) if isinstance(data, Rows) and clustered else _make_estimator(interval)
     )
-    results = measured(tallies, measures=measures, threshold=threshold, estimator=estimator)
+    results = measured(tallies, measures=measures, threshold=threshold, costs=costs, estimator=estimator)
     check_method_used(interval, results, reweighed=have_fixed_prevalence(tallies))
     clusters = len(np.unique(data.cluster)) if isinstance(data, Rows) and data.cluster is not None else None
     return Results(results.columns, {**results.data, "interval": _describe_interval(interval, clusters)})

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from baserate._arrays import Floats
 from baserate._confusion import Confusions
+from baserate._costs import Costs, CostsLike, as_costs
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import POINTS, check_domain, parse_share, wrong_option
@@ -25,11 +26,14 @@ from baserate._tally import Group, Tallies, Tally
 from baserate.measure._measure import Measure, describe
 from baserate.measure._registry import (
     MEASURES,
+    Settings,
     as_measure,
     collect_settings,
     find_measure,
+    find_missing_options,
     names_as_typed,
     note_settings,
+    require_options,
     undefined_reason,
 )
 from baserate.read import AdjustedPredictionOptions, PredictionOptions, accepts_predictions
@@ -141,6 +145,7 @@ def summary(
     *,
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
     threshold: float | Iterable[float] | None = None,
+    costs: CostsLike | None = None,
     estimator: Estimator | None = None,
     **predictions: Unpack[AdjustedPredictionOptions],
 ) -> Results:
@@ -158,6 +163,9 @@ def summary(
     threshold
         Thresholds for measures of a 2×2 table, whose four cells precede them. By default 0.5 if the scores are
         probabilities; otherwise these measures are left out, and `data["notes"]` says so.
+    costs
+        Costs of outcomes, for the measure expected_cost: ``fp=1, fn=20``, a mapping, or :class:`baserate.Costs`.
+        Without them the measure is refused, and left out of "all".
     estimator
         Returns the estimate of a measure; by default without interval. `baserate.infer.summary` adds intervals.
 
@@ -175,13 +183,14 @@ def summary(
     [('precision', 0.5, 0.5), ('auc', None, 0.75)]
     """
     measures = measures if isinstance(measures, str) or callable(measures) else list(measures)
+    typed, measures = measures, bind_costs(measures, as_costs(costs))
     tasks, notes = plan_summary(tallies, measures, threshold, estimator or compute_estimate)
     # The header is a task beside the measures, since the digest of large tallies takes time.
     head: Task = partial(results_data, tallies, notes)
     size = sum(len(tally.score) for groups in tallies.models.values() for tally in groups.values())
     data, *rows = parallel_map(_run_task, [head, *tasks], size=size)
     data["notes"] += _note_infinite(tallies, rows)
-    data |= measures_data(measures, rows)
+    data |= measures_data(measures, rows) | names_as_typed(typed)
     several = len(tallies.models) > 1
     rows = [row | {"model": row["model"] if several else None} for row in rows]
     return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, data)
@@ -332,9 +341,33 @@ class _Selection(NamedTuple):
     def of(measures: Iterable[str | Measure] | str) -> _Selection:
         if measures in ("usual", "all"):
             names = {"usual": [name for names in DEFAULT_MEASURES.values() for name in names], "all": list(MEASURES)}
-            return _Selection([find_measure(name) for name in names[str(measures)]], strictly=False)
-        listed = [measures] if isinstance(measures, str) or callable(measures) else measures
-        return _Selection([as_measure(each) for each in listed], strictly=True)
+            every = [find_measure(name) for name in names[str(measures)]]
+            # Costs and threshold probabilities are never assumed.
+            return _Selection([each for each in every if not [*find_missing_options([each])]], strictly=False)
+        named = [as_measure(each) for each in _list_measures(measures)]
+        require_options(named)
+        return _Selection(named, strictly=True)
+
+
+def _list_measures(measures: Iterable[str | Measure] | str) -> Iterable[str | Measure]:
+    """Return measures, or the only one, as several."""
+    return [measures] if isinstance(measures, str) or callable(measures) else measures
+
+
+def bind_costs(measures: Iterable[str | Measure] | str, costs: Costs | None) -> Iterable[str | Measure] | str:
+    """Bind costs to the measures that depend on them."""
+    if costs is None:
+        return measures
+    settings = Settings(costs=costs)
+    named = [] if measures in ("usual", "all") else _list_measures(measures)
+    bound = [settings.apply(as_measure(each)) for each in named]
+    if settings.idle(bound):
+        raise OptionError(
+            "costs have no use: none of the measures depends on them.",
+            remedy="Leave them out, or give measures=['expected_cost'].",
+            option="costs",
+        )
+    return bound
 
 
 def select_measures(measures: Iterable[str | Measure] | str) -> list[Measure]:
