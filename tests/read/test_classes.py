@@ -475,6 +475,10 @@ def test_disjoint_labels_raise(make_source: Callable[[Table], Any]) -> None:
     table = {"y": ["cat", "dog", "fish"], "z": ["0", "1", "2"]}
     with pytest.raises(UnknownLabelError, match="no label is in both; spell them in the same way"):
         read.confusions(make_source(table), truth="y", predicted="z")
+    with pytest.raises(
+        UnknownLabelError, match=r"no label is in both; decide on the scores first, such as score >= 0\.5"
+    ):
+        read.confusions(make_source({"y": [1, 0, 1], "z": [0.9, 0.4, 0.6]}), truth="y", predicted="z")
     # One label that is never true may be all that a poor model says.
     assert read.confusions(make_source({"y": ["a", "b"], "z": ["c", "c"]}), truth="y", predicted="z").labels == (
         "a",

@@ -239,10 +239,11 @@ def _refuse_disjoint(pair: Sequence[LabelCodes], columns: Columns) -> None:
     """Refuse true and predicted labels without a common one: they are probably spelled differently."""
     truth, predicted = (sort_labels(column.labels) for column in pair)
     if min(len(truth), len(predicted)) > 1 and not set(truth) & set(predicted):
+        are_scores = all(isinstance(label, float) for label in predicted)
         raise UnknownLabelError(
             f"{columns.truth} holds {format_labels(truth)}, but {columns.predicted} holds {format_labels(predicted)}: "
             "no label is in both",
-            remedy="spell them in the same way.",
+            remedy="decide on the scores first, such as score >= 0.5." if are_scores else "spell them in the same way.",
         )
 
 
