@@ -149,7 +149,7 @@ def test_exit_code_is_1_unless_all_requirements_hold(tmp_path: Path) -> None:
         (("--threshold", "0.5", "--require", "auc = 0.5"), 2, "= is not a bound; write >= or <="),
         (("--threshold", "0.5", "--require", "auc >= 0.5"), 2, "missing option '--score'"),
         (("--threshold", "0.5", "--score", "risk", "--require", "auc >= 0.5"), 2, "missing option '--truth'"),
-        (("--policy", "none.json", "--require", "auc >= 0.5"), 2, "the policy none.json cannot be opened"),
+        (("--policy", "none.json", "--require", "auc >= 0.5"), 2, "there is no file none.json"),
         (("--threshold", "0.5", "--on", "hunch", "--require", "auc >= 0.5"), 2, "'hunch' is not one of"),
         (("--threshold", "0.5", "--prevalence", "2", "--require", "auc >= 0.5"), 2, "'2' is not a prevalence"),
     ],

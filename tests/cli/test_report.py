@@ -321,7 +321,7 @@ def test_figures_of_policies_with_several_thresholds(tmp_path: Path) -> None:
         (("FILE", *ONE, "--figures", "no/where"), 2, "there is no folder no; make it, or name another with --figures."),
         (("FILE", *ONE, "--figures", "FILE"), 2, "is a file; name a folder with --figures."),
         (("--plan", "FILE"), 3, "is not a usable plan: not JSON"),
-        (("--plan", "no.json"), 2, "the plan no.json cannot be opened"),
+        (("--plan", "no.json"), 2, "there is no file no.json"),
     ],
 )
 def test_errors_state_a_remedy(typed: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:
