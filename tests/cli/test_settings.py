@@ -121,11 +121,10 @@ def test_beta_defaults_to_1(tmp_path: Path) -> None:
     assert two["rows"][-1]["value"] == pytest.approx(recalled)
 
 
-def test_all_measures_state_their_settings(tmp_path: Path) -> None:
+def test_all_measures_assume_no_costs(tmp_path: Path) -> None:
     output = run_json(*command_line("measure", "all", write_people(tmp_path)))
-    assert output["data"]["settings"]["expected_cost"] == {"costs": {"tp": 0, "fp": 1, "fn": 1, "tn": 0}}
-    assert output["data"]["settings"]["net_benefit"] == {"at": 0.5}
-    assert any("a false positive 1, a false negative 1" in note for note in output["data"]["notes"])
+    assert output["data"]["settings"] == {"f_beta": {"beta": 1}, "e_measure": {"beta": 1}}
+    assert any("expected_cost, net_benefit" in note and "are left out" in note for note in output["data"]["notes"])
 
 
 CHECK = ("--threshold", "0.5", "--require")
@@ -269,10 +268,11 @@ def test_library_compares_samples_and_classes_at_stated_costs() -> None:
 
 
 def test_summaries_of_the_library_state_settings() -> None:
-    found = infer.summary(ROWS.tallies(), measures=["expected_cost"])
-    assert isinstance(found, Results)
-    assert found.data["settings"] == {"expected_cost": {"costs": {"tp": 0, "fp": 1, "fn": 1, "tn": 0}}}
-    several = (each for each in ["net_benefit", "auc"])  # read once
+    results = infer.summary(ROWS.tallies(), measures=["expected_cost"], fp=1, fn=3)
+    assert isinstance(results, Results)
+    assert results.data["settings"] == {"expected_cost": {"costs": {"tp": 0, "fp": 1, "fn": 3, "tn": 0}}}
+    measures: list[Any] = [partial(measure.net_benefit, at=0.5), "auc"]
+    several = (each for each in measures)  # read once
     assert measure.summary(ROWS.tallies(), measures=several).data["settings"] == {"net_benefit": {"at": 0.5}}
     assert "settings" not in measure.summary(ROWS.tallies()).data
 

@@ -18,7 +18,7 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import POINTS, check_domain, parse_share, wrong_option
 from baserate._errors import OptionError, UnknownNameError
-from baserate._formatting import count_of, format_share
+from baserate._formatting import count_of, format_share, join_words
 from baserate._numeric.cumulative import parallel_map
 from baserate._results import Estimate, Results
 from baserate._rows import MulticlassRows
@@ -210,6 +210,9 @@ def plan_summary(
     notes = [note for plan in plans.values() for note in plan.notes] + list(_note_disagreements(tallies, plans))
     used = [each for plan in plans.values() if plan.thresholds for each in plan.measures]
     notes += dict.fromkeys(note_settings(collect_settings(used)))
+    unstated = [name for name, _ in find_missing_options(MEASURES.values())] if measures == "all" else []
+    if unstated:
+        notes.append(f"{join_words(unstated)} are left out: costs and threshold probabilities are not assumed.")
     tasks: list[Task] = [
         task
         for model, group, tally in tallies.walk()
