@@ -272,6 +272,19 @@ def log_odds(share: Floats) -> Floats:
     return np.log(odds, out=odds)
 
 
+def shift_probabilities(share: Floats, shift: float) -> Floats:
+    """Return probabilities whose log-odds, clipped as in `log_odds`, are shifted by a number.
+
+    >>> shift_probabilities(np.array([0.5, 0.2]), float(np.log(4))).tolist()
+    [0.8, 0.5]
+    """
+    odds = np.clip(share, PROBABILITY_CLIP, 1 - PROBABILITY_CLIP)
+    np.divide(odds, 1 - odds, out=odds)
+    odds *= np.exp(shift)  # of one number, not of as many logarithms
+    shifted: Floats = np.divide(odds, 1 + odds, out=odds)
+    return shifted
+
+
 def _center_and_scale(x: Floats) -> tuple[float, float]:
     """Return the middle and half the range of x: in these units it lies in [−1, 1]."""
     if not len(x):

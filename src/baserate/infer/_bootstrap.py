@@ -134,10 +134,11 @@ def pool_neighbors(tally: Tally, measures: Sequence[Measure] = ()) -> Tally:
     if len(tally.score) <= N_BUCKETS:
         return tally
     mass = tally.mass.sum(axis=0, dtype=np.float64)
-    starts = _bucket_starts(mass, N_BUCKETS)
     if measures and all(unwrap_options(each) in BIN_MEASURES for each in measures):
         edges = [_bin_edges(tally.score, mass, each) for each in measures]
         starts = np.unique(np.concatenate([_bucket_starts(mass, N_BIN_BUCKETS), *edges]))
+    else:
+        starts = _bucket_starts(mass, N_BUCKETS)
     score = np.add.reduceat(mass * tally.score, starts) / np.add.reduceat(mass, starts)
     if not (np.diff(score) < 0).all():  # means of very close scores may round to equal numbers
         score = tally.score[starts]

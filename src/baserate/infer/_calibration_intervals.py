@@ -242,11 +242,14 @@ def _observed_expected_interval(inputs: CalibrationInput) -> Bounds:
         least, most, *_ = _mean_interval(inputs._replace(value=mean / tally.total))
         high = tally.prevalence / least if least > 0 else inf
         return Bounds(tally.prevalence / most, high, "from the interval of the mean probability, prevalence known")
-    residual = np.stack([1 - inputs.value * tally.score, -inputs.value * tally.score])
-    noise = float(np.sum(tally.squares * residual**2)) / tally.total**2
+    expected = inputs.value * tally.score
+    residual = (1 - expected, -expected)
+    # Class by class: arrays of both classes at once would be twice as large, and large ones are slow to allocate.
+    noise = sum(float(np.sum(row * each**2)) for row, each in zip(tally.squares, residual, strict=True))
+    noise /= tally.total**2
     rows = tally.total**2 / float(tally.squares.sum())
     share = proportion_from_variance(tally.prevalence, noise, rows)
-    factor = _trial_factor(tally, residual, inputs.level)
+    factor = _trial_factor(tally, np.stack(residual), inputs.level) if tally.weighted else 1.0
     low, high = wilson_or_exact(share.hits * factor, share.misses * factor, inputs.level)
     return Bounds(low * tally.total / mean, high * tally.total / mean, how)
 
@@ -271,9 +274,11 @@ def _mean_interval(inputs: CalibrationInput) -> Bounds:
     if tally.reweighed:  # fixed class shares: only differences within a class are random
         mean = np.nan_to_num(ratio((tally.mass * tally.score).sum(axis=1, keepdims=True), _sum_classes(tally.mass)))
         how = f"{how} within each class"
-    noise = float(np.sum(tally.squares * distances(tally.score, mean) ** 2)) / tally.total**2
+    squared = np.broadcast_to(np.asarray(distances(tally.score, mean)) ** 2, tally.squares.shape)
+    noise = sum(float(np.sum(row * each)) for row, each in zip(tally.squares, squared, strict=True)) / tally.total**2
     share = proportion_from_variance(inputs.value, noise, tally.total**2 / float(tally.squares.sum(dtype=np.float64)))
-    factor = 1.0 if tally.reweighed else _trial_factor(tally, np.asarray(distances(tally.score, mean)), inputs.level)
+    has_factor = tally.weighted and not tally.reweighed
+    factor = _trial_factor(tally, np.asarray(distances(tally.score, mean)), inputs.level) if has_factor else 1.0
     return Bounds(*wilson_or_exact(share.hits * factor, share.misses * factor, inputs.level), how)
 
 

@@ -294,7 +294,8 @@ def _reliability_bins(parts: Sequence[Tally]) -> Table:
     def of(part: Tally) -> Floats:
         score, mass, squares = part.score[::-1], part.mass[:, ::-1], part.squares[:, ::-1]
         edges = np.append(bin_starts(score, mass, bins=_DECILES), len(score))
-        return np.concatenate([_sum_between(each, edges) for each in (mass, mass * score, squares)])
+        products = [_sum_between((row * score)[None], edges) for row in mass]  # one class at a time needs less memory
+        return np.concatenate([_sum_between(mass, edges), *products, _sum_between(squares, edges)])
 
     masses = np.stack([of(part) for part in parts], axis=1)
     return dict(zip(_TABLE_COLUMNS["reliability"], [np.array(_DECILES), *masses], strict=True))

@@ -20,7 +20,7 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._cut import FLAG, REFER, Cut
 from baserate._numeric.cumulative import parallel_map
-from baserate._numeric.logistic import log_odds
+from baserate._numeric.logistic import shift_probabilities
 from baserate._policy import REFUSE, Policy
 from baserate._results import Results
 from baserate._rows import Rows
@@ -217,15 +217,13 @@ def _measure_row(setting: Setting, subset: Subset, measure: Measure, argument: C
 
 def _calibration_error_rows(setting: Setting, subset: Subset) -> list[NumberRow]:
     """Return the calibration error beside its null reference; in the sample, also after a shift of the log-odds."""
-    from scipy.special import expit
-
     error = _null_reference_row(setting, subset, "ece", subset.tally)
     if subset.where == "there" or not error["value"] > error["floor_high"]:
         return [error]
-    shift = calibration_offset(subset.tally).value
+    shift = float(calibration_offset(subset.tally).value)
     if not isfinite(shift):
         return [error]
-    shifted = subset.tally.with_scores(expit(log_odds(subset.tally.score) + shift))
+    shifted = subset.tally.with_scores(shift_probabilities(subset.tally.score, shift))
     # An error that vanishes after a constant shift is that of another prevalence.
     return [error, _null_reference_row(setting, subset, "ece_after_shift", shifted)]
 
