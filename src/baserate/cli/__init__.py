@@ -4,6 +4,7 @@ Commands read options, call the library, and print what it returns; click appear
 command, and the help of a command loads neither NumPy nor an engine.
 
 - `_main`: the program and its commands by job; `_errors`: exit codes; `_terminal`: messages and progress
+- `_unknown_commands`, `_unknown_options`, `_column_hints`: what to type in place of a word, an option or no columns
 - `_declarations`: options as annotated fields of dataclasses; `_common_flags`: the flags of every command
 - `_options`, `_decision_options`, `_deployment`: options that several commands share; `_values`: their types
 - `_io`: reading of predictions, calibrators and policies, and printing of results

@@ -9,7 +9,7 @@
 - `_html`: pages as HTML.
 - `_sentences`: files, rows and classes in a few words; policies and rules in sentences.
 
-May import the types and `measure`; `report` and `cli` import it. Names are resolved on first use.
+May import the types and the packages up to `fairness`; `report` and `cli` import it. Names are resolved on first use.
 """
 
 from typing import TYPE_CHECKING
