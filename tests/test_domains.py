@@ -154,4 +154,4 @@ def test_samples_too_large_for_memory_raise_before_allocation() -> None:
 def test_memory_check_counts_groups() -> None:
     wide = read.tallies({"y": TRUTH, "p": RISK, "g": np.arange(len(TRUTH)) % 100}, truth="y", score="p", group="g")
     with pytest.raises(OptionError, match=r"of memory; expected at most 4 GiB\. Reduce the number of permutations\."):
-        fairness.compare_groups(wide, n_permutations=10**7, min_size=1)
+        fairness.compare_groups(wide, n_permutations=10**7, min_group=1)

@@ -172,7 +172,7 @@ def test_untested_groups_and_the_reference_are_stated(tmp_path: Path) -> None:
     assert "isle (12)." in shown
     assert "Differences from the reference group, north." in shown
     assert "Holm-adjusted p: over all groups tested for the same measure. 95 % confidence intervals are not" in shown
-    typed = ("--group", "site", "--measures", "fpr", "--min-group-size", "29")
+    typed = ("--group", "site", "--measures", "fpr", "--min-group", "29")
     result = rows_of(run("groups", path, *ONE, *typed, *QUICK, "--json"))
     tested = {row["group"]["site"] for row in result if row["table"] == "difference" and row["p"] is not None}
     assert tested == {"coast", "hill"}
@@ -184,7 +184,7 @@ def test_untested_groups_and_the_reference_are_stated(tmp_path: Path) -> None:
         (ONE, "missing option '--group'"),
         ((*ONE, "--group", "sex", "--reference", "x"), "reference is 'x'; expected one of: sex = f; sex = m."),
         ((*ONE, "--group", "sex,site", "--reference", "f"), "expected COLUMN=LABEL, with columns sex, site"),
-        ((*ONE, "--group", "sex", "--min-group-size", "0"), "'--min-group-size'"),
+        ((*ONE, "--group", "sex", "--min-group", "0"), "'--min-group'"),
         ((*ONE, "--group", "sex", "--threshold", "0.2,0.5"), "'0.2,0.5' are 2 thresholds; give one, which decides"),
         ((*ONE, "--group", "sex", "--threshold", "0.2", "--policy", "p.json"), "leave out one of them"),
         ((*ONE, "--group", "sex", "--measures", "sensitivityx"), "Did you mean 'sensitivity'"),

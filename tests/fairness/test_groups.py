@@ -106,7 +106,7 @@ class TestTable:
         assert (row["value"], row["why"], row["trials"]) == (None, "there are no positives", 0)
         frame = MetricFrame(metrics=true_positive_rate, y_true=truth, y_pred=said, sensitive_features=group)
         assert frame.by_group["b"] == 0  # as if all of its positives were missed
-        gaps = fairness.group_gaps(read_, measures=["sensitivity"], **QUICK, min_size=1)
+        gaps = fairness.group_gaps(read_, measures=["sensitivity"], **QUICK, min_group=1)
         assert select_rows(gaps, kind="max_difference")[0]["why"] == "fewer than two groups have a value"
         (note,) = gaps.data["notes"]
         assert "fewer than the minimum of 1: g = b (0 positives)" in note
@@ -261,7 +261,7 @@ class TestDifferences:
 
     def test_undefined_differences_name_their_group(self) -> None:
         tables = {"a": (3, 1, 1, 3), "b": (0, 2, 0, 2)}
-        result = fairness.group_differences(tallies(tables), measures=["sensitivity"], min_size=1)
+        result = fairness.group_differences(tallies(tables), measures=["sensitivity"], min_group=1)
         (row,) = result.rows()
         assert (row["value"], row["p"], row["why"]) == (None, None, "g = b: there are no positives")
 
@@ -280,7 +280,7 @@ class TestGaps:
         if not all(map(sum, tables.values())):
             return
         result = fairness.group_gaps(
-            tallies(tables), measures=["sensitivity", "fpr", "accuracy"], n_permutations=2, min_size=1
+            tallies(tables), measures=["sensitivity", "fpr", "accuracy"], n_permutations=2, min_group=1
         )
         values = {
             name: [
@@ -319,7 +319,7 @@ class TestGaps:
         }
 
     def test_extreme_groups_are_listed(self) -> None:
-        result = fairness.group_gaps(tallies(THREE), measures=["fpr"], **QUICK, min_size=1)
+        result = fairness.group_gaps(tallies(THREE), measures=["fpr"], **QUICK, min_group=1)
         ends = {row["kind"]: (row["group"], row["other"]) for row in result.rows()}
         assert ends == {
             "max_difference": ({"g": "b"}, {"g": "c"}),
@@ -330,7 +330,7 @@ class TestGaps:
 
     def test_numbers_that_may_be_negative_have_no_ratio(self) -> None:
         kinds = {
-            row["kind"] for row in fairness.group_gaps(tallies(THREE), measures=["mcc"], **QUICK, min_size=1).rows()
+            row["kind"] for row in fairness.group_gaps(tallies(THREE), measures=["mcc"], **QUICK, min_group=1).rows()
         }
         assert kinds == {"max_difference", "worst_group", "mean_absolute"}
 
@@ -358,7 +358,7 @@ class TestNullGaps:
         apart = [abs(k / trials[0] - (hits - k) / trials[1]) for k in range(4)]
         exact = sum(each for each, gap in zip(chance, apart, strict=True) if gap >= observed - 1e-12)
         (row,) = select_rows(
-            fairness.group_gaps(tallies({"a": (3, 0, 0, 5), "b": (1, 5, 3, 0)}), measures=["sensitivity"], min_size=1),
+            fairness.group_gaps(tallies({"a": (3, 0, 0, 5), "b": (1, 5, 3, 0)}), measures=["sensitivity"], min_group=1),
             kind="max_difference",
         )
         assert row["p"] == pytest.approx(exact, abs=0.015)
@@ -446,7 +446,7 @@ class TestNullGaps:
             return
         shuffled = {at: tables[at] for at in order if at in tables}
         one, other = (
-            fairness.compare_groups(tallies(each), measures=["fpr", "precision"], n_permutations=20, min_size=5)
+            fairness.compare_groups(tallies(each), measures=["fpr", "precision"], n_permutations=20, min_group=5)
             for each in (tables, shuffled)
         )
         assert one.rows() == other.rows()
@@ -517,7 +517,7 @@ class TestErrors:
             fairness.compare_groups(t, measures=["auc"])
 
     def test_one_group_has_no_gap(self) -> None:
-        result = fairness.compare_groups(tallies({"a": (3, 1, 1, 3)}), measures=["fpr"], **QUICK, min_size=1)
+        result = fairness.compare_groups(tallies({"a": (3, 1, 1, 3)}), measures=["fpr"], **QUICK, min_group=1)
         assert [row["table"] for row in result.rows()] == ["group", "group", "gap", "gap"]
         assert {row["why"] for row in select_rows(result, table="gap")} == {"fewer than two groups have a value"}
 
@@ -553,7 +553,7 @@ def test_rank_and_probability_measures_equal_those_of_each_group() -> None:
 def test_each_attribute_is_compared_alone_and_then_all_together() -> None:
     people = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1], "sex": [*"ffmm"], "site": [*"abab"]}
     tallies = read.tallies(people, truth="sick", score="risk", group=["sex", "site"])
-    options: dict[str, Any] = {"measures": ["flag_rate"], "n_permutations": 100, "min_size": 1}
+    options: dict[str, Any] = {"measures": ["flag_rate"], "n_permutations": 100, "min_group": 1}
     results = fairness.compare_attributes(tallies, ["sex", "site"], reference={"sex": "m"}, **options)
     assert results.data["by"] == ["sex", "site", "sex, site"]
     alone = fairness.compare_groups(tallies, by="sex", reference={"sex": "m"}, **options)

@@ -11,7 +11,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 from baserate import OptionError, Results, Tallies, Tally, UnknownNameError, fairness, read, shift
-from baserate.fairness._group_counts import MIN_SIZE, SMALL_GROUP
+from baserate.fairness._group_counts import MIN_GROUP, SMALL_GROUP
 
 Cells = tuple[int, int, int, int]
 """True and false positives, false and true negatives."""
@@ -52,7 +52,7 @@ class TestMasking:
 
     def test_a_tiny_group_in_the_gap_would_hide_them(self) -> None:
         """Without a minimum size, the test over all groups detects nothing."""
-        result = fairness.group_gaps(tallies(MASKED), measures=["fpr"], min_size=1)
+        result = fairness.group_gaps(tallies(MASKED), measures=["fpr"], min_group=1)
         (gap,) = select_rows(result, kind="max_difference")
         assert gap["group"] == {"g": "tiny"}
         assert gap["p"] > 0.05
@@ -71,7 +71,7 @@ class TestMasking:
         assert (all_groups["p"], all_groups["floor"]) == (None, None)
         wanted = "fpr: excluded from tests and gaps, with fewer than the minimum of 30: g = tiny (5 negatives)."
         assert result.data["notes"].count(wanted) == 1
-        assert result.data["min_size"] == 30
+        assert result.data["min_group"] == 30
 
     def test_p_values_are_adjusted_over_the_groups_that_are_tested(self) -> None:
         tables = {**MASKED, "third": (100, 90, 100, 110), "fourth": (100, 80, 100, 120)}
@@ -100,12 +100,12 @@ class TestMasking:
     @pytest.mark.parametrize(("least", "tested"), [(100, True), (101, False)])
     def test_groups_of_the_minimum_size_are_tested(self, least: int, *, tested: bool) -> None:
         tables = {"a": (70, 50, 40, 50), "b": (50, 40, 50, 60)}
-        (row,) = fairness.group_differences(tallies(tables), measures=["sensitivity"], min_size=least).rows()
+        (row,) = fairness.group_differences(tallies(tables), measures=["sensitivity"], min_group=least).rows()
         assert row["trials"] == 100
         assert (row["p"] is not None) == tested
 
     def test_default_minimum_is_the_size_of_small_groups(self) -> None:
-        assert MIN_SIZE == SMALL_GROUP == 30
+        assert MIN_GROUP == SMALL_GROUP == 30
 
     def test_small_groups_alone_are_not_tested(self) -> None:
         result = fairness.compare_groups(tallies({"a": (5, 5, 5, 5), "b": (6, 2, 4, 3)}), measures=["fpr"])
@@ -175,8 +175,8 @@ class TestReference:
         with pytest.raises(OptionError, match="reference has 'sex'; expected a label for each of: g"):
             fairness.group_differences(t, reference={"sex": "f"})
         for wrong in (0, 2.5, True, "30"):
-            with pytest.raises(OptionError, match=r"min_size is .*; expected a whole number of 1 or more"):
-                fairness.group_gaps(t, min_size=wrong)  # type: ignore[arg-type]
+            with pytest.raises(OptionError, match=r"min_group is .*; expected a whole number of 1 or more"):
+                fairness.group_gaps(t, min_group=wrong)  # type: ignore[arg-type]
 
     def test_precision_at_another_prevalence(self) -> None:
         t = shift.reweigh(tallies({name: MASKED[name] for name in ("large", "other")}), prevalence=0.05)

@@ -61,7 +61,7 @@ def test_gaps_of_the_filtered_rows_depend_on_their_definition(columns: Columns) 
 
 def test_the_significant_disparity_is_between_the_large_groups(columns: Columns) -> None:
     six = tallies(columns, UNFILTERED, SIX, group=BOTH)
-    every = fairness.compare_groups(six, by="race", policy=0.5, measures=["fpr"], min_size=1)
+    every = fairness.compare_groups(six, by="race", policy=0.5, measures=["fpr"], min_group=1)
     (masked,) = [row for row in every.rows() if row["kind"] == "max_difference"]
     result = fairness.compare_groups(six, by="race", policy=0.5, measures=["fpr"])
     (gap,) = [row for row in result.rows() if row["kind"] == "max_difference"]

@@ -425,7 +425,7 @@ def _call_prevalence(curve: PrevalenceCurveOptions) -> Call:
     """,
 )
 def _call_groups(
-    group_options: Annotated[GroupOptions, omit("n_permutations", "seed", "reference", "min_group_size")],
+    group_options: Annotated[GroupOptions, omit("n_permutations", "seed", "reference", "min_group")],
     settings: MeasureSettings,
 ) -> Call:
     decisions = {"threshold": group_options.threshold, "policy": group_options.decision_policy}

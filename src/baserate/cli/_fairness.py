@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import click
 from click.shell_completion import CompletionItem
 
-from baserate._domains import FOLDS, REPEATS, SAMPLES
+from baserate._domains import FOLDS, MIN_GROUP, REPEATS, SAMPLES
 from baserate.cli._declarations import (
     Output,
     command,
@@ -41,12 +41,15 @@ from baserate.cli._options import (
     Intervals,
     Level,
     MeasureSettings,
+    MinGroup,
     OutcomeCosts,
     PolicyOption,
     Reading,
+    Reference,
     Seed,
     bind_settings,
     check_group,
+    read_reference,
     two_class_measures,
 )
 from baserate.cli._terminal import progress_counter
@@ -77,7 +80,7 @@ baserate groups people.csv --truth sick --score risk --group sex --prevalence 2%
 # other measures, also of ranks and probabilities, for a program
 baserate groups people.csv --truth sick --score risk --group site --measures fnr,auc,observed_expected --json
 # a reference group, and only groups with 100 rows or more
-baserate groups people.csv --truth sick --score risk --group race --reference Caucasian --min-group-size 100
+baserate groups people.csv --truth sick --score risk --group race --reference Caucasian --min-group 100
 # predicted labels
 baserate groups people.csv --truth sick --predicted says --group race
 """
@@ -103,16 +106,8 @@ class GroupOptions(PolicyOption):
         int, option(type=whole_number(SAMPLES)), "Number of permutations for the null distribution."
     ] = 10_000
     seed: Seed = 0
-    reference: Annotated[
-        str | None,
-        option(metavar="GROUP", default="the largest"),
-        "Reference group: its label, or COLUMN=LABEL,… where there are several columns.",
-    ] = None
-    min_group_size: Annotated[
-        int,
-        option(type=click.IntRange(1), metavar="ROWS"),
-        "Least number of rows that a tested measure rests on, for example negatives for the FPR.",
-    ] = 30
+    reference: Reference = None
+    min_group: MinGroup = None
 
     def __post_init__(self) -> None:
         self.refuse_both(self.threshold)
@@ -143,31 +138,16 @@ def groups(reading: Reading, group_options: GroupOptions, settings: MeasureSetti
     results = fairness.compare_attributes(
         adjust_prevalence(sample, match_groups(prevalence, sample)),
         columns,
-        reference=_read_reference(group_options.reference, columns),
+        reference=read_reference(group_options.reference, columns),
         policy=group_options.threshold if policy is None else policy,
         measures=measures,
         interval=IntervalOptions(level=group_options.level, seed=group_options.seed),
         n_permutations=group_options.n_permutations,
-        min_size=group_options.min_group_size,
+        min_group=group_options.min_group or MIN_GROUP,
     )
     results = name_as_typed(describe_adjustment(results, sample, prevalence), group_options.measures)
     print_notes(full_reading, results.data, output)
     print_results(results, lambda: groups_page(results, full_reading, policy, output.digits), output)
-
-
-def _read_reference(text: str | None, columns: tuple[str, ...]) -> dict[str, str]:
-    """Read the reference group: column -> label; a bare label belongs to the only column."""
-    if text is None:
-        return {}
-    if len(columns) == 1:
-        return {columns[0]: text.removeprefix(f"{columns[0]}=")}  # no more: a label may contain =
-    labels = dict(each.partition("=")[::2] for each in text.split(","))
-    if any(name not in columns for name in labels):
-        raise click.BadParameter(
-            f"{text!r} names no column of --group; expected COLUMN=LABEL, with columns {', '.join(columns)}.",
-            param_hint="'--reference'",
-        )
-    return labels
 
 
 def complete_reading(reading: Reading, policy: "Policy | None") -> Reading:

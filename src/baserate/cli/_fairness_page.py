@@ -206,7 +206,7 @@ class _GroupPage:
     def footnotes(self) -> Iterator[str]:
         """Yield the meaning of signs, the methods of intervals and tests, and related commands."""
         yield from self.format.footnotes([row for row in self.rows if row["table"] == "group"], self.data)
-        yield from [_SMALL.format(self.data["min_size"])] * any(row["small"] for row in self.rows)
+        yield from [_SMALL.format(self.data["min_group"])] * any(row["small"] for row in self.rows)
         yield from self._describe_exclusions()
         yield from self._describe_pairs([row for row in self.rows if row["table"] == "difference"])
         yield _GAPS
@@ -230,7 +230,7 @@ class _GroupPage:
 
     def _describe_exclusions(self) -> Iterator[str]:
         """Yield the groups that are not tested, by measure, with their rows."""
-        least = self.data["min_size"]
+        least = self.data["min_group"]
         groups: dict[str, dict[str, None]] = {}
         for row in self.rows:
             if row["table"] == "group" and row["group"] is not None and row["trials"] < least:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import click
 from click.shell_completion import CompletionItem
 
-from baserate._domains import POINTS
+from baserate._domains import MIN_GROUP, POINTS
 from baserate.cli._declarations import (
     FORMATS,
     ArgumentSpec,
@@ -63,6 +63,21 @@ def check_score_options(score: object, scores: object, what: str) -> None:
         raise click.UsageError(f"--score is for two classes, --scores for several; {remedy}.")
 
 
+def read_reference(text: str | None, columns: tuple[str, ...]) -> dict[str, str]:
+    """Read the reference group: column -> label; a bare label belongs to the only column."""
+    if text is None:
+        return {}
+    if len(columns) == 1:
+        return {columns[0]: text.removeprefix(f"{columns[0]}=")}  # no more: a label may contain =
+    labels = dict(each.partition("=")[::2] for each in text.split(","))
+    if any(name not in columns for name in labels):
+        raise click.BadParameter(
+            f"{text!r} names no column of --group; expected COLUMN=LABEL, with columns {', '.join(columns)}.",
+            param_hint="'--reference'",
+        )
+    return labels
+
+
 FILES = "a CSV, TSV, Parquet, JSON-lines or Arrow file, a folder or a pattern of such files, or - for stdin."
 
 
@@ -115,6 +130,16 @@ GroupPrevalences = Annotated[
 ConfidenceLevel = Annotated[float | None, option(type=read_level, metavar="SHARE")]
 Cost = Annotated[float | None, option(type=read_cost, metavar="COST")]
 Ratio = Annotated[float | None, option(type=float, metavar="NUMBER")]
+Reference = Annotated[
+    str | None,
+    option(metavar="GROUP", default="the largest"),
+    "Reference group: its label, or COLUMN=LABEL,… where there are several columns.",
+]
+MinGroup = Annotated[
+    int | None,
+    option(type=click.IntRange(1), metavar="ROWS", default=str(MIN_GROUP)),
+    "Least number of rows that a tested measure rests on, for example negatives for the FPR.",
+]
 Points = Annotated[int | None, option(type=whole_number(POINTS))]
 """Types of options that differ in their help."""
 

@@ -18,20 +18,24 @@ from baserate.cli._options import (
     FileName,
     GroupPrevalences,
     Intervals,
+    MinGroup,
     OptionalReading,
     OutcomeCosts,
     PageOutput,
     Reading,
+    Reference,
     RequiredIntervals,
+    read_reference,
 )
 from baserate.cli._terminal import WIDTH, print_message, progress_bar, progress_counter, terminal_width, write_output
-from baserate.cli._values import single_threshold
+from baserate.cli._values import join_distinct, read_label, read_names, single_threshold
 
 if TYPE_CHECKING:
     from baserate._costs import Costs
     from baserate._tally import Tallies
     from baserate.report import Plan, Report
 
+_WORDS = ("ignore", "title", "outcome_name", "flag_name")
 _DECISIONS = ("threshold", "rule", "policy")
 """Fields of a plan that decide; one on the command line takes the place of that in a plan."""
 
@@ -60,6 +64,25 @@ class PlanOptions(OutcomeCosts):
         "Rule that chooses the threshold; `baserate list rules` lists them.",
     ] = None
     policy: Annotated[FileName, "Policy that decides; it also names the columns."] = None
+    reference: Reference = None
+    min_group: MinGroup = None
+    ignore: Annotated[
+        tuple[str, ...],
+        option(type=read_names, metavar="CODES", multiple=True, callback=join_distinct),
+        "Codes of findings to leave out, such as BR004.",
+    ] = ()
+    title: Annotated[str | None, option(metavar="TEXT"), "Title of the report."] = None
+    outcome_name: Annotated[
+        str | None, option(metavar="TEXT"), 'Name of the positive outcome, such as "re-offended".'
+    ] = None
+    flag_name: Annotated[
+        str | None, option(metavar="TEXT"), 'Name of the decision for flagged people, such as "detained".'
+    ] = None
+    label: Annotated[
+        tuple[tuple[str, str], ...],
+        option(type=read_label, metavar="MODEL=TEXT", multiple=True),
+        "Name of a model for readers, such as risk='Model A'; may be repeated.",
+    ] = ()
     id: Annotated[Column, "Column with unique row IDs."] = None
     apart: Annotated[bool, "Each file as a sample of its own, side by side."] = False
     plan: Annotated[FileName, "Plan to run; other options change it."] = None
@@ -87,7 +110,7 @@ def make_plan(reading: Reading, plan_options: PlanOptions, intervals: Intervals)
     if plan_options.plan is not None:
         plan = open_file(plan_options.plan, "plan", Plan.load)
         policy_fields = {} if policy is None else {"policy": policy, "policy_file": plan_options.policy}
-        fields = _plan_fields(reading, plan_options, intervals) | policy_fields
+        fields = _plan_fields(reading, plan_options, intervals, plan) | policy_fields
         instead: dict[str, Any] = dict.fromkeys((*_DECISIONS, "policy_file")) if {*_DECISIONS} & {*fields} else {}
         return replace(plan, **instead | fields | _plan_costs(plan_options, plan.costs))
     if not reading.file:
@@ -98,11 +121,17 @@ def make_plan(reading: Reading, plan_options: PlanOptions, intervals: Intervals)
     return Plan(**fields, policy=policy, policy_file=plan_options.policy)
 
 
-def _plan_fields(reading: Reading, plan_options: PlanOptions, intervals: Intervals) -> dict[str, Any]:
-    """Fields of a plan that are on the command line."""
+def _plan_fields(
+    reading: Reading, plan_options: PlanOptions, intervals: Intervals, plan: "Plan | None" = None
+) -> dict[str, Any]:
+    """Fields of a plan that are on the command line; `plan` is that which they change."""
     names = ("truth", "score", "predicted", "positive", "negative", "group", "weight", "count")
     fields: dict[str, Any] = {"files": reading.file, **{name: getattr(reading, name) for name in names}}
     fields |= {name: getattr(plan_options, name) for name in ("apart", "id", "prevalence", "threshold", "rule")}
+    fields |= {name: getattr(plan_options, name) for name in (*_WORDS, "min_group")}
+    fields |= {"model_labels": dict(plan_options.label) or None}
+    group = reading.group or (() if plan is None else plan.group)
+    fields |= {"reference": read_reference(plan_options.reference, group) or None}
     fields |= {"level": intervals.level, "method": intervals.interval, "seed": intervals.seed}
     # The default must not override what a plan states, but the same word on the command line does.
     typed = click.get_current_context().get_parameter_source("missing") == ParameterSource.COMMANDLINE

@@ -113,6 +113,18 @@ def read_names(text: str) -> tuple[str, ...]:
     return names
 
 
+def read_label(text: str) -> tuple[str, str]:
+    """Read the name of a model and its name for readers.
+
+    >>> read_label("risk=Model A")
+    ('risk', 'Model A')
+    """
+    name, _, label = text.partition("=")
+    if not name.strip() or not label.strip():
+        raise click.BadParameter(f"{text!r} is not MODEL=TEXT; write a model and its label, such as risk='Model A'.")
+    return name.strip(), label.strip()
+
+
 def complete_measures(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the last name of a list of measures, or of all of them."""
     from baserate.measure import MEASURES, multiclass

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     )
 
 if TYPE_CHECKING:  # for other packages of baserate
-    from baserate.fairness._group_counts import MIN_SIZE as MIN_SIZE
+    from baserate.fairness._group_counts import check_min_group as check_min_group
     from baserate.fairness._impact import SAME_DATA_NOTE as SAME_DATA_NOTE
     from baserate.fairness._optimum import OPTIMUM_RULE as OPTIMUM_RULE
     from baserate.fairness._parities import NO_COSTS_NOTE as NO_COSTS_NOTE

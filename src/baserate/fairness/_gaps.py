@@ -11,17 +11,16 @@ import numpy as np
 
 from baserate._arrays import Floats, ratio
 from baserate._counts import Counts
-from baserate._domains import check_memory
+from baserate._domains import MIN_GROUP, check_memory
 from baserate._results import Estimate, Results
 from baserate._tally import Group, Tallies
 from baserate.fairness._group_counts import (
-    MIN_SIZE,
     Decisions,
     GroupCounts,
     ModelCounts,
     Row,
     check_eligibility,
-    check_min_size,
+    check_min_group,
     count_groups,
     exclusion_notes,
 )
@@ -249,12 +248,12 @@ class GroupSpread:
     """Groups that meet the minimum size but have no finite value, with the reason."""
     small: Mapping[Group, float]
     """Values of the groups below the minimum size."""
-    min_size: int
+    min_group: int
 
     @property
     def reason_undefined(self) -> str:
         """Why the gap is undefined."""
-        return _TOO_SMALL.format(self.min_size) if self.small else _FEW_GROUPS
+        return _TOO_SMALL.format(self.min_group) if self.small else _FEW_GROUPS
 
     @property
     def with_small_groups(self) -> GroupSpread:
@@ -307,7 +306,7 @@ def group_gaps(  # noqa: PLR0913  (all but the first are seldom given)
     by: str | Sequence[str] | None = None,
     interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
     n_permutations: int = N_PERMUTATIONS,
-    min_size: int = MIN_SIZE,
+    min_group: int = MIN_GROUP,
     **predictions: Unpack[AdjustedIntervalOptions],
 ) -> Results:
     """Summarize the disparity between all groups by several definitions, with a null reference and a p-value.
@@ -324,7 +323,7 @@ def group_gaps(  # noqa: PLR0913  (all but the first are seldom given)
         Confidence level and random seed.
     n_permutations
         Number of permutations or simulations of the null distribution.
-    min_size
+    min_group
         Least number of rows on which a value must rest to take part. A small group raises the null reference and may
         hide a difference between large groups, so smaller groups are excluded, and a note lists them.
 
@@ -348,18 +347,18 @@ def group_gaps(  # noqa: PLR0913  (all but the first are seldom given)
     """
     check_n_samples(n_permutations)
     counts = count_groups(tallies, policy, measures, by)
-    size = check_min_size(min_size)
+    size = check_min_group(min_group)
     spreads = spread_groups(counts, interval, n_permutations, size)
     notes = [*exclusion_notes(counts, size), *gap_notes(counts, spreads)]
     results = counts.results(GAP_COLUMNS, gap_rows(counts, spreads), notes, interval)
-    return Results(results.columns, {**results.data, "draws": n_permutations, "min_size": size})
+    return Results(results.columns, {**results.data, "draws": n_permutations, "min_group": size})
 
 
 def spread_groups(
-    counts: GroupCounts, interval: IntervalOptions, n_simulations: int, min_size: int
+    counts: GroupCounts, interval: IntervalOptions, n_simulations: int, min_group: int
 ) -> dict[str, list[GroupSpread]]:
     """Compute the values of all groups, by model and measure."""
-    return {model.model: list(_spread_model(model, interval, n_simulations, min_size)) for model in counts.models}
+    return {model.model: list(_spread_model(model, interval, n_simulations, min_group)) for model in counts.models}
 
 
 def gap_rows(counts: GroupCounts, spreads: Mapping[str, list[GroupSpread]]) -> Iterator[Row]:
@@ -388,7 +387,7 @@ def gap_notes(counts: GroupCounts, spreads: Mapping[str, list[GroupSpread]]) -> 
 
 
 def _spread_model(
-    model: ModelCounts, interval: IntervalOptions, n_simulations: int, min_size: int
+    model: ModelCounts, interval: IntervalOptions, n_simulations: int, min_group: int
 ) -> Iterator[GroupSpread]:
     """Yield the spread of each measure of one model."""
     inputs = {of: model.measure_inputs(of) for of in {describe(measure).of for measure in model.measures}}
@@ -397,7 +396,7 @@ def _spread_model(
         info = describe(measure)
         every = {group: inputs[info.of][group] for group in model.groups}
         estimates = {group: interval.of(measure, table) for group, table in every.items()}
-        enough = check_eligibility(model, measure, min_size).groups
+        enough = check_eligibility(model, measure, min_group).groups
         undefined = [group for group in enough if not isfinite(estimates[group].value)]
         lacking = {group: estimates[group].why or "it is infinite" for group in undefined}
         defined = [group for group in enough if group not in lacking]
@@ -408,7 +407,7 @@ def _spread_model(
             rng = measure_rng(seed, info.name)
             null = simulate_null_gaps(measure, tables, known, n_simulations=n_simulations, rng=rng)
         values = {group: estimates[group].value for group in defined}
-        yield GroupSpread(measure, values, null, lacking, small, min_size)
+        yield GroupSpread(measure, values, null, lacking, small, min_group)
 
 
 def _gap_kinds(counts: GroupCounts, several: Sequence[GroupSpread]) -> Iterator[Row]:

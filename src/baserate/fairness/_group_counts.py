@@ -14,6 +14,7 @@ from baserate._arrays import Floats, ratio, round_if_close
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._cut import Cut, RandomizedCut, Treatment, has_table
+from baserate._domains import MIN_GROUP
 from baserate._errors import FitError, OptionError, UnknownNameError, advice, keyword, suggest
 from baserate._formatting import count_of, join_words
 from baserate._policy import REFUSE, Policy
@@ -421,7 +422,7 @@ def group_support(
     measure: Measure,
     inputs: Mapping[Group | None, Any],
     rows: Mapping[Group | None, int],
-    min_size: int = SMALL_GROUP,
+    min_group: int = MIN_GROUP,
 ) -> dict[Any, Row]:
     r"""Count the trials of each group, and compute the smallest difference from other groups that they would detect.
 
@@ -434,12 +435,14 @@ def group_support(
     trials = count_trials(measure, inputs, rows)
     is_proportion = cells is not None and not has_fixed_prevalence(inputs[None])
     detectable = _detectable_differences(measure, inputs) if is_proportion else {}
-    return {group: _support_row(n_trials, detectable.get(group), group, min_size) for group, n_trials in trials.items()}
+    return {
+        group: _support_row(n_trials, detectable.get(group), group, min_group) for group, n_trials in trials.items()
+    }
 
 
-def _support_row(trials: float, detects: float | None, group: Group | None, min_size: int) -> Row:
+def _support_row(trials: float, detects: float | None, group: Group | None, min_group: int) -> Row:
     """Describe the support of a group; it is small below the minimum size, or if it detects only large differences."""
-    is_small = trials < min_size or (detects is not None and detects > COARSE)
+    is_small = trials < min_group or (detects is not None and detects > COARSE)
     return {"trials": trials, "detects": detects, "small": group is not None and is_small}
 
 
@@ -467,8 +470,6 @@ def _detectable_differences(measure: Measure, inputs: Mapping[Group | None, Any]
     return {group: min(scale * sqrt(1 / nonempty[group] + 1 / n_others), 1.0) for group, n_others in others.items()}
 
 
-MIN_SIZE = SMALL_GROUP
-"""Default minimum number of trials for tests and gaps; groups below are also marked as small."""
 Reference = object | tuple[object, ...] | Mapping[str, object] | None
 """Reference group: label, tuple of labels, or mapping from attribute to label; None is the largest group."""
 
@@ -490,17 +491,17 @@ class Eligibility:
     measure: Measure
     trials: Mapping[Group, float]
     rows: Mapping[Group, int]
-    min_size: int
+    min_group: int
 
     @property
     def groups(self) -> tuple[Group, ...]:
         """Groups that meet the minimum size."""
-        return tuple(group for group, n_trials in self.trials.items() if n_trials >= self.min_size)
+        return tuple(group for group, n_trials in self.trials.items() if n_trials >= self.min_group)
 
     @property
     def too_small(self) -> tuple[Group, ...]:
         """Groups below the minimum size."""
-        return tuple(group for group, n_trials in self.trials.items() if n_trials < self.min_size)
+        return tuple(group for group, n_trials in self.trials.items() if n_trials < self.min_group)
 
     @property
     def largest(self) -> Group:
@@ -515,28 +516,28 @@ class Eligibility:
         return f"{self.trials[group]:g} {unit}"
 
 
-def check_min_size(min_size: int) -> int:
+def check_min_group(min_group: int) -> int:
     """Check that the minimum group size is a whole number of at least 1."""
-    if not isinstance(min_size, Integral) or isinstance(min_size, bool) or min_size < 1:
-        what = f"min_size is {min_size!r}; expected a whole number of 1 or more."
-        raise OptionError(what, remedy="Use 1 to test every group.", option="min_size", value=min_size)
-    return int(min_size)
+    if not isinstance(min_group, Integral) or isinstance(min_group, bool) or min_group < 1:
+        what = f"min_group is {min_group!r}; expected a whole number of 1 or more."
+        raise OptionError(what, remedy="Use 1 to test every group.", option="min_group", value=min_group)
+    return int(min_group)
 
 
-def check_eligibility(model: ModelCounts, measure: Measure, min_size: int) -> Eligibility:
+def check_eligibility(model: ModelCounts, measure: Measure, min_group: int) -> Eligibility:
     """Count the trials of each group of one model for a measure."""
     tables = {group: model.parts[group].counts for group in model.groups}
     rows = {group: model.parts[group].rows for group in model.groups}
-    return Eligibility(measure, count_trials(measure, tables, rows), rows, min_size)
+    return Eligibility(measure, count_trials(measure, tables, rows), rows, min_group)
 
 
-def exclusion_notes(counts: GroupCounts, min_size: int) -> list[str]:
+def exclusion_notes(counts: GroupCounts, min_group: int) -> list[str]:
     """List the groups below the minimum size, one note for each measure."""
     notes = []
     for model in counts.models:
         suffix = f" ({model.model})" if len(counts.models) > 1 else ""
         for measure in model.measures:
-            eligibility = check_eligibility(model, measure, min_size)
+            eligibility = check_eligibility(model, measure, min_group)
             if eligibility.too_small and len(model.groups) > 1:
                 small = [f"{counts.label(group)} ({eligibility.describe(group)})" for group in eligibility.too_small]
                 notes.append(f"{describe(measure).name}{suffix}: {_describe_exclusion(eligibility, join_words(small))}")
@@ -545,7 +546,7 @@ def exclusion_notes(counts: GroupCounts, min_size: int) -> list[str]:
 
 def _describe_exclusion(eligibility: Eligibility, labels: str) -> str:
     """Describe which groups are excluded from tests and gaps."""
-    minimum = f"fewer than the minimum of {eligibility.min_size}"
+    minimum = f"fewer than the minimum of {eligibility.min_group}"
     if not eligibility.groups:
         return f"no group is tested, since each has {minimum}: {labels}."
     rest = "" if len(eligibility.groups) > 1 else " One group alone is left, so there is no test."

@@ -7,12 +7,12 @@ from dataclasses import replace
 from math import nan
 from typing import Any, Unpack
 
+from baserate._domains import MIN_GROUP
 from baserate._results import Results
 from baserate._tally import Group, Tallies
 from baserate.decide import GroupEvaluation
 from baserate.fairness import _gaps
 from baserate.fairness._group_counts import (
-    MIN_SIZE,
     Decisions,
     Eligibility,
     GroupCounts,
@@ -20,7 +20,7 @@ from baserate.fairness._group_counts import (
     Reference,
     Row,
     check_eligibility,
-    check_min_size,
+    check_min_group,
     count_groups,
     exclusion_notes,
     find_reference,
@@ -52,7 +52,7 @@ def group_table(
     measures: Iterable[str | Measure] | None = None,
     by: str | Sequence[str] | None = None,
     interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
-    min_size: int = MIN_SIZE,
+    min_group: int = MIN_GROUP,
     **predictions: Unpack[AdjustedIntervalOptions],
 ) -> Results:
     """Measure each group, and all rows together, with confidence intervals and base rates.
@@ -70,7 +70,7 @@ def group_table(
         Attributes that define the groups; the default is all of them.
     interval
         Method, confidence level and random seed of the intervals.
-    min_size
+    min_group
         Number of rows below which a group is marked as `small`.
 
     Returns
@@ -78,7 +78,7 @@ def group_table(
     Results
         One row for each model, measure and group; group None is all rows. `trials` are the rows on which a value rests,
         for the sensitivity the positives. `detects` is the smallest difference from all other groups that this size
-        detects with 80% power. `small` marks values that rest on fewer than `min_size` rows or would not detect a
+        detects with 80% power. `small` marks values that rest on fewer than `min_group` rows or would not detect a
         difference of 0.2. Undefined values are NaN, and `why` gives the reason.
 
     Examples
@@ -91,10 +91,10 @@ def group_table(
     [(None, 0.5, 2, False), ({'sex': 'f'}, 1.0, 1, True), ({'sex': 'm'}, 0.0, 1, True)]
     """
     counts = count_groups(tallies, policy, measures, by)
-    return counts.results(TABLE_COLUMNS, table_rows(counts, interval, check_min_size(min_size)), (), interval)
+    return counts.results(TABLE_COLUMNS, table_rows(counts, interval, check_min_group(min_group)), (), interval)
 
 
-def table_rows(counts: GroupCounts, interval: IntervalOptions, min_size: int = MIN_SIZE) -> Iterator[Row]:
+def table_rows(counts: GroupCounts, interval: IntervalOptions, min_group: int = MIN_GROUP) -> Iterator[Row]:
     """Yield one row for each model, measure and group, all rows first."""
     for model in counts.models:
         base = {group: _class_counts(part) for group, part in model.parts.items()}
@@ -102,7 +102,7 @@ def table_rows(counts: GroupCounts, interval: IntervalOptions, min_size: int = M
         inputs = {of: model.measure_inputs(of) for of in {describe(measure).of for measure in model.measures}}
         for measure in model.measures:
             info = describe(measure)
-            support = group_support(measure, inputs[info.of], rows, min_size)
+            support = group_support(measure, inputs[info.of], rows, min_group)
             for group, table in inputs[info.of].items():
                 place = {"model": model.model, "group": counts.attributes_of(group), "measure": info.name}
                 yield {**place, **tidy_columns(interval.of(measure, table)), **base[group], **support[group]}
@@ -130,7 +130,7 @@ def group_differences(  # noqa: PLR0913  (all but the first are seldom given)
     measures: Iterable[str | Measure] | None = None,
     by: str | Sequence[str] | None = None,
     reference: Reference = None,
-    min_size: int = MIN_SIZE,
+    min_group: int = MIN_GROUP,
     interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
     **predictions: Unpack[AdjustedIntervalOptions],
 ) -> Results:
@@ -148,7 +148,7 @@ def group_differences(  # noqa: PLR0913  (all but the first are seldom given)
     reference
         Group to compare with: its label, a tuple of labels, or a mapping from attribute to label. The default is the
         group with the most rows among those that meet the minimum size for the measure.
-    min_size
+    min_group
         Least number of rows on which a measure of a group must rest, for example negatives for the FPR. A smaller group
         is listed with its difference and interval but not tested, and `why` says so.
     interval
@@ -172,20 +172,20 @@ def group_differences(  # noqa: PLR0913  (all but the first are seldom given)
     ({'sex': 'f'}, -0.2, 0.0081)
     """
     counts = count_groups(tallies, policy, measures, by)
-    group, size = find_reference(counts, reference), check_min_size(min_size)
+    group, size = find_reference(counts, reference), check_min_group(min_group)
     rows = difference_rows(counts, interval, group, size)
     results = counts.results(DIFFERENCE_COLUMNS, rows, exclusion_notes(counts, size), interval)
-    return Results(results.columns, {**results.data, "reference": counts.attributes_of(group), "min_size": size})
+    return Results(results.columns, {**results.data, "reference": counts.attributes_of(group), "min_group": size})
 
 
 def difference_rows(
-    counts: GroupCounts, interval: IntervalOptions, reference: Group | None, min_size: int
+    counts: GroupCounts, interval: IntervalOptions, reference: Group | None, min_group: int
 ) -> Iterator[Row]:
     """Yield one row for each model, measure and group other than the reference."""
     for model in counts.models:
         inputs = {of: model.measure_inputs(of) for of in {describe(measure).of for measure in model.measures}}
         for measure in model.measures:
-            eligibility = check_eligibility(model, measure, min_size)
+            eligibility = check_eligibility(model, measure, min_group)
             other = eligibility.largest if reference is None else reference
             of = inputs[describe(measure).of]
             for group, each in _compare_with_reference(model, eligibility, other, of, interval).items():
@@ -241,7 +241,7 @@ def _explain_untested(
     if not few:
         return None
     label = " and ".join(f"{counts.label(each)} has {eligibility.describe(each)}" for each in few)
-    return f"not tested: {label}, fewer than the minimum of {eligibility.min_size}"
+    return f"not tested: {label}, fewer than the minimum of {eligibility.min_group}"
 
 
 COLUMNS = tuple(dict.fromkeys(("table", *TABLE_COLUMNS, *DIFFERENCE_COLUMNS, *_gaps.GAP_COLUMNS)))
@@ -257,7 +257,7 @@ def compare_groups(  # noqa: PLR0913  (all but the first are seldom given)
     interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
     n_permutations: int = _gaps.N_PERMUTATIONS,
     reference: Reference = None,
-    min_size: int = MIN_SIZE,
+    min_group: int = MIN_GROUP,
     **predictions: Unpack[AdjustedIntervalOptions],
 ) -> Results:
     """Compare groups: measures of each, differences from a reference group, and gaps over all groups.
@@ -272,7 +272,7 @@ def compare_groups(  # noqa: PLR0913  (all but the first are seldom given)
         Number of permutations or simulations of the null distribution of gaps.
     reference
         Reference group of the differences, as in `group_differences`.
-    min_size
+    min_group
         Least number of rows on which a value must rest to be tested.
 
     Returns
@@ -286,7 +286,7 @@ def compare_groups(  # noqa: PLR0913  (all but the first are seldom given)
     >>> from baserate import fairness, read
     >>> people = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1], "sex": ["f", "f", "m", "m"]}
     >>> t = read.tallies(people, truth="sick", score="risk", group="sex")
-    >>> rows = fairness.compare_groups(t, measures=["fpr"], n_permutations=100, min_size=1).rows()
+    >>> rows = fairness.compare_groups(t, measures=["fpr"], n_permutations=100, min_group=1).rows()
     >>> [(row["table"], row["group"], row["value"]) for row in rows if row["kind"] in (None, "max_difference")]
     ... # doctest: +NORMALIZE_WHITESPACE
     [('group', None, 0.5), ('group', {'sex': 'f'}, 1.0), ('group', {'sex': 'm'}, 0.0),
@@ -294,7 +294,7 @@ def compare_groups(  # noqa: PLR0913  (all but the first are seldom given)
     """
     check_n_samples(n_permutations, "n_permutations")
     counts = count_groups(tallies, policy, measures, by)
-    size, other = check_min_size(min_size), find_reference(counts, reference)
+    size, other = check_min_group(min_group), find_reference(counts, reference)
     spreads = _gaps.spread_groups(counts, interval, n_permutations, size)
     tables: dict[str, Iterable[Row]] = {
         "group": table_rows(counts, interval, size),
@@ -304,7 +304,7 @@ def compare_groups(  # noqa: PLR0913  (all but the first are seldom given)
     rows = [{"table": name, **row} for name, each in tables.items() for row in each]
     notes = [*exclusion_notes(counts, size), *_gaps.gap_notes(counts, spreads)]
     results = counts.results(COLUMNS, rows, notes, interval)
-    data = {**results.data, "draws": n_permutations, "reference": counts.attributes_of(other), "min_size": size}
+    data = {**results.data, "draws": n_permutations, "reference": counts.attributes_of(other), "min_group": size}
     return Results(results.columns, data)
 
 
@@ -340,7 +340,7 @@ def compare_attributes(
     >>> from baserate import fairness, read
     >>> people = {"sick": [1, 0, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1], "sex": [*"ffmm"], "site": [*"abab"]}
     >>> t = read.tallies(people, truth="sick", score="risk", group=["sex", "site"])
-    >>> results = fairness.compare_attributes(t, ["sex", "site"], measures=["fpr"], n_permutations=100, min_size=1)
+    >>> results = fairness.compare_attributes(t, ["sex", "site"], measures=["fpr"], n_permutations=100, min_group=1)
     >>> results.data["by"]
     ['sex', 'site', 'sex, site']
     """

@@ -25,7 +25,7 @@ from baserate.text import Command, CommandList
 
 READ_FIELDS = ("truth", "score", "predicted", "positive", "negative", "group", "weight", "count", "missing")
 _LABEL_FIELDS = ("positive", "negative")
-_FLAGS: dict[str, str] = {"method": "--interval", "output": "-o"}
+_FLAGS: dict[str, str] = {"method": "--interval", "output": "-o", "model_labels": "--label"}
 """Flags of fields and options that are not called like them."""
 _DEFAULTS: dict[str, Any] = {each.name: each.default for each in fields(Plan)}
 
@@ -38,20 +38,7 @@ def command_words(plan: Plan, *more: str) -> list[str]:
     >>> " ".join(command_words(plan))
     "'my people.csv' --truth sick --score risk --fp 1 --fn 20"
     """
-    names = (
-        *READ_FIELDS,
-        "id",
-        "apart",
-        "prevalence",
-        "costs",
-        "threshold",
-        "rule",
-        "policy",
-        "level",
-        "method",
-        "seed",
-    )
-    return spell_words(plan, names, more)
+    return spell_words(plan, _FIELDS["report"], more)
 
 
 def spell_plan(plan: Plan) -> dict[str, Any]:
@@ -167,11 +154,14 @@ _MAX_NEXT = 3
 """Commands under "Next"."""
 _SINGLE_MODEL_FIELDS = tuple(name for name in READ_FIELDS if name not in {"predicted", "group"})
 _INTERVAL = ("level", "method", "seed")
+_USE = ("prevalence", "costs", "threshold", "rule", "policy", *_INTERVAL)
+_GROUP_FIELDS = ("reference", "min_group")
+_WORDS = ("ignore", "title", "outcome_name", "flag_name", "model_labels")
 _FIELDS: dict[str, tuple[str, ...]] = {
-    "report": (*READ_FIELDS, "id", "apart", "prevalence", "costs", "threshold", "rule", "policy", *_INTERVAL),
+    "report": (*READ_FIELDS, "id", "apart", *_USE, *_GROUP_FIELDS, *_WORDS),
     "decide": (*_SINGLE_MODEL_FIELDS, "prevalence", "costs", "threshold", "rule", *_INTERVAL),
     "equalize": (*_SINGLE_MODEL_FIELDS, "group", "prevalence", "costs", *_INTERVAL),
-    "groups": (*READ_FIELDS, "threshold", "policy", "level", "seed"),
+    "groups": (*READ_FIELDS, "threshold", "policy", "level", "seed", *_GROUP_FIELDS),
     "reliability": (*_SINGLE_MODEL_FIELDS, "level", "seed"),
     "calibrate": (*_SINGLE_MODEL_FIELDS, "level", "seed"),
     "shift": (*_SINGLE_MODEL_FIELDS, "predicted", "threshold", *_INTERVAL),
@@ -393,14 +383,14 @@ def _unpack_single(names: str | tuple[str, ...]) -> str | tuple[str, ...]:
     return names[0] if len(names) == 1 else names
 
 
-_USE = ("prevalence", "costs", "threshold", "rule", "policy", *_INTERVAL)
-
-
 def _report_script(script: _Script) -> str:
     """Return the statement that makes the report again."""
+    options = (*_USE, *_GROUP_FIELDS, *_WORDS)
     if not script.plan.apart or script.has_arrays:
-        return script.call("evaluate", keywords=script.keywords(*_USE))
-    plan = keyword_arguments(script.plan, (*READ_FIELDS, "id", "apart", *(name for name in _USE if name != "policy")))
+        return script.call("evaluate", keywords=script.keywords(*options))
+    plan = keyword_arguments(
+        script.plan, (*READ_FIELDS, "id", "apart", *(name for name in options if name != "policy"))
+    )
     policy = script.keywords("policy")
     return f"baserate.run(baserate.Plan({', '.join([*plan, *policy])}), {script.table})"
 
@@ -425,7 +415,7 @@ def _groups_script(script: _Script) -> str:
     policy = script.keywords("policy")
     if script.plan.threshold is not None:
         policy = [f"policy={python_literal(script.plan.threshold)}"]
-    return script.call("fairness.compare_groups", keywords=[*policy, *script.keywords(*_INTERVAL)])
+    return script.call("fairness.compare_groups", keywords=[*policy, *script.keywords(*_INTERVAL, *_GROUP_FIELDS)])
 
 
 def _shift_script(script: _Script) -> str:

@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 
 from baserate._costs import Costs
 from baserate._counts import Counts
+from baserate._domains import MIN_GROUP
 from baserate._errors import FileFormatError, OptionError
 from baserate._results import json_ready
 from baserate._version import __version__
 from baserate.decide import page_rules
-from baserate.fairness import MIN_SIZE, PARITIES
+from baserate.fairness import PARITIES
 from baserate.infer import normal_quantile
 from baserate.measure import MEASURES, describe
 from baserate.report._commands import plan_of, spell_plan
@@ -51,7 +52,7 @@ def page_payload(report: Report) -> JsonObject:
     return {
         "version": report.data["version"],
         "level": plan.level,
-        "min_group_size": MIN_SIZE,
+        "min_group_size": MIN_GROUP,
         "z": normal_quantile(plan.level),
         "data": json_ready(dict(report.data)),
         "plan": json.loads(plan.to_json()),

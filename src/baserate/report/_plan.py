@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from math import inf, isinf, isnan
@@ -15,20 +16,24 @@ import numpy as np
 from baserate._arrays import FrozenMapping
 from baserate._costs import Costs
 from baserate._cut import has_table
-from baserate._domains import check_prevalence
+from baserate._domains import MIN_GROUP, check_prevalence
 from baserate._errors import BaserateError, FileFormatError, OptionError, advice, keyword, unknown_name
 from baserate._files import PLAN, FileKind, JsonFile, format_file, parse_file
 from baserate._policy import Policy
 from baserate._rendering import Renderable, short_repr
 from baserate._tally import as_group
 from baserate.decide import find_rule_entry
+from baserate.fairness import check_min_group
 from baserate.infer import IntervalOptions
 from baserate.read import Columns
 
 _INFINITE = {"inf": inf, "-inf": -inf}
 Names = tuple[str, ...] | Any
 """A name or several; stored as a tuple."""
-_TEXTS = ("predicted", "weight", "count", "id", "rule", "policy_file", "method")
+_TEXTS = (
+    *("predicted", "weight", "count", "id", "rule", "policy_file", "method"),
+    *("title", "outcome_name", "flag_name"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +79,19 @@ class Plan(Renderable, JsonFile):
     method: str | None = None
     """Method of confidence intervals; None for the default, which uses no resampling."""
     seed: int = 0
+    reference: Any = None
+    """Group that others are compared with: its label, a tuple of labels, or a mapping from columns to labels."""
+    min_group: int = MIN_GROUP
+    """Least number of rows of a class or group that a tested difference between groups rests on."""
+    ignore: Names = ()
+    """Codes of findings that are left out, such as BR004."""
+    title: str | None = None
+    outcome_name: str | None = None
+    """The positive outcome in a reader's words, such as "re-offended"."""
+    flag_name: str | None = None
+    """What happens to a flagged person, such as "detained"."""
+    model_labels: Mapping[str, str] | None = None
+    """Name of a model -> its name for readers."""
 
     __repr__ = short_repr
 
@@ -93,6 +111,8 @@ class Plan(Renderable, JsonFile):
         Columns.of({name: each for name, each in self.columns.items() if each})  # type: ignore[arg-type]
         self._check_use()
         self._check_cut()
+        self._check_groups()
+        self._check_words()
 
     def _check_use(self) -> None:
         """Check the data options, the costs, the seed and the intervals."""
@@ -145,6 +165,44 @@ class Plan(Renderable, JsonFile):
         # As text: JSON has neither tuples nor numbers as keys, and a loaded plan must equal the saved one.
         stated = {"/".join(map(str, as_group(group))): float(share) for group, share in self.prevalence.items()}
         object.__setattr__(self, "prevalence", FrozenMapping(stated))
+
+    def _check_groups(self) -> None:
+        """Check the least size of groups and the reference group, which is stored under the text of its labels."""
+        check_min_group(self.min_group)
+        if self.reference is None:
+            return
+        if not self.group:
+            raise OptionError(
+                f"reference is {self.reference!r}, but there are no groups.",
+                remedy=f"Give {keyword('group')}, the column with the groups.",
+                option="reference",
+                value=self.reference,
+            )
+        object.__setattr__(self, "reference", _group_text(self.reference, self.group))
+
+    def _check_words(self) -> None:
+        """Check the codes to ignore and the names of models for readers."""
+        codes = tuple(str(code).upper() for code in _as_names("ignore", self.ignore))
+        object.__setattr__(self, "ignore", codes)
+        wrong = [code for code in codes if not re.fullmatch(r"BR\d{3}", code)]
+        if wrong:
+            raise OptionError(
+                f"ignore is {wrong[0]!r}; expected the code of a finding, such as BR004.",
+                remedy="`baserate list findings` lists them.",
+                option="ignore",
+                value=wrong[0],
+            )
+        if self.model_labels is None:
+            return
+        if not isinstance(self.model_labels, Mapping):
+            raise OptionError(
+                f"model_labels is {self.model_labels!r}; expected a mapping from names of models to names for readers.",
+                remedy='Give {"risk": "Model A"}.',
+                option="model_labels",
+                value=self.model_labels,
+            )
+        labels = {str(name): str(label) for name, label in self.model_labels.items()}
+        object.__setattr__(self, "model_labels", FrozenMapping(labels))
 
     def _check_cut(self) -> None:
         """Check that at most one of threshold, rule and policy is stated, and that it decides."""
@@ -228,6 +286,27 @@ def _as_names(name: str, value: object) -> tuple[str, ...]:
     if not isinstance(names, Iterable):
         raise OptionError(f"{name} is {value!r}; expected a name or a list of names.", option=name, value=value)
     return tuple(os.fspath(each) if isinstance(each, os.PathLike) else each for each in names)
+
+
+def _group_text(reference: object, columns: tuple[str, ...]) -> str:
+    """Return the labels of a group as one text, in the order of the columns.
+
+    >>> _group_text({"sex": "f", "site": 2}, ("site", "sex")), _group_text("f", ("sex",))
+    ('2/f', 'f')
+    """
+    if isinstance(reference, Mapping):
+        unknown = [str(name) for name in reference if name not in columns]
+        if unknown:
+            raise unknown_name("column of groups", unknown[0], columns)
+        lacking = [name for name in columns if name not in reference]
+        if lacking:
+            raise OptionError(
+                f"reference has no label for {lacking[0]!r}; expected one for each column of groups.",
+                option="reference",
+                value=reference,
+            )
+        reference = tuple(reference[name] for name in columns)
+    return "/".join(map(str, as_group(reference)))
 
 
 def _as_label(name: str, value: object) -> object:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from baserate._costs import CostsLike
 from baserate._curve import Curve
-from baserate._domains import ShareLike
-from baserate._errors import OptionError, keyword
+from baserate._domains import MIN_GROUP, ShareLike
+from baserate._errors import OptionError, keyword, unknown_name
 from baserate._policy import Policy
 from baserate._rows import Rows
 from baserate._tally import ReadSummary, Tallies, Tally
@@ -43,14 +43,17 @@ CHECKS: dict[str, Check] = dict(sorted(REGISTRY.items()))
 
 
 def find_all(report: Report) -> tuple[Finding, ...]:
-    """Return all findings of a report: the most severe first, then in the order of their codes."""
+    """Return the findings of a report that its plan does not ignore: the most severe first, then by their codes."""
     return tuple(sorted(_run_checks(report), key=lambda finding: SEVERITIES.index(finding.severity)))
 
 
 def _run_checks(report: Report) -> Iterator[Finding]:
     """Yield findings check by check, on all models at once or on each of them."""
     by_model = {model: report.of(model) for model in report.models}
-    for check in CHECKS.values():
+    unknown = [code for code in report.plan.ignore if code not in CHECKS]
+    if unknown:
+        raise unknown_name("finding", unknown[0], CHECKS)
+    for check in (check for code, check in CHECKS.items() if code not in report.plan.ignore):
         subjects = [(report, None)] if check.whole else [(each, model) for model, each in by_model.items()]
         findings = (check.run(subject, model) for subject, model in subjects)
         yield from (finding for finding in findings if finding is not None)
@@ -185,6 +188,13 @@ class EvaluateOptions(PredictionOptions, total=False):
     level: ShareLike
     method: str | None
     seed: int
+    reference: Any
+    min_group: int
+    ignore: Sequence[str]
+    title: str | None
+    outcome_name: str | None
+    flag_name: str | None
+    model_labels: Mapping[str, str] | None
 
 
 @overload
@@ -220,6 +230,13 @@ def evaluate(  # noqa: PLR0913  (options of a plan)
     level: ShareLike = 0.95,
     method: str | None = None,
     seed: int = 0,
+    reference: Any = None,
+    min_group: int = MIN_GROUP,
+    ignore: Sequence[str] = (),
+    title: str | None = None,
+    outcome_name: str | None = None,
+    flag_name: str | None = None,
+    model_labels: Mapping[str, str] | None = None,
     **predictions: Unpack[PredictionOptions],
 ) -> Report:
     """Evaluate predictions at deployment: measures with intervals, a threshold, groups, models, and findings.
@@ -239,6 +256,18 @@ def evaluate(  # noqa: PLR0913  (options of a plan)
         Decision: a threshold, the name of a rule that chooses one, or a policy; see :class:`baserate.Plan`.
     level, method, seed
         Options of confidence intervals. The default method is a closed form without resampling.
+    reference
+        Group that the others are compared with: its label, a tuple of labels, or a mapping from columns to labels. The
+        default is the largest.
+    min_group
+        Least number of rows that a tested rate of a group rests on; smaller groups are listed without a test.
+    ignore
+        Codes of findings to leave out, such as ``["BR004"]``.
+    title, outcome_name, flag_name
+        Words for readers: the title of the report, the positive outcome ("re-offended") and the decision for a flagged
+        person ("detained").
+    model_labels
+        Names of models for readers, such as ``{"risk": "Model A"}``.
 
     Returns
     -------
@@ -258,6 +287,8 @@ def evaluate(  # noqa: PLR0913  (options of a plan)
     """
     use: dict[str, Any] = {"prevalence": prevalence, "costs": costs, "threshold": threshold, "rule": rule}
     use |= {"policy": policy, "level": level, "method": method, "seed": seed}
+    use |= {"reference": reference, "min_group": min_group, "ignore": tuple(ignore), "title": title}
+    use |= {"outcome_name": outcome_name, "flag_name": flag_name, "model_labels": model_labels}
     if not isinstance(data, Predictions):
         return run_on_data(_plan_of_data(data, use), as_plan_data(data))
     if isinstance(data.truth, Mapping):

@@ -8,9 +8,9 @@ from math import floor
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from baserate._domains import MIN_GROUP
 from baserate._formatting import format_count, format_number, join_words, unadjusted_note
 from baserate._results import Results
-from baserate.fairness import MIN_SIZE
 from baserate.measure import MEASURES, describe
 from baserate.report._commands import next_commands
 from baserate.report._report import VIEW_PARTS, Finding, Report, View, Where, view_rows
@@ -329,7 +329,7 @@ class _ReportPage:
             rest = f"the table lists the {_MAX_LINES} with the smallest p; JSON and CSV contain all."
             yield f"Of {len(tested)} differences, {rest}"
         if len(tested) < len(rows):
-            few = f"a group has fewer than {MIN_SIZE} rows for the measure"
+            few = f"a group has fewer than {MIN_GROUP} rows for the measure"
             yield f"{len(rows) - len(tested)} of {len(rows)} comparisons are not tested: {few}."
 
 
