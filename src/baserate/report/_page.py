@@ -139,6 +139,7 @@ def _model_payload(report: Report, place: int, curve: ThinnedCurve) -> JsonObjec
         **form,
         **{name: form[name] and [fold_zeros(row) for row in form[name]] for name in masses},
         "kept": {**form["kept"], "bound": curve.bound},
+        "label": (report.plan.model_labels or {}).get(curve.name, curve.name),
         "labels": curve.name == columns.get("predicted"),
         "probable": curve.reliability is not None,
         "columns": {**truth, "score": score} if columns else {},
@@ -327,6 +328,7 @@ def _scope_name(name: str) -> str:
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 _LONGEST = 80
 """Letters of the longest title."""
+_STYLES = ("style.css", "layout.css")
 _MARKUP = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 _CLOSING_TAGS = re.compile(r"</(?:script|style)|<!--", re.IGNORECASE)
 """Text at which HTML ends a script or a style, or begins a comment, even inside a string."""
@@ -349,7 +351,7 @@ def render_html(report: Report) -> str:
             ),
         )
     style, script = (
-        _check_inert("style.css", _read_asset("style.css")),
+        "".join(_check_inert(name, _read_asset(name)) for name in _STYLES),
         _check_inert("main.js", inline_scripts(_read_asset, "main.js")),
     )
     parts = {
@@ -374,8 +376,10 @@ def render_frame(report: Report) -> str:
 
 
 def page_title(report: Report) -> str:
-    """Return the title of the page: the names of the models, shortened."""
-    title = f"{', '.join(report.models)}: classifier report"
+    """Return the title of the page: that of the plan, or the names of the models, shortened."""
+    labels = report.plan.model_labels or {}
+    names = ", ".join(labels.get(name, name) for name in report.models)
+    title = f"{report.plan.title or names}: classifier report"
     short = title if len(title) <= _LONGEST else f"{title[: _LONGEST - 1]}…"
     # Names of columns may hold lone surrogates, which UTF-8 cannot encode.
     return short.encode("utf-8", "replace").decode("utf-8")

@@ -24,7 +24,7 @@ PANELS = (
 )
 """Of every page of one model with probabilities; groups and models have one more each."""
 CHARTS = ("scores", "roc", "pr", "thresholds", "reliability", "benefit", "prevalence")
-SLIDERS = ("threshold", "flag-rate", "prevalence", "fp", "fn")
+SLIDERS = ("threshold", "flag-rate", "prevalence", "ratio", "fp", "fn")
 Scheme = Literal["light", "dark"]
 Media = Literal["screen", "print"]
 _CONTENTS_SCRIPT = """name => {
@@ -150,6 +150,13 @@ def current_threshold(page: Page) -> float:
 def open_details(page: Page) -> None:
     """Open all details, such as tables of data."""
     page.evaluate("() => document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    wait_until_drawn(page)
+
+
+def show_all_controls(page: Page) -> None:
+    """Show the controls behind the button "More"."""
+    if page.locator("#more-controls").is_hidden():
+        page.click("#more")
     wait_until_drawn(page)
 
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from bench._chromium import MISSING, chromium, find_chromium
-from tests.report.page.browser import PageOpener, change, state
+from tests.report.page.browser import PageOpener, change, show_all_controls, state
 from tests.report.page.pages import ScreeningReport, hostile_report, screening_report
 
 
@@ -52,6 +52,7 @@ def shared_opener(browser: Browser, tmp_path_factory: pytest.TempPathFactory) ->
 @pytest.fixture(scope="module")
 def shared_page(shared_opener: PageOpener, screening_page: str) -> tuple[Page, dict[str, Any]]:
     page = shared_opener(screening_page)
+    show_all_controls(page)
     return page, state(page)
 
 

@@ -55,6 +55,7 @@ MOVED_BY: dict[str, set[str]] = {
     "threshold": {*PANELS, "groups"} - {"findings"},
     "flag-rate": {*PANELS, "groups"} - {"findings"},
     "prevalence": {"thousand", "measures", "roc", "pr", "thresholds", "benefit", "prevalence", "groups"},
+    "ratio": {"measures", "roc"},
     "fp": {"measures", "roc"},
     "fn": {"measures", "roc"},
 }
@@ -150,6 +151,12 @@ def evaluate_in_python(screening: ScreeningReport, now: Mapping[str, Any], thres
     return select_group(report, now["who"])
 
 
+def read_box(page: Page, name: str) -> float:
+    """Return the number in a box; shares are percentages."""
+    text = page.input_value(f"#{name}-number")
+    return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+
+
 def is_equal(result: float, wanted: float) -> bool:
     """Return whether two numbers are equal up to rounding, or both undefined."""
     return result == pytest.approx(wanted, rel=1e-12, abs=1e-12, nan_ok=True)
@@ -219,25 +226,37 @@ def test_keys_move_every_slider(screening: ScreeningReport, page: Page, name: st
 
 @pytest.mark.quick(2)
 @pytest.mark.parametrize(
-    ("name", "text_or_number"),
-    [("threshold", 0.5), ("flag-rate", 0.1), ("prevalence", 0.0123), slow("fp", 3.5), ("fn", 12)],
+    ("name", "text", "wanted"),
+    [
+        ("threshold", "0.5", 0.5),
+        ("flag-rate", "10%", 0.1),
+        ("prevalence", "0.0123", 0.0123),
+        ("prevalence", "1.5 %", 0.015),
+        slow("fp", "3.5", 3.5),
+        ("fn", "1,200", 1200),
+        ("ratio", "12 : 1", 12),
+        ("ratio", "1:4", 0.25),
+    ],
 )
 def test_a_number_box_takes_the_exact_value(
-    screening: ScreeningReport, page: Page, *, name: str, text_or_number: float
+    screening: ScreeningReport, page: Page, *, name: str, text: str, wanted: float
 ) -> None:
     before = panel_contents(page, *MOVED_BY[name])
-    page.fill(f"#{name}-number", str(text_or_number))
+    page.fill(f"#{name}-number", text)
     page.keyboard.press("Enter")
     wait_until_drawn(page)
     now = state(page)
     if name in now and name != "threshold":  # a threshold becomes a score that occurs
-        assert now[name] == text_or_number
+        assert now[name] == wanted
+    if name == "ratio":
+        assert now["fn"] / now["fp"] == pytest.approx(wanted)
     assert changed_panels(before, panel_contents(page, *MOVED_BY[name])) == MOVED_BY[name]
     check_numbers(page, screening)
 
 
 @pytest.mark.parametrize(
-    ("name", "text_or_number"), [("flag-rate", "1.5"), ("prevalence", "0"), ("fp", "-1"), ("fn", ""), ("threshold", "")]
+    ("name", "text_or_number"),
+    [("flag-rate", "1.5"), ("prevalence", "0"), ("prevalence", "two"), ("fp", "-1"), ("fn", ""), ("threshold", "")],
 )
 def test_invalid_input_is_reported_and_ignored(page: Page, *, name: str, text_or_number: str) -> None:
     now, box = state(page), page.locator(f"#{name}-number")
@@ -248,7 +267,8 @@ def test_invalid_input_is_reported_and_ignored(page: Page, *, name: str, text_or
     assert " is not valid. Enter a" in page.inner_text(f"#{name}-output")
     change(page, fn=9)
     assert box.get_attribute("aria-invalid") is None
-    assert float(box.input_value()) == pytest.approx({**now, "flag-rate": float(box.input_value()), "fn": 9}[name])
+    wanted = {**now, "flag-rate": read_box(page, "flag-rate"), "fn": 9}[name]
+    assert read_box(page, name) == pytest.approx(wanted)
 
 
 def test_threshold_between_scores_is_rounded_with_a_message(page: Page) -> None:
@@ -361,7 +381,7 @@ def test_keys_move_the_handle_of_a_chart(page: Page, panel: str) -> None:
 def test_address_restores_the_state(two_model_page: str, open_page: PageOpener) -> None:
     page = open_page(two_model_page)
     usual = state(page)
-    change(page, threshold=0.4, prevalence=0.15, fp=2, fn=5, who=2, model=1, parity="equal-opportunity")
+    change(page, threshold=0.4, prevalence=0.15, fp=2, fn=5, who=2, model=1, parity="equal-opportunity", pin=0.5)
     page.wait_for_function("() => location.hash.includes('equal-opportunity')")  # it is written a moment later
     now = state(page)
     assert all(now[name] != usual[name] for name in usual)
@@ -460,7 +480,7 @@ def test_small_groups_are_excluded_from_gaps_and_small_p_values_are_bounds(open_
     report = baserate.evaluate(truth, scores, group={"race": race}, threshold=0.5)
     page = open_page(report.html())
     output = page.locator("#panel-groups").inner_text()
-    assert "Largest difference between two groups with at least 30 rows for a rate, in the sample (" in output
+    assert "Largest difference between two groups with at least 50 rows for a rate, in the sample (" in output
     (gap,) = report.of("new").select(part="gaps", measure="fpr")
     each = {race: report.of("new").within(race=race).here.specificity.value for race in "abc"}
     assert gap["value"] == pytest.approx(abs(each["a"] - each["b"]))

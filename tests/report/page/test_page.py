@@ -131,7 +131,7 @@ def test_html_ending_saves_the_page(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["a </SCRIPT b", "a <!-- b", "</style>"])
 def test_text_that_would_end_a_script_raises(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = {"style.css": "", "index.html": "", "main.js": f"const a = `{text}`;\n"}
+    files = {"style.css": "", "layout.css": "", "index.html": "", "main.js": f"const a = `{text}`;\n"}
     monkeypatch.setattr(_page, "_read_asset", files.__getitem__)
     with pytest.raises(FileFormatError, match="Split the string"):
         render_html(report_with_name("risk"))

@@ -3,8 +3,8 @@
 import { MEASURES } from "./core.js";
 import { capacityIndex } from "./rules.js";
 import { byId, element } from "./dom.js";
-import { shorten, formatPercent } from "./format.js";
-import { planState, ruleIndex } from "./view.js";
+import { formatPercent, parseNumber, parseShare, shorten } from "./format.js";
+import { applicableRules, planState, ruleIndex } from "./view.js";
 import { RESET } from "./labels.js";
 
 /** @typedef {import("./view.js").View} View */
@@ -21,7 +21,9 @@ import { RESET } from "./labels.js";
  * @property {(view: View, position: number) => number} value
  * @property {(view: View, number: number) => Partial<State> | null} change
  * @property {(view: View) => number} [steps]
- * @property {(view: View) => string} describe
+ * @property {(view: View) => string} describe  beside the label, and for screen readers
+ * @property {(text: string) => number} parse  of the box; NaN for what is no number
+ * @property {(number: number) => string} [text]  in the box
  * @property {string} domain   valid numbers, in words
  * @property {boolean} [silent]  whether no text stands below the slider
  */
@@ -32,6 +34,8 @@ const [FINE, LEAST, BEND] = [300, -5, 0.01];
 const MOST = 0.99;
 /** Steps of a cost for each factor of 10, so that two digits distinguish them. */
 const DECADE = 20;
+/** Relative difference of two numbers that is rounding. */
+const NEAR = 1e-9;
 
 /**
  * Prevalence at a position of its slider.
@@ -57,6 +61,16 @@ export function prevalencePosition(share) {
 }
 
 /**
+ * Position of a positive number on a logarithmic slider from 10^low.
+ * @param {number} number
+ * @param {number} low
+ * @returns {number}
+ */
+function decadePosition(number, low) {
+  return number > 0 ? DECADE * (Math.log10(number) - low) : 0;
+}
+
+/**
  * A slider for the cost of an error: logarithmic from 0.01 to 10,000.
  * @param {"fp" | "fn"} cell
  * @returns {Knob}
@@ -64,15 +78,59 @@ export function prevalencePosition(share) {
 function costKnob(cell) {
   return {
     id: cell,
-    number: (view) => view.state[cell],
-    position: (_, cost) => (cost > 0 ? DECADE * (Math.log10(cost) + 2) : 0),
+    number: (view) => (view.priced ? view.costs[cell] : NaN),
+    position: (_, cost) => decadePosition(cost, -2),
     value: (_, position) => Number((10 ** (position / DECADE - 2)).toPrecision(2)),
     steps: () => 6 * DECADE,
-    change: (_, cost) => (cost >= 0 && Number.isFinite(cost) ? { [cell]: cost } : null),
-    describe: (view) => `${view.state[cell]}`,
+    change: ({ costs }, cost) =>
+      cost >= 0 && Number.isFinite(cost) ? { fp: costs.fp, fn: costs.fn, [cell]: cost } : null,
+    parse: parseNumber,
+    describe: (view) => (view.priced ? `${view.state[cell]}` : "not stated"),
     domain: "a cost, 0 or more",
     silent: true,
   };
+}
+
+/**
+ * How many false positives one false negative is worth.
+ * @param {import("./core.js").Costs} costs
+ * @returns {number}
+ */
+export function costRatio({ tp, fp, fn, tn }) {
+  return (fn - tp) / (fp - tn);
+}
+
+/**
+ * Costs of errors with a ratio: the cost of a false positive stays.
+ * @param {View} view
+ * @param {number} ratio
+ * @returns {Partial<State> | null}
+ */
+function changeRatio({ costs }, ratio) {
+  if (!(ratio > 0) || !Number.isFinite(ratio)) return null;
+  const fp = costs.fp > costs.tn ? costs.fp : costs.tn + 1;
+  return { fp, fn: costs.tp + ratio * (fp - costs.tn) };
+}
+
+/**
+ * Read a ratio such as 20, "20 : 1" or "1:5".
+ * @param {string} text
+ * @returns {number}
+ */
+export function parseRatio(text) {
+  const parts = text.split(":");
+  return parts.length === 2 ? parseNumber(parts[0]) / parseNumber(parts[1]) : parseNumber(text);
+}
+
+/**
+ * A ratio of costs with 1 on one of its sides.
+ * @param {number} ratio
+ * @returns {string}
+ */
+export function formatRatio(ratio) {
+  /** @param {number} side */
+  const text = (side) => String(Number(side.toPrecision(4)));
+  return ratio >= 1 || !ratio ? `${text(ratio)} : 1` : `1 : ${text(1 / ratio)}`;
 }
 
 /** @type {Knob[]} */
@@ -84,11 +142,12 @@ const KNOBS = [
     position: (view) => view.model.threshold.length - 1 - view.index,
     value: (view, position) => view.model.threshold[view.model.threshold.length - 1 - position],
     domain: "a number that scores can be compared with",
+    parse: parseNumber,
     change: (_, threshold) => (Number.isNaN(threshold) ? null : { threshold, parity: "single" }),
     steps: (view) => view.model.threshold.length - 1,
     describe: (view) =>
       view.single
-        ? `flags ${formatPercent(MEASURES.flag_rate(view.everybody))} of all people`
+        ? `flags ${formatPercent(MEASURES.flag_rate(view.everybody))}`
         : `not in use: ${view.state.parity === "planned" ? "the policy of the plan decides" : "thresholds by group"}`,
   },
   {
@@ -96,7 +155,9 @@ const KNOBS = [
     number: (view) => MEASURES.flag_rate(view.everybody),
     position: (_, share) => STEPS * share,
     value: (_, position) => position / STEPS,
-    domain: "a share from 0 to 1, such as 0.1",
+    text: percentText,
+    parse: parseShare,
+    domain: "a share from 0 to 1, such as 10% or 0.1",
     change: (view, share) =>
       share >= 0 && share <= 1
         ? {
@@ -111,9 +172,25 @@ const KNOBS = [
     number: (view) => view.state.prevalence ?? view.prevalence,
     position: (_, share) => prevalencePosition(share),
     value: (_, position) => prevalenceAt(position),
-    domain: "a share between 0 and 1, such as 0.02",
+    text: percentText,
+    parse: parseShare,
+    domain: "a share between 0 and 1, such as 2% or 0.02",
     change: (_, share) => (share > 0 && share < 1 ? { prevalence: share } : null),
-    describe: (view) => `${formatPercent(view.prevalence)}${view.state.prevalence === null ? " (sample)" : ""}`,
+    describe: (view) =>
+      view.state.prevalence === null ? "that of the sample" : `sample: ${formatPercent(view.payload.data.prevalence)}`,
+  },
+  {
+    id: "ratio",
+    number: (view) => (view.priced ? costRatio(view.costs) : NaN),
+    position: (_, ratio) => decadePosition(ratio, -3),
+    value: (_, position) => Number((10 ** (position / DECADE - 3)).toPrecision(2)),
+    steps: () => 6 * DECADE,
+    text: formatRatio,
+    parse: parseRatio,
+    change: changeRatio,
+    domain: "a ratio above 0, such as 20 or 20 : 1",
+    describe: (view) =>
+      view.priced ? `threshold probability ${formatPercent(1 / (1 + costRatio(view.costs)))}` : "no costs stated",
   },
   costKnob("fp"),
   costKnob("fn"),
@@ -137,6 +214,7 @@ export class Controls {
     reset.textContent = RESET.label;
     reset.addEventListener("click", () => this.reset());
     byId("sample-prevalence").addEventListener("click", () => set({ prevalence: null }));
+    this.listenToButtons();
     this.fillLists();
   }
 
@@ -168,25 +246,41 @@ export class Controls {
     };
     slider.addEventListener("input", () => setNumber(knob.value(this.current(), Number(slider.value))));
     box.addEventListener("change", () => {
-      const text = box.value;
+      const text = box.value.trim();
+      const wanted = knob.parse(text);
       const output = byId(`${knob.id}-output`);
-      if (text === "" || !setNumber(Number(text))) {
+      if (Number.isNaN(wanted) || !setNumber(wanted)) {
         box.setAttribute("aria-invalid", "true");
         output.textContent = `${text || "An empty box"} is not valid. Enter ${knob.domain}.`;
         output.hidden = false;
         return;
       }
       const number = knob.number(this.current());
-      box.value = inputText(number);
-      if (number !== Number(text))
-        output.textContent = `${text} becomes ${inputText(number) || "none"}: ${knob.describe(this.current())}`;
+      box.value = boxText(knob, number);
+      if (Math.abs(number - wanted) > NEAR * Math.abs(wanted))
+        output.textContent = `${text} becomes ${boxText(knob, number) || "none"}: ${knob.describe(this.current())}`;
+    });
+  }
+
+  /** Listen to the buttons that show more controls and pin the threshold. */
+  listenToButtons() {
+    const more = byId("more");
+    more.addEventListener("click", () => {
+      const open = more.getAttribute("aria-expanded") !== "true";
+      more.setAttribute("aria-expanded", String(open));
+      more.textContent = open ? "Less" : "More";
+      byId("more-controls").hidden = !open;
+    });
+    byId("pin").addEventListener("click", () => {
+      const { state } = this.current();
+      this.set({ pin: state.pin === null ? state.threshold : null });
     });
   }
 
   /** Fill the lists of models and groups. */
   fillLists() {
     const model = /** @type {HTMLSelectElement} */ (byId("model"));
-    model.append(...this.report.models.map(({ entry }, at) => element("option", { value: at }, shorten(entry.name))));
+    model.append(...this.report.models.map(({ entry }, at) => element("option", { value: at }, shorten(entry.label))));
     model.addEventListener("change", () =>
       this.set({ ...planState(this.report, Number(model.value)), ...this.settings() }),
     );
@@ -231,9 +325,13 @@ export class Controls {
    */
   draw(view) {
     for (const knob of KNOBS) this.drawKnob(knob, view);
+    const applicable = applicableRules(view);
     for (const [rule, button] of this.rules) {
+      button.hidden = !applicable.includes(rule);
       button.setAttribute("aria-pressed", String(view.single && ruleIndex(view, rule) === view.index));
     }
+    byId("pin").setAttribute("aria-pressed", String(view.state.pin !== null));
+    byId("pin").hidden = view.model.entry.labels;
     byId("planned").setAttribute("aria-pressed", String(view.planned));
     for (const button of document.querySelectorAll("[data-parity]")) {
       button.setAttribute("aria-pressed", String(button.getAttribute("data-parity") === view.state.parity));
@@ -254,10 +352,10 @@ export class Controls {
     const [slider, box] = inputsOf(knob);
     const number = knob.number(view);
     slider.max = String(knob.steps?.(view) ?? STEPS);
-    slider.value = String(Math.round(knob.position(view, number)));
-    slider.setAttribute("aria-valuetext", knob.describe(view));
+    slider.value = String(Math.round(Number.isNaN(number) ? knob.position(view, 1) : knob.position(view, number)));
+    slider.setAttribute("aria-valuetext", [boxText(knob, number), knob.describe(view)].filter(Boolean).join(", "));
     // Text that somebody is typing is not replaced.
-    if (document.activeElement !== box) box.value = inputText(number);
+    if (document.activeElement !== box) box.value = boxText(knob, number);
     box.removeAttribute("aria-invalid");
     const output = byId(`${knob.id}-output`);
     output.textContent = knob.describe(view);
@@ -275,10 +373,20 @@ function inputsOf(knob) {
 }
 
 /**
- * The text of a number in a box; infinite numbers leave it empty.
+ * The text of a number in its box; infinite and undefined numbers leave it empty.
+ * @param {Knob} knob
  * @param {number} number
  * @returns {string}
  */
-function inputText(number) {
-  return Number.isFinite(number) ? String(number) : "";
+function boxText(knob, number) {
+  return Number.isFinite(number) ? (knob.text ?? String)(number) : "";
+}
+
+/**
+ * A share as a percentage at full precision.
+ * @param {number} share
+ * @returns {string}
+ */
+function percentText(share) {
+  return `${Number((100 * share).toPrecision(12))}%`;
 }

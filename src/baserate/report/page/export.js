@@ -1,7 +1,7 @@
 /** Exports of the current view: policy file, shell command and Python program. */
 
 import { policyText } from "./policy.js";
-import { ruleIndex } from "./view.js";
+import { applicableRules, ruleIndex } from "./view.js";
 
 /** @typedef {import("./view.js").View} View */
 
@@ -78,7 +78,7 @@ function notesOf({ model, payload }, rule) {
  */
 function activeRule(view) {
   const { rule } = view.model.entry.cut;
-  const rules = /** @type {import("./view.js").Rule[]} */ (view.payload.rules);
+  const rules = applicableRules(view);
   if (view.planned && (rule === "fixed" || rules.some(({ id }) => id === rule))) return rule;
   return rules.find((each) => ruleIndex(view, each) === view.index)?.id ?? "by-hand";
 }
@@ -128,11 +128,11 @@ function decisionFlags({ single, state, model }) {
  * @returns {string[]}
  */
 function settingFlags(view) {
-  const { state, costs } = view;
+  const { state } = view;
   const stated = groupPrevalences(view)?.filter(({ prevalence }) => prevalence > 0 && prevalence < 1);
   const each = stated?.map(({ labels, prevalence }) => `${labels.join("/")}=${prevalence}`).join(",");
   const share = state.prevalence === null ? [] : ["--prevalence", each ? quoteWord(each) : String(state.prevalence)];
-  return [...share, ...costEntries(costs).map(([cell, cost]) => `--${cell}=${cost}`)];
+  return [...share, ...costEntries(view).map(([cell, cost]) => `--${cell}=${cost}`)];
 }
 
 /**
@@ -145,11 +145,12 @@ function quoteWord(text) {
 }
 
 /**
- * Costs of errors, and other costs that are not zero.
- * @param {import("./core.js").Costs} costs
+ * Stated costs of errors, and other costs that are not zero.
+ * @param {View} view
  * @returns {[string, number][]}
  */
-function costEntries(costs) {
+function costEntries({ costs, priced }) {
+  if (!priced) return [];
   const entries = /** @type {["fp" | "fn" | "tp" | "tn", number][]} */ ([
     ["fp", costs.fp],
     ["fn", costs.fn],
@@ -174,11 +175,10 @@ function thresholdWord(threshold) {
  */
 export function pythonOf(view) {
   const { spell } = view.model.entry;
-  const { state, costs } = view;
-  const price = `costs=baserate.Costs(${costEntries(costs)
-    .map(([cell, cost]) => `${cell}=${cost}`)
-    .join(", ")})`;
-  const use = [...(state.prevalence === null ? [] : [`prevalence=${pythonPrevalence(view)}`]), price];
+  const { state } = view;
+  const costs = costEntries(view).map(([cell, cost]) => `${cell}=${cost}`);
+  const price = costs.length ? [`costs=baserate.Costs(${costs.join(", ")})`] : [];
+  const use = [...(state.prevalence === null ? [] : [`prevalence=${pythonPrevalence(view)}`]), ...price];
   const rows = spell.file ? spell.files : "table";
   if (isReport(view)) {
     const files = spell.file ? [`files=${spell.files}`] : [];

@@ -100,3 +100,23 @@ export function shorten(name, length = 60) {
   const characters = Array.from(name); // code points: a slice of UTF-16 units could split an emoji
   return characters.length > length ? `${characters.slice(0, length - 1).join("")}…` : name;
 }
+
+/**
+ * Read a number of a text box, perhaps with thousands separators; NaN for what is no number.
+ * @param {string} text
+ * @returns {number}
+ */
+export function parseNumber(text) {
+  const plain = text.trim().replaceAll("−", "-").replaceAll(",", "");
+  return plain === "" ? NaN : Number(plain);
+}
+
+/**
+ * Read a share: 0.02, 2% or 2 %.
+ * @param {string} text
+ * @returns {number}
+ */
+export function parseShare(text) {
+  const percent = /^(.*\S)\s*%$/.exec(text.trim());
+  return percent ? parseNumber(percent[1]) / 100 : parseNumber(text);
+}

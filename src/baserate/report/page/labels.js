@@ -12,7 +12,7 @@ export const CLASSES = { positive: "positives", negative: "negatives" };
 /** @type {Record<string, Panel>} */
 export const PANELS = {
   findings: {
-    title: "Key findings",
+    title: "All findings",
     name: "at the settings of the plan",
     how: "Each finding states the evidence, why it matters, and what to do. Findings refer to the settings of the plan and do not change with the controls. The link leads to the panel that shows the evidence.",
   },
@@ -75,6 +75,20 @@ export const PANELS = {
   },
 };
 
+/**
+ * Sections of the page, in order, each with its panels.
+ * @type {{id: string, title: string, panels: string[]}[]}
+ */
+export const SECTIONS = [
+  { id: "decision", title: "Decision", panels: ["scores", "thousand", "measures"] },
+  { id: "setting", title: "Setting", panels: ["prevalence", "benefit", "thresholds", "cost-map"] },
+  { id: "discrimination", title: "Discrimination", panels: ["roc", "pr"] },
+  { id: "calibration", title: "Calibration", panels: ["reliability"] },
+  { id: "fairness", title: "Groups", panels: ["groups", "group-policies", "group-frontier", "group-scores"] },
+  { id: "comparison", title: "Models", panels: ["models"] },
+  { id: "all-findings", title: "Findings", panels: ["findings"] },
+];
+
 /** @typedef {{label: string, hint: string}} Choice */
 
 /** The button that resets the page. @type {Choice} */
@@ -89,6 +103,14 @@ export const GROUP_POLICIES = {
   own: { label: "Group-specific thresholds", hint: "The threshold of lowest cost for each group." },
   planned: { label: "Policy of the plan", hint: "The decisions of the policy in the plan." },
 };
+
+/** How numbers of the page are computed. */
+export const METHODS = [
+  "A row is flagged if its score is at or above the threshold. Rates within a class (sensitivity, specificity) are those of the sample at every prevalence. PPV, NPV, accuracy, cost and other measures are computed for the selected prevalence by weighting the classes.",
+  "Scores of each class are assumed to be distributed in deployment as in the sample (label shift).",
+  "Confidence intervals of proportions are Wilson intervals. At a prevalence that is stated, it counts as known.",
+  "p-values of several comparisons are adjusted by Holm's method where they are called Holm.",
+];
 
 /** Terms of the glossary that are neither measures nor buttons. @type {Record<string, string>} */
 export const TERMS = {

@@ -1,6 +1,6 @@
 /** The page: payload -> report -> view -> panels. Data flows one way; each change of a control makes a new state. */
 
-import { Controls } from "./controls.js";
+import { Controls, costRatio, formatRatio } from "./controls.js";
 import { byId, element } from "./dom.js";
 import { save } from "./files.js";
 import { shorten, formatPercent, formatCount } from "./format.js";
@@ -20,24 +20,26 @@ import { drawThousand, thousandTable } from "./panels/thousand.js";
 import { thresholdsSpec } from "./panels/thresholds.js";
 import { commandOf, policyOf, pythonOf } from "./export.js";
 import { makeView, loadReport } from "./view.js";
-import { GROUP_POLICIES, RESET, TERMS } from "./labels.js";
+import { GROUP_POLICIES, METHODS, RESET, SECTIONS, TERMS } from "./labels.js";
+import { drawVerdict } from "./verdict.js";
 
-const NO_PROBABILITIES = "The scores are not probabilities, so they cannot be compared with observed risks.";
-
-/** @type {Record<string, import("./panel.js").Content>} */
+/**
+ * Panels by id. A panel without content for the selected model is absent.
+ * @type {Record<string, import("./panel.js").Content>}
+ */
 const CONTENTS = {
-  findings: { body: drawFindings },
+  scores: { spec: scoresSpec },
   thousand: { body: drawThousand, table: thousandTable },
   measures: { body: drawMeasures, table: measuresTable },
-  scores: { spec: scoresSpec },
+  prevalence: { spec: prevalenceSpec },
+  benefit: { spec: benefitSpec },
+  thresholds: { spec: thresholdsSpec },
   roc: { spec: rocSpec },
   pr: { spec: prSpec },
-  thresholds: { spec: thresholdsSpec },
-  prevalence: { spec: prevalenceSpec },
-  reliability: { spec: reliabilitySpec, emptyText: NO_PROBABILITIES },
-  benefit: { spec: benefitSpec, emptyText: NO_PROBABILITIES },
+  reliability: { spec: reliabilitySpec },
   groups: { spec: groupsSpec, body: drawGroups },
   models: { body: drawModels, table: modelsTable },
+  findings: { body: drawFindings },
 };
 
 const report = loadReport(JSON.parse(byId("payload").textContent ?? "{}"));
@@ -48,6 +50,7 @@ let view = makeView(report, stateOf(report, location.hash));
 const panels = Object.entries(CONTENTS)
   .filter(([id]) => isNeeded(id))
   .map(([id, content]) => new Panel(id, content, pick));
+const sections = SECTIONS.map(makeSection).filter((section) => section.panels.length > 0);
 const controls = new Controls(report, () => view, change);
 
 start();
@@ -62,18 +65,36 @@ function isNeeded(id) {
   return id !== "models" || report.models.length > 1;
 }
 
-/** Insert all panels, and draw them for the first time. */
+/** Insert all panels into their sections, and draw them for the first time. */
 function start() {
-  byId("panels").append(...panels.map((panel) => panel.section));
+  byId("panels").append(...sections.map(({ node }) => node));
   const groups = panels.find((panel) => panel.id === "groups");
   groups?.section.insertBefore(parityButtons(view, change), groups.holder);
   fillHeader();
+  fillFooter();
   fillGlossary();
   listenToExports();
   addEventListener("hashchange", () => show(stateOf(report, location.hash)));
   draw();
   Object.assign(window, { baserate: { state: () => ({ ...view.state }), set: change } });
   document.documentElement.dataset.ready = "1";
+}
+
+/**
+ * A section of the page with its panels.
+ * @param {typeof SECTIONS[number]} part
+ * @returns {{node: HTMLElement, panels: Panel[]}}
+ */
+function makeSection({ id, title, panels: ids }) {
+  const own = panels.filter((panel) => ids.includes(panel.id));
+  own.sort((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id));
+  const node = element(
+    "div",
+    { class: "part", id: `part-${id}` },
+    element("h2", {}, title),
+    ...own.map((panel) => panel.section),
+  );
+  return { node, panels: own };
 }
 
 /**
@@ -112,20 +133,48 @@ function show(state) {
 
 /** Draw everything. */
 function draw() {
+  drawVerdict(view);
   controls.draw(view);
   for (const panel of panels) panel.draw(view);
+  for (const section of sections) section.node.hidden = section.panels.every((panel) => panel.section.hidden);
 }
 
-/** Fill header and footer: models, data and version. */
+/** Fill the header: title, outcome, rows and deployment. */
 function fillHeader() {
+  const { data, models, plan, use } = report.payload;
+  const name = models.length === 1 ? shorten(models[0].label) : `${models.length} models`;
+  byId("report-title").textContent = plan.title ?? name;
+  const ratio = use.priced ? costRatio(use.costs) : NaN;
+  byId("data-summary").textContent = [
+    ...(plan.title === null ? [] : [name]),
+    `outcome: ${describeOutcome()}`,
+    `${formatCount(data.rows)} rows`,
+    use.prevalence === null
+      ? `prevalence in the sample ${formatPercent(data.prevalence)}`
+      : `deployed at ${formatPercent(use.prevalence)} prevalence`,
+    ...(Number.isNaN(ratio) ? [] : [`miss : false alarm = ${formatRatio(ratio)}`]),
+  ].join(" · ");
+}
+
+/**
+ * The positive outcome: the reader's name, and the column with its label.
+ * @returns {string}
+ */
+function describeOutcome() {
+  const { data, plan } = report.payload;
+  const column = data.columns?.truth;
+  const label = typeof column === "string" ? `${shorten(column)} = ${data.positive}` : String(data.positive);
+  return plan.outcome_name === null ? label : `${plan.outcome_name} (${label})`;
+}
+
+/** Fill the footer: where numbers come from, and the version. */
+function fillFooter() {
   const { data, models, version, level } = report.payload;
-  byId("model-name").textContent = models.length === 1 ? shorten(models[0].name) : `${models.length} models`;
-  byId("data-summary").textContent =
-    `${formatCount(data.rows)} rows, prevalence ${formatPercent(data.prevalence)}. ${describeSetting()}`;
   const bounds = models.map(
     (/** @type {import("./view.js").Json} */ model) =>
-      `${models.length > 1 ? `${shorten(model.name)}: ` : ""}${model.kept.bound}`,
+      `${models.length > 1 ? `${shorten(model.label)}: ` : ""}${model.kept.bound}`,
   );
+  byId("methods").append(...METHODS.map((text) => element("p", {}, text)));
   byId("footer-notes").append(
     element(
       "p",
@@ -140,17 +189,6 @@ function fillHeader() {
       element("code", {}, data.digest),
     ),
   );
-}
-
-/**
- * The deployment setting of the plan, in words.
- * @returns {string}
- */
-function describeSetting() {
-  const { prevalence, costs, priced } = report.payload.use;
-  const where = prevalence === null ? [] : [`prevalence ${formatPercent(prevalence)}`];
-  const price = priced ? [`cost of a false negative ${costs.fn}, of a false positive ${costs.fp}`] : [];
-  return where.length + price.length ? `Deployment: ${[...where, ...price].join(", ")}.` : "";
 }
 
 /** Listen to the buttons of exports. */

@@ -16,10 +16,9 @@ const MOST_ROWS = 60;
 /**
  * Content of a panel: a chart, or a body with a table to download, or both.
  * @typedef {object} Content
- * @property {(view: View) => Spec | null} [spec]
+ * @property {(view: View) => Spec | null} [spec]  null where the panel does not apply: it is hidden then
  * @property {(body: HTMLElement, view: View) => void} [body]
  * @property {(view: View) => Table} [table]
- * @property {string} [emptyText]   in place of a chart
  */
 
 /** One panel of the page. */
@@ -36,7 +35,6 @@ export class Panel {
     this.body = element("div", { class: "body" });
     this.holder = element("div", { class: "holder" });
     this.chart = content.spec ? new Chart(this.holder, id, onPick) : null;
-    this.absent = element("p", { class: "quiet", hidden: true }, content.emptyText ?? "");
     this.data = element(
       "details",
       { class: "table" },
@@ -46,8 +44,7 @@ export class Panel {
     this.section = element(
       "section",
       { class: wide ? "panel wide" : "panel", id: `panel-${id}`, "aria-labelledby": `title-${id}`, tabindex: "-1" },
-      element("h2", { id: `title-${id}` }, title, element("small", {}, ` ${name}`)),
-      this.absent,
+      element("h3", { id: `title-${id}` }, title, element("small", {}, ` ${name}`)),
       content.spec ? this.holder : null,
       this.body,
       this.makeFooter(title, how),
@@ -92,11 +89,9 @@ export class Panel {
   draw(view) {
     this.view = view;
     this.spec = this.content.spec?.(view) ?? null;
-    if (this.chart) {
-      this.absent.hidden = this.spec !== null;
-      this.holder.hidden = this.spec === null;
-      if (this.spec) this.chart.draw(this.spec);
-    }
+    this.section.hidden = Boolean(this.chart) && this.spec === null;
+    if (this.section.hidden) return;
+    if (this.spec) this.chart?.draw(this.spec);
     this.content.body?.(this.body, view);
     this.fillTable();
   }

@@ -6,7 +6,7 @@ import { planState } from "./view.js";
 /** @typedef {import("./view.js").State} State */
 /** @typedef {import("./view.js").Report} Report */
 
-const NAMES = /** @type {const} */ (["model", "who", "threshold", "prevalence", "fp", "fn", "parity"]);
+const NAMES = /** @type {const} */ (["model", "who", "threshold", "prevalence", "fp", "fn", "parity", "pin"]);
 /** The prevalence of the sample; without the setting it is that of the plan. */
 const ROWS = "rows";
 
@@ -44,6 +44,8 @@ export function stateOf(report, hash) {
     const cost = parseSetting(parts.get(name));
     if (cost >= 0 && Number.isFinite(cost)) state[name] = cost;
   }
+  const pin = parseSetting(parts.get("pin"));
+  if (!Number.isNaN(pin)) state.pin = pin;
   const parity = parts.get("parity");
   if (parity && isParity(report, parity, entry)) state.parity = parity;
   return state;

@@ -21,9 +21,10 @@ export const CLASS_RATES = Object.keys(SHARES).filter((measure) => SHARES[measur
  * @property {number} who         -1 for everybody, otherwise the index of a group
  * @property {number} threshold
  * @property {number | null} prevalence   null: that of the sample
- * @property {number} fp
- * @property {number} fn
+ * @property {number | null} fp           cost of a false positive; null where no costs are stated
+ * @property {number | null} fn
  * @property {string} parity
+ * @property {number | null} pin    a threshold to compare with, A; null: none
  */
 /**
  * A model in the sample; `deployed` is the model reweighted to the prevalences stated for groups, if any.
@@ -47,7 +48,8 @@ export const CLASS_RATES = Object.keys(SHARES).filter((measure) => SHARES[measur
  * @property {Factors} factors
  * @property {Factors} adjustment   of scores, from the sample to the selected prevalence
  * @property {number} prevalence    selected, of everybody
- * @property {import("./core.js").Costs} costs
+ * @property {import("./core.js").Costs} costs  1 for both errors where none are stated
+ * @property {boolean} priced       whether costs are stated
  * @property {number} index         of the threshold
  * @property {number} cheapest      index of the threshold of lowest cost in `part`
  * @property {Counts} counts        confusion matrix of `part`
@@ -129,8 +131,8 @@ export function memoize(report, slot, key, make) {
 export function planState(report, model) {
   const { use, models } = report.payload;
   const { cut } = models[model];
-  const { fp, fn } = use.costs;
-  const shared = { model, who: -1, prevalence: use.prevalence, fp, fn };
+  const { fp, fn } = use.priced ? use.costs : { fp: null, fn: null };
+  const shared = { model, who: -1, prevalence: use.prevalence, fp, fn, pin: null };
   if (cut.threshold !== null) return { ...shared, threshold: readNumber(cut.threshold), parity: "single" };
   const { everybody, threshold } = modelAt(report, model, use.prevalence);
   const index = Math.max(0, choose.youden(everybody, use.costs, factorsFor(everybody, use.prevalence)));
@@ -153,7 +155,7 @@ export function makeView(report, request) {
   const factors = factorsFor(model.everybody, state.prevalence);
   const adjustment = factorsFor(report.models[state.model].everybody, state.prevalence);
   const { tp, tn } = payload.use.costs;
-  const costs = { tp, fp: state.fp, fn: state.fn, tn };
+  const costs = { tp, fp: state.fp ?? 1, fn: state.fn ?? 1, tn };
   const part = state.who < 0 ? model.everybody : model.groups[state.who];
   const whole = tableAt(model.everybody, model.everybody.tp.length - 1, factors);
   const cheapest = memoize(report, "cheapest", [partKey(state), state.prevalence, state.fp, state.fn].join(), () =>
@@ -169,6 +171,7 @@ export function makeView(report, request) {
     factors,
     adjustment,
     costs,
+    priced: state.fp !== null && state.fn !== null,
     index,
     cheapest,
     prevalence: whole.tp / (whole.tp + whole.fp),
@@ -323,6 +326,16 @@ export function measureCurve(view, measure) {
 export function termOf({ payload }, measure) {
   const term = payload.measures[measure].label.replace(/ \(.*\)$/, "");
   return /^[A-Z][a-z]/.test(term) ? term[0].toLowerCase() + term.slice(1) : term;
+}
+
+/**
+ * Rules that apply: without stated costs none is the cheapest.
+ * @param {View} view
+ * @returns {Rule[]}
+ */
+export function applicableRules({ payload, priced }) {
+  const rules = /** @type {Rule[]} */ (payload.rules);
+  return rules.filter((rule) => priced || rule.function !== "cost");
 }
 
 /**
