@@ -3,7 +3,7 @@
 import { Controls } from "./controls.js";
 import { byId, element } from "./dom.js";
 import { save } from "./files.js";
-import { shorten, formatPercent, formatCount } from "./format.js";
+import { shorten, formatPercent, formatCount, formatSetting } from "./format.js";
 import { hashOf, stateOf } from "./url_state.js";
 import { Panel } from "./panel.js";
 import { benefitSpec } from "./panels/benefit.js";
@@ -136,7 +136,7 @@ function fillHeader() {
     element(
       "p",
       {},
-      `Confidence level ${formatPercent(level)}. Made by baserate ${version}. Digest of the data: `,
+      `Confidence level ${formatSetting(level)}. Made by baserate ${version}. Digest of the data: `,
       element("code", {}, data.digest),
     ),
   );
@@ -148,7 +148,7 @@ function fillHeader() {
  */
 function describeSetting() {
   const { prevalence, costs, priced } = report.payload.use;
-  const where = prevalence === null ? [] : [`prevalence ${formatPercent(prevalence)}`];
+  const where = prevalence === null ? [] : [`prevalence ${formatSetting(prevalence)}`];
   const price = priced ? [`cost of a false negative ${costs.fn}, of a false positive ${costs.fp}`] : [];
   return where.length + price.length ? `Deployment: ${[...where, ...price].join(", ")}.` : "";
 }
