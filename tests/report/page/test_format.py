@@ -20,22 +20,47 @@ from tests.tiers import take_in_tiers
 
 WRITTEN: list[tuple[str, str, list[Any]]] = [
     ("57.8%", "formatPercent", [0.57792]),
+    ("58.0%", "formatPercent", [0.58]),
     ("99.06%", "formatPercent", [0.990594]),
-    ("99.9991%", "formatPercent", [0.999991]),
+    ("0.50%", "formatPercent", [0.005]),
+    ("0.10%", "formatPercent", [0.000996]),
     ("0.0012%", "formatPercent", [0.0000123]),
+    ("1.000e−7%", "formatPercent", [1e-9]),
+    ("> 99.999999%", "formatPercent", [1 - 1e-10]),
     ("100%", "formatPercent", [1]),
+    ("100%", "formatPercent", [1 - 1e-15]),
     ("0%", "formatPercent", [0]),
+    ("130.0%", "formatPercent", [1.3]),
     ("−1.4%", "formatPercent", [-0.0141]),
+    ("57.2%", "formatPercent", [0.5725]),
+    ("57.8%", "formatPercent", [0.5775]),
     ("–", "formatPercent", [nan]),
+    ("−∞", "formatPercent", [-inf]),
     ("0.8505", "formatNumber", [0.850512]),
-    ("−1.5", "formatNumber", [-1.5]),
+    ("0.8500", "formatNumber", [0.85]),
+    ("−1.500", "formatNumber", [-1.5]),
     ("1.235e−7", "formatNumber", [1.23456e-7]),
-    ("20000", "formatNumber", [20000]),
+    ("2.000e15", "formatNumber", [2e15]),
+    ("20,000", "formatNumber", [20000]),
+    ("1,234,568", "formatNumber", [1234567.8]),
+    ("10.00", "formatNumber", [9.9996]),
+    ("1.000", "formatNumber", [0.99999]),
+    ("1", "formatNumber", [1]),
+    ("0", "formatNumber", [0]),
     ("∞", "formatNumber", [inf]),
+    ("57.8% (55.1 to 60.4)", "formatEstimate", [0.578, {"low": 0.551, "high": 0.604}, "percent"]),
+    ("0.8500 (0.8400 to 0.8600)", "formatEstimate", [0.85, {"low": 0.84, "high": 0.86}]),
+    ("57.8%", "formatEstimate", [0.578, None, "percent"]),
+    ("2%", "formatSetting", [0.02]),
+    ("12.5%", "formatSetting", [0.125]),
+    ("95%", "formatLevel", [0.95]),
+    ("0.00001%", "formatSetting", [1e-7]),
+    ("0.8500", "formatEstimate", [0.85, {"low": nan, "high": nan}]),
     ("< 0.0001", "formatPValue", [1.2e-15]),
     ("< 0.0001", "formatPValue", [0.00005, True]),
-    ("≤ 0.0002", "formatPValue", [0.0002, True]),
+    ("≤ 0.00020", "formatPValue", [0.0002, True]),
     ("0.012", "formatPValue", [0.01234]),
+    ("0.50", "formatPValue", [0.5]),
     ("1", "formatPValue", [1]),
     ("–", "formatPValue", [nan]),
     ("20,000", "formatCount", [20000]),
@@ -45,12 +70,70 @@ WRITTEN: list[tuple[str, str, list[Any]]] = [
     ("ab…", "shorten", ["abcdef", 3]),
     ("🧑‍🚀", "shorten", ["🧑‍🚀", 3]),
 ]
+PARSED: list[tuple[float, str, str]] = [
+    (0.02, "parseShare", "2%"),
+    (0.02, "parseShare", "2 %"),
+    (0.02, "parseShare", " 0.02 "),
+    (0.029, "parseShare", "2.9\u202f%"),
+    (2, "parseShare", "2"),
+    (nan, "parseShare", "x%"),
+    (nan, "parseShare", "%"),
+    (nan, "parseShare", "2%%"),
+    (nan, "parseShare", ""),
+    (1000, "parseNumber", "1,000"),
+    (1234567.5, "parseNumber", "1,234,567.5"),
+    (20000, "parseNumber", "20\u202f000"),
+    (-2.5, "parseNumber", "−2.5"),
+    (0.001, "parseNumber", "1e-3"),
+    (0.5, "parseNumber", ".5"),
+    (nan, "parseNumber", "1,00"),
+    (nan, "parseNumber", "1,000 000"),
+    (nan, "parseNumber", "0x10"),
+    (nan, "parseNumber", "Infinity"),
+    (nan, "parseNumber", "."),
+]
 
 
 def test_formatted_numbers() -> None:
     page = Page("format.js")
     for output, name, given in WRITTEN:
         page.expect(output, name, *given)
+    page.check()
+
+
+def test_numbers_in_texts_are_parsed() -> None:
+    page = Page("format.js")
+    for value, name, text in PARSED:
+        page.expect(value, name, text)
+    page.check(within=0)
+
+
+def test_halves_round_to_even_as_in_python() -> None:
+    page, halves = Page("format.js"), np.arange(1, 400) / 1600
+    for share in halves:
+        if 100 * share >= 1:
+            page.expect(f"{100 * share:.1f}%", "formatPercent", float(share))
+    for value in halves + 20:
+        page.expect(f"{value:.2f}", "formatNumber", float(value))
+    page.check()
+
+
+@pytest.mark.parametrize(
+    ("ticks", "style", "wanted"),
+    [
+        ([0, 0.2, 0.4], "percent", ["0%", "20%", "40%"]),
+        ([0, 0.5, 1], None, ["0.0", "0.5", "1.0"]),
+        ([-0.05, 0, 0.05], "percent", ["−5%", "0%", "5%"]),
+        ([1e-5, 1e-4, 1e-3], "percent", ["0.001%", "0.01%", "0.1%"]),
+        ([0, 5000, 10000], None, ["0", "5,000", "10,000"]),
+        ([1e-9, 2e-9, 3e-9], None, ["1e−9", "2e−9", "3e−9"]),
+    ],
+)
+def test_ticks_have_as_few_decimals_as_tell_them_apart(
+    ticks: list[float], style: str | None, wanted: list[str]
+) -> None:
+    page = Page("format.js")
+    page.expect(wanted, "formatTicks", ticks, style)
     page.check()
 
 

@@ -1,29 +1,47 @@
 /** Numbers as text. Attributes, tables and files hold them at full precision. */
 
+/** Percentages nearer to 0 or 100 would need more than six decimals. */
+const LEAST_LEFT = 1e-6;
+/** Percentages that differ less from 0 or 100 are rounding errors. */
+const ROUNDING_ERROR = 1e-9;
+
 /**
- * A share as a percentage: one decimal, and more near 0% and 100%, which only exact values reach.
+ * A share as a percentage: one decimal, and two digits near 0% and 100%, which only exact values reach.
  * @param {number} share
  * @returns {string}
  */
 export function formatPercent(share) {
-  if (!Number.isFinite(share)) return Number.isNaN(share) ? "–" : "∞";
+  if (!Number.isFinite(share)) return formatSpecial(share);
   const hundred = 100 * share;
-  const left = Math.min(Math.abs(hundred), Math.abs(100 - hundred)) || 1;
-  const digits = Math.abs(hundred) > 100 ? 0 : Math.min(6, Math.max(1, 1 - Math.floor(Math.log10(left))));
-  return `${trimZeros(hundred.toFixed(digits)).replace("-", "−")}%`;
+  for (const exact of [0, 100]) if (Math.abs(hundred - exact) < ROUNDING_ERROR) return `${exact}%`;
+  const size = Math.abs(hundred);
+  const left = size < 100 ? Math.min(size, 100 - size) : 1;
+  if (size < LEAST_LEFT) return `${formatNumber(hundred)}%`;
+  if (left < LEAST_LEFT) return "> 99.999999%";
+  return `${toFixed(hundred, Math.max(1, 1 - exponentOf(left, 2)))}%`;
 }
 
 /**
- * Any number with four significant digits.
+ * Any number with four significant digits, also zeros. Exact 0 and 1 have no decimals, and so differ from rounded numbers.
  * @param {number} value
  * @returns {string}
  */
 export function formatNumber(value) {
-  if (Number.isNaN(value)) return "–";
-  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
-  const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-4 || size >= 1e7)) return value.toExponential(3).replace("-", "−");
-  return trimZeros(value.toFixed(Math.max(0, Math.min(8, 3 - Math.floor(Math.log10(size || 1)))))).replace("-", "−");
+  return toDigits(value, 4);
+}
+
+/**
+ * A number with its confidence interval in parentheses; without bounds the number alone.
+ * @param {number} value
+ * @param {{low: number, high: number} | null} bounds
+ * @param {string} [format]
+ * @returns {string}
+ */
+export function formatEstimate(value, bounds, format) {
+  const text = formatValue(value, format);
+  if (!bounds || Number.isNaN(bounds.low) || Number.isNaN(bounds.high)) return text;
+  const [low, high] = [bounds.low, bounds.high].map((each) => formatValue(each, format).replace("%", ""));
+  return `${text} (${low} to ${high})`;
 }
 
 const SMALLEST_P = 0.0001;
@@ -36,8 +54,69 @@ const SMALLEST_P = 0.0001;
  */
 export function formatPValue(p, isBound = false) {
   if (Number.isNaN(p)) return "–";
-  if (p < SMALLEST_P) return `< ${SMALLEST_P}`;
-  return `${isBound ? "≤ " : ""}${trimZeros(p.toFixed(Math.min(6, Math.max(2, 1 - Math.floor(Math.log10(p))))))}`;
+  return p < SMALLEST_P ? `< ${SMALLEST_P}` : `${isBound ? "≤ " : ""}${toDigits(p, 2)}`;
+}
+
+/**
+ * A number with this many significant digits, or more if its integer part is longer.
+ * @param {number} value
+ * @param {number} digits
+ * @returns {string}
+ */
+function toDigits(value, digits) {
+  if (!Number.isFinite(value)) return formatSpecial(value);
+  if (value === 0 || value === 1) return String(value);
+  const exponent = exponentOf(value, digits);
+  if (exponent < -4 || exponent > 14) {
+    return value
+      .toExponential(digits - 1)
+      .replaceAll("-", "−")
+      .replace("+", "");
+  }
+  return toFixed(value, Math.max(0, digits - 1 - exponent));
+}
+
+/**
+ * The power of ten of a number that is rounded to this many digits: 9.9996 with four is 10.00.
+ * @param {number} value
+ * @param {number} digits
+ * @returns {number}
+ */
+function exponentOf(value, digits) {
+  return Number(value.toExponential(digits - 1).split("e")[1]);
+}
+
+/**
+ * A number with this many decimals and separated thousands. Halves round to the even digit, as in Python.
+ * @param {number} value
+ * @param {number} decimals
+ * @returns {string}
+ */
+function toFixed(value, decimals) {
+  // Only odd multiples of this power of two lie exactly halfway between two decimals.
+  const isHalf = Math.abs((value * 2 ** (decimals + 1)) % 2) === 1;
+  const floor = Math.floor(value * 10 ** decimals);
+  const text = isHalf ? ((floor + Math.abs(floor % 2)) / 10 ** decimals).toFixed(decimals) : value.toFixed(decimals);
+  const [whole, fraction] = text.split(".");
+  const size = separate(whole.replace("-", "")) + (fraction === undefined ? "" : `.${fraction}`);
+  return text.startsWith("-") && /[1-9]/.test(size) ? `−${size}` : size;
+}
+
+/**
+ * @param {number} value
+ * @returns {string}
+ */
+function formatSpecial(value) {
+  return Number.isNaN(value) ? "–" : value > 0 ? "∞" : "−∞";
+}
+
+/**
+ * Digits with thousands separators.
+ * @param {string} digits
+ * @returns {string}
+ */
+function separate(digits) {
+  return digits.replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /**
@@ -46,9 +125,7 @@ export function formatPValue(p, isBound = false) {
  * @returns {string}
  */
 export function formatCount(count) {
-  return Math.round(count)
-    .toString()
-    .replace(/\B(?=(\d{3})+$)/g, ",");
+  return separate(String(Math.round(count)));
 }
 
 /**
@@ -62,12 +139,38 @@ export function formatValue(value, format) {
 }
 
 /**
+ * Ticks of an axis, with as few decimals as tell them apart.
+ * @param {number[]} ticks
+ * @param {string} [format]
+ * @returns {string[]}
+ */
+export function formatTicks(ticks, format) {
+  const [factor, unit] = format === "percent" ? [100, "%"] : [1, ""];
+  const values = ticks.map((tick) => Number((factor * tick).toPrecision(12)));
+  const extreme = values.some((value) => value !== 0 && (Math.abs(value) < 1e-6 || Math.abs(value) >= 1e9));
+  if (extreme) return values.map((value) => `${String(value).replaceAll("-", "−").replace("+", "")}${unit}`);
+  // Ticks at powers of ten each have their own number of decimals.
+  const even = values.length < 3 || Math.abs(values[2] - 2 * values[1] + values[0]) < 1e-9 * Math.abs(values[2]);
+  const decimals = values.map((value) => String(value).split(".")[1]?.length ?? 0);
+  return values.map((value, at) => `${toFixed(value, even ? Math.max(...decimals) : decimals[at])}${unit}`);
+}
+
+/**
  * The level of confidence intervals as a percentage.
  * @param {number} level
  * @returns {string}
  */
 export function formatLevel(level) {
-  return `${trimZeros((100 * level).toFixed(2))}%`;
+  return formatSetting(level);
+}
+
+/**
+ * A share that somebody set, such as a prevalence: a percentage without trailing zeros, since it is not rounded.
+ * @param {number} share
+ * @returns {string}
+ */
+export function formatSetting(share) {
+  return `${String(Number((100 * share).toPrecision(6))).replaceAll("-", "−")}%`;
 }
 
 /**
@@ -82,12 +185,29 @@ export function formatThreshold(threshold) {
 }
 
 /**
- * Digits without trailing zeros after the decimal point.
- * @param {string} digits
- * @returns {string}
+ * The number in a text, such as "1,000", "−2.5" or "1e-3"; NaN if there is none.
+ * @param {string} text
+ * @returns {number}
  */
-function trimZeros(digits) {
-  return digits.includes(".") ? digits.replace(/\.?0+$/, "") : digits;
+export function parseNumber(text) {
+  const plain = text
+    .trim()
+    .replace("−", "-")
+    .replace(/[\u00a0\u202f ]/g, " ");
+  const grouped = /^[-+]?\d{1,3}([, ])\d{3}(\1\d{3})*(\.\d*)?$/.test(plain);
+  const digits = grouped ? plain.replace(/[, ]/g, "") : plain;
+  return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(digits) ? Number(digits) : NaN;
+}
+
+/**
+ * The share in a text: "2%", "2 %" and "0.02" are the same share; NaN if there is none.
+ * @param {string} text
+ * @returns {number}
+ */
+export function parseShare(text) {
+  const percent = /^(.*?)\s*%$/.exec(text.trim());
+  // Number(…e-2) is the nearest number to the written percentage; a division by 100 rounds twice.
+  return percent ? Number(`${parseNumber(percent[1])}e-2`) : parseNumber(text);
 }
 
 /**
@@ -99,24 +219,4 @@ function trimZeros(digits) {
 export function shorten(name, length = 60) {
   const characters = Array.from(name); // code points: a slice of UTF-16 units could split an emoji
   return characters.length > length ? `${characters.slice(0, length - 1).join("")}…` : name;
-}
-
-/**
- * Read a number of a text box, perhaps with thousands separators; NaN for what is no number.
- * @param {string} text
- * @returns {number}
- */
-export function parseNumber(text) {
-  const plain = text.trim().replaceAll("−", "-").replaceAll(",", "");
-  return plain === "" ? NaN : Number(plain);
-}
-
-/**
- * Read a share: 0.02, 2% or 2 %.
- * @param {string} text
- * @returns {number}
- */
-export function parseShare(text) {
-  const percent = /^(.*\S)\s*%$/.exec(text.trim());
-  return percent ? parseNumber(percent[1]) / 100 : parseNumber(text);
 }

@@ -3,7 +3,7 @@
 import { Controls, costRatio, formatRatio } from "./controls.js";
 import { byId, element } from "./dom.js";
 import { save } from "./files.js";
-import { shorten, formatPercent, formatCount } from "./format.js";
+import { shorten, formatPercent, formatCount, formatSetting } from "./format.js";
 import { hashOf, stateOf } from "./url_state.js";
 import { Panel } from "./panel.js";
 import { benefitSpec } from "./panels/benefit.js";
@@ -151,7 +151,7 @@ function fillHeader() {
     `${formatCount(data.rows)} rows`,
     use.prevalence === null
       ? `prevalence in the sample ${formatPercent(data.prevalence)}`
-      : `deployed at ${formatPercent(use.prevalence)} prevalence`,
+      : `deployed at ${formatSetting(use.prevalence)} prevalence`,
     ...(Number.isNaN(ratio) ? [] : [`miss : false alarm = ${formatRatio(ratio)}`]),
   ].join(" · ");
 }
@@ -185,7 +185,7 @@ function fillFooter() {
     element(
       "p",
       {},
-      `Confidence level ${formatPercent(level)}. Made by baserate ${version}. Digest of the data: `,
+      `Confidence level ${formatSetting(level)}. Made by baserate ${version}. Digest of the data: `,
       element("code", {}, data.digest),
     ),
   );

@@ -1,6 +1,6 @@
 /** Scales, ticks and the paths of marks, without access to the page. */
 
-import { formatValue } from "./format.js";
+import { formatTicks } from "./format.js";
 
 /** @typedef {import("./chart.js").Axis} Axis */
 /** @typedef {import("./chart.js").Mark} Mark */
@@ -62,7 +62,8 @@ function defaultTicks({ domain, scale, format }) {
     scale === "log"
       ? Array.from({ length: Math.floor(high + 1e-9) - first + 1 }, (_, at) => 10 ** (first + at))
       : ticksOf(domain, 5);
-  return places.map((at) => ({ at, text: formatValue(at, format) }));
+  const texts = formatTicks(places, format);
+  return places.map((at, index) => ({ at, text: texts[index] }));
 }
 
 /**

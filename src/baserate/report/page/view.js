@@ -5,7 +5,7 @@ import { expand, factorsFor, measureAlong, thresholdIndex, readNumber, scaleRows
 import { choose, hull } from "./rules.js";
 import { SHARES } from "./intervals.js";
 import { solveStrategy } from "./fairness.js";
-import { formatPercent, formatNumber } from "./format.js";
+import { formatPercent, formatNumber, formatSetting } from "./format.js";
 
 /** Rates within one class, which do not depend on the prevalence. */
 export const CLASS_RATES = Object.keys(SHARES).filter((measure) => SHARES[measure].kind === "within");
@@ -403,7 +403,7 @@ function isInvariant({ payload }, measure) {
 export function describePrevalence({ state, prevalence }) {
   return state.prevalence === null
     ? `in the sample (${formatPercent(prevalence)})`
-    : `at ${formatPercent(prevalence)} prevalence`;
+    : `at ${formatSetting(prevalence)} prevalence`;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Decision curve: net benefit against the threshold probability. */
 
 import { decisionCurve, fixedBenefit } from "../curves.js";
-import { formatPercent, formatNumber } from "../format.js";
+import { formatPercent, formatNumber, formatSetting } from "../format.js";
 import { partKey, memoize } from "../view.js";
 
 const POINTS = 100;
@@ -24,7 +24,7 @@ export function benefitSpec(view) {
   const current = currentLine(view, grid, end);
   const [benefit] = fixedBenefit(view.counts, [probability]);
   const nearest = Math.min(POINTS - 1, Math.max(0, Math.round((POINTS * probability) / end) - 1));
-  const scores = isAdjusted(view) ? `, adjusted to ${formatPercent(view.prevalence)} prevalence` : "";
+  const scores = isAdjusted(view) ? `, adjusted to ${formatSetting(view.prevalence)} prevalence` : "";
   return {
     x: { label: "threshold probability", domain: [0, end], format: "percent" },
     y: { label: "net benefit", domain: [lowestBenefit(benefit, top), 1.08 * top] },

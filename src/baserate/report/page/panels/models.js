@@ -10,6 +10,7 @@ import {
   formatPercent,
   formatNumber,
   formatLevel,
+  formatSetting,
   formatValue,
 } from "../format.js";
 import { modelAt, policyCounts, describePrevalence, currentNumber } from "../view.js";
@@ -180,7 +181,7 @@ function differences(view) {
   const pairs = [...new Set(numbers.map(pairOf))];
   const several = numbers.length > 1;
   const where =
-    numbers[0].where === "there" ? `at ${formatPercent(payload.use.prevalence)} prevalence` : "in the sample";
+    numbers[0].where === "there" ? `at ${formatSetting(payload.use.prevalence)} prevalence` : "in the sample";
   return [
     element("h3", {}, `Differences at the planned thresholds, ${where}`),
     ...notes(view, several),
