@@ -82,7 +82,7 @@ PUBLIC = {
         LabelText class_rows class_scores class_target confusion confusions cost_matrix cross_table decisions join
         label_sets rows tallies tally target
     """,
-    "baserate.report": "CHECKS Finding Plan Report View draw_figures evaluate run",
+    "baserate.report": "CHECKS Finding Plan Report Verdict View draw_figures evaluate run",
     "baserate.shift": """
         ALIASES LabelShiftTestResult METHODS MulticlassPrevalence Prevalence adjusted_summary class_summary
         estimate_performance estimate_prevalence expected_tally gamma gamma_of_counts gamma_of_sampling

@@ -116,6 +116,65 @@ def format_interval(value: float, low: float, high: float, digits: int = 2) -> s
     return f"{shown} ({least} to {most})"
 
 
+def round_fixed(value: float, decimals: int) -> str:
+    """Format a number with this many decimals and commas between thousands; halves are rounded away from zero.
+
+    This is `toFixed` of JavaScript, so that Python and the page of a report write a number alike.
+
+    >>> round_fixed(12.5, 0), round_fixed(20000, 0), round_fixed(-0.25, 1), round_fixed(-0.01, 1)
+    ('13', '20,000', '−0.3', '0.0')
+    """
+    from decimal import ROUND_HALF_UP, Context, Decimal  # not every command formats with it
+
+    exact = Decimal(value).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP, Context(prec=400))
+    return f"{exact or abs(exact):,f}".replace("-", "−")
+
+
+def round_significant(value: float, digits: int) -> str:
+    """Format a number with at most this many significant digits, without trailing zeros, and infinities as ±∞.
+
+    This is `String(Number(value.toPrecision(digits)))` of JavaScript, but for the minus sign.
+
+    >>> [round_significant(value, 6) for value in (0.27, 0.1171875, -1234567.8, 2e-7, float("-inf"))]
+    ['0.27', '0.117188', '−1234570', '2e-7', '−∞']
+    """
+    from decimal import ROUND_HALF_UP, Context, Decimal
+
+    if math.isinf(value):
+        return format_exact(value)
+    exact = Decimal(value).normalize(Context(prec=digits, rounding=ROUND_HALF_UP)) + 0
+    if 1e-6 <= abs(exact) < 1e21 or not exact:
+        text = f"{exact:f}"
+    else:  # as JavaScript writes exponents
+        mantissa, _, exponent = f"{exact:e}".partition("e")
+        text = f"{mantissa}e{'' if exponent.startswith('-') else '+'}{int(exponent)}"
+    return text.replace("-", "−", value < 0)
+
+
+_MOST_PERCENT_DECIMALS = 6
+
+
+def format_percent(share: float, decimals: int = 1) -> str:
+    """Format a share as a percentage; near 0% and 100%, with as many decimals as tell it from them.
+
+    >>> format_percent(0.5779), format_percent(0.5), format_percent(1), format_percent(0.99987), format_percent(-0.051)
+    ('57.8%', '50.0%', '100%', '99.99%', '−5.1%')
+    >>> format_percent(0.123, 0), format_percent(0.998, 0), format_percent(1e-9), format_percent(float("nan"))
+    ('12%', '99.8%', '< 0.000001%', '–')
+    """
+    if math.isnan(share):
+        return UNDEFINED
+    if share in (0, 1) or math.isinf(share):
+        return f"{format_exact(100 * share)}%"
+    for more in range(decimals, _MOST_PERCENT_DECIMALS + 1):
+        text = round_fixed(100 * share, more)
+        if not 0 < share < 1 or float(text) not in (0, 100):
+            return f"{text}%"
+    step = 10.0**-_MOST_PERCENT_DECIMALS
+    beyond = f"< {step:.{_MOST_PERCENT_DECIMALS}f}" if share < 0.5 else f"> {100 - step:.{_MOST_PERCENT_DECIMALS}f}"
+    return f"{beyond}%"
+
+
 def format_share(share: float) -> str:
     """Format a share as a percentage, for a sentence.
 

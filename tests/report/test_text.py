@@ -15,8 +15,9 @@ import baserate
 from baserate import Costs, Cut, Policy
 from baserate.report import Finding, Report
 from baserate.report._commands import next_commands
+from baserate.report._natural_frequencies import NEGATIVES, POPULATION, POSITIVES, apportion, natural_frequencies
 from baserate.report._report import Snippet
-from baserate.report._text import NEGATIVES, POPULATION, POSITIVES, apportion, natural_frequencies, report_page
+from baserate.report._text import report_page
 from baserate.text._tables import display_width
 
 FALLING = Finding(

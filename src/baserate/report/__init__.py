@@ -8,7 +8,8 @@
 - `_commands`: plans and next steps as shell commands and as Python.
 - `_findings`: registry entry of a finding, and the wording of evidence; `_findings_data`, `_findings_performance` and
   `_findings_use` contain the findings.
-- `_text`: the report for a terminal and in Markdown, with natural frequencies.
+- `_verdict`: the first lines of a report, for every format; `_natural_frequencies`: the consequences per 1,000 people.
+- `_text`: the report for a terminal and in Markdown.
 - `_page`: the interactive page; its scripts and its style are in `page/`.
 
 May import the types and every package of an earlier layer. Names are resolved on first use.
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from baserate.report._plan import Plan as Plan
     from baserate.report._report import Finding as Finding, Report as Report, View as View
     from baserate.report._run import CHECKS as CHECKS, draw_figures as draw_figures, evaluate as evaluate, run as run
+    from baserate.report._verdict import Verdict as Verdict
 
 if TYPE_CHECKING:  # for other packages of baserate
     from baserate.report._run import read_plan_data as read_plan_data, run_on_data as run_on_data

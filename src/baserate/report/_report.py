@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from baserate._arrays import FrozenMapping
 from baserate._counts import Counts
@@ -29,6 +29,9 @@ from baserate._results import Estimate, Results, estimate_of, json_ready
 from baserate.measure import resolve_name, suggest_names
 from baserate.report._curves import ThinnedCurve
 from baserate.report._plan import Plan
+
+if TYPE_CHECKING:
+    from baserate.report._verdict import Verdict
 
 Where = Literal["here", "there"]
 COLUMNS = (
@@ -148,6 +151,12 @@ class Report(Printable, JsonFile):
     def policy(self) -> Policy:
         """Policy of the only model."""
         return self.policies[self.model]
+
+    @property
+    def verdict(self) -> Verdict:
+        """Answer for the only model: the decision, its consequences per 1,000 people, key measures, and warnings."""
+        answer: Verdict = load_object("baserate.report._verdict:verdict")(self)
+        return answer
 
     @property
     def here(self) -> View:

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page
 import baserate
 from baserate import Costs, Report
 from baserate.decide import page_rules
-from baserate.report._text import natural_frequencies
+from baserate.report._natural_frequencies import natural_frequencies
 from tests.report.page.browser import (
     CHARTS,
     PANELS,

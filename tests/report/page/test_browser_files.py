@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 
 import baserate
 from baserate import Counts, Cut, Plan, Policy, Report, decide, measure, read, shift
-from baserate.report._text import apportion
+from baserate.report._natural_frequencies import apportion
 from tests.cli.shell import run
 from tests.report.page.browser import (
     CHARTS,

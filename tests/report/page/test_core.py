@@ -20,7 +20,7 @@ from baserate.infer import CurveOptions
 from baserate.infer._binomial import normal_quantile
 from baserate.measure import MEASURES, describe
 from baserate.measure._calibration_curve import fit_calibration_curve as smoothed
-from baserate.report._text import apportion
+from baserate.report._natural_frequencies import apportion
 from tests.report.page.models import (
     CONFIDENCE,
     PREVALENCES,
