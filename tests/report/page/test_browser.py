@@ -460,7 +460,7 @@ def test_small_groups_are_excluded_from_gaps_and_small_p_values_are_bounds(open_
     report = baserate.evaluate(truth, scores, group={"race": race}, threshold=0.5)
     page = open_page(report.html())
     output = page.locator("#panel-groups").inner_text()
-    assert "Largest difference between two groups with at least 30 rows for a rate, in the sample (" in output
+    assert "Largest difference between two groups with at least 50 rows for a rate, in the sample (" in output
     (gap,) = report.of("new").select(part="gaps", measure="fpr")
     each = {race: report.of("new").within(race=race).here.specificity.value for race in "abc"}
     assert gap["value"] == pytest.approx(abs(each["a"] - each["b"]))
