@@ -168,11 +168,11 @@ def test_reference_group_can_be_chosen(typed: tuple[str, ...], by: str, other: d
 
 def test_untested_groups_and_the_reference_are_stated(tmp_path: Path) -> None:
     path = write_screening(tmp_path)
-    shown = " ".join(run("groups", path, *ONE, "--group", "site", "--measures", "fpr", *QUICK).stdout.split())
+    shown = " ".join(run("groups", path, *ONE, "--group", "site", "--measures", "fpr,recall", *QUICK).stdout.split())
     assert "Below the minimum of 50 rows for a measure, so neither tested nor in disparities: fpr: hill (29)" in shown
-    assert "isle (12)." in shown
+    assert "isle (12); recall: hill (32), isle (0)." in shown
     assert "Differences from the reference group, north." in shown
-    assert "Holm-adjusted p: over all groups tested for the same measure. 95 % confidence intervals are not" in shown
+    assert "Holm-adjusted p: over all groups and measures that are tested. 95 % confidence intervals are not" in shown
     typed = ("--group", "site", "--measures", "fpr", "--min-group", "29")
     result = rows_of(run("groups", path, *ONE, *typed, *QUICK, "--json"))
     tested = {row["group"]["site"] for row in result if row["table"] == "difference" and row["p"] is not None}

@@ -244,7 +244,8 @@ class TestDifferences:
                     output.high,
                     wanted.p,
                 )
-            assert [row["p_adjusted"] for row in alike] == holm([row["p"] for row in alike])
+        rows = result.rows()
+        assert [row["p_adjusted"] for row in rows] == holm([row["p"] for row in rows])
 
     def test_many_groups_are_compared_with_the_largest_too(self) -> None:
         rng = np.random.default_rng(1)
