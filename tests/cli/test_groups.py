@@ -116,7 +116,7 @@ def test_small_groups_are_marked_with_detectable_differences(tmp_path: Path) -> 
     (isle,) = [line for line in shown.splitlines() if line.startswith("  fpr  ") and "*" in line]
     assert isle.count("*") == 2  # hill and isle
     assert "detectable difference" in shown
-    assert "* rests on fewer than 30 rows" in shown
+    assert "* rests on fewer than 50 rows" in shown
     large = run("groups", write_screening(tmp_path), *ONE, "--group", "sex", "--measures", "fpr", *QUICK).stdout
     assert "*" not in large
     assert "would show" not in large
@@ -142,7 +142,8 @@ def test_excluded_groups_are_listed(tmp_path: Path) -> None:
         "groups", write_screening(tmp_path), *ONE, "--group", "site", "--measures", "recall", "--n-permutations", "50"
     )
     output = (
-        "note: sensitivity: excluded from tests and gaps, with fewer than the minimum of 30: site = isle (0 positives)."
+        "note: sensitivity: excluded from tests and gaps, with fewer than the minimum of 50: "
+        "site = hill (32 positives) and site = isle (0 positives)."
     )
     assert output in result.stderr
     assert "¹ there are no positives" in result.stdout
@@ -167,11 +168,11 @@ def test_reference_group_can_be_chosen(typed: tuple[str, ...], by: str, other: d
 
 def test_untested_groups_and_the_reference_are_stated(tmp_path: Path) -> None:
     path = write_screening(tmp_path)
-    shown = " ".join(run("groups", path, *ONE, "--group", "site", "--measures", "fpr", *QUICK).stdout.split())
-    assert "Below the minimum of 30 rows for a measure, so neither tested nor in disparities: fpr: hill (29)" in shown
-    assert "isle (12)." in shown
+    shown = " ".join(run("groups", path, *ONE, "--group", "site", "--measures", "fpr,recall", *QUICK).stdout.split())
+    assert "Below the minimum of 50 rows for a measure, so neither tested nor in disparities: fpr: hill (29)" in shown
+    assert "isle (12); recall: hill (32), isle (0)." in shown
     assert "Differences from the reference group, north." in shown
-    assert "Holm-adjusted p: over all groups tested for the same measure. 95 % confidence intervals are not" in shown
+    assert "Holm-adjusted p: over all groups and measures that are tested. 95 % confidence intervals are not" in shown
     typed = ("--group", "site", "--measures", "fpr", "--min-group", "29")
     result = rows_of(run("groups", path, *ONE, *typed, *QUICK, "--json"))
     tested = {row["group"]["site"] for row in result if row["table"] == "difference" and row["p"] is not None}

@@ -11,7 +11,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 from baserate import OptionError, Results, Tallies, Tally, UnknownNameError, fairness, read, shift
-from baserate.fairness._group_counts import MIN_GROUP, SMALL_GROUP
+from baserate._domains import MIN_GROUP
 
 Cells = tuple[int, int, int, int]
 """True and false positives, false and true negatives."""
@@ -63,22 +63,22 @@ class TestMasking:
         assert tiny["value"] == pytest.approx(3 / 5 - 0.45)
         assert tiny["low"] < tiny["value"] < tiny["high"]
         assert (tiny["p"], tiny["p_adjusted"], tiny["p_is_bound"], tiny["trials"]) == (None, None, None, 5)
-        assert tiny["why"] == "not tested: g = tiny has 5 negatives, fewer than the minimum of 30"
+        assert tiny["why"] == "not tested: g = tiny has 5 negatives, fewer than the minimum of 50"
         (group,) = select_rows(result, table="group", group={"g": "tiny"})
         assert (group["trials"], group["small"]) == (5, True)
         (all_groups,) = select_rows(result, kind="max_difference_all")
         assert all_groups["value"] == pytest.approx(3 / 5 - 0.25)
         assert (all_groups["p"], all_groups["floor"]) == (None, None)
-        wanted = "fpr: excluded from tests and gaps, with fewer than the minimum of 30: g = tiny (5 negatives)."
+        wanted = "fpr: excluded from tests and gaps, with fewer than the minimum of 50: g = tiny (5 negatives)."
         assert result.data["notes"].count(wanted) == 1
-        assert result.data["min_group"] == 30
+        assert result.data["min_group"] == 50
 
-    def test_p_values_are_adjusted_over_the_groups_that_are_tested(self) -> None:
+    def test_p_values_are_adjusted_over_the_groups_and_measures_that_are_tested(self) -> None:
         tables = {**MASKED, "third": (100, 90, 100, 110), "fourth": (100, 80, 100, 120)}
-        result = fairness.group_differences(tallies(tables), measures=["fpr", "sensitivity"])
-        for name in ("fpr", "sensitivity"):
-            tested = [row for row in select_rows(result, measure=name) if row["p"] is not None]
-            assert len(tested) == 3
+        for names in (["fpr"], ["fpr", "sensitivity"]):
+            result = fairness.group_differences(tallies(tables), measures=names)
+            tested = [row for row in result.rows() if row["p"] is not None]
+            assert len(tested) == 3 * len(names)
             wanted = multipletests([row["p"] for row in tested], method="holm")[1]
             assert [row["p_adjusted"] for row in tested] == pytest.approx(wanted.tolist(), rel=1e-12)
 
@@ -92,7 +92,7 @@ class TestMasking:
             ("fpr", "b"): True,
             ("fpr", "c"): False,
             ("precision", "b"): True,
-            ("precision", "c"): True,
+            ("precision", "c"): False,
             ("flag_rate", "b"): True,
             ("flag_rate", "c"): True,
         }
@@ -104,8 +104,12 @@ class TestMasking:
         assert row["trials"] == 100
         assert (row["p"] is not None) == tested
 
-    def test_default_minimum_is_the_size_of_small_groups(self) -> None:
-        assert MIN_GROUP == SMALL_GROUP == 30
+    def test_default_minimum(self) -> None:
+        assert MIN_GROUP == 50
+        for size, tested in ((49, False), (50, True)):
+            tables = {"a": (70, 50, 40, 50), "b": (size, 40, 0, 60)}
+            (row,) = fairness.group_differences(tallies(tables), measures=["sensitivity"]).rows()
+            assert (row["p"] is not None) == tested
 
     def test_small_groups_alone_are_not_tested(self) -> None:
         result = fairness.compare_groups(tallies({"a": (5, 5, 5, 5), "b": (6, 2, 4, 3)}), measures=["fpr"])
@@ -114,7 +118,7 @@ class TestMasking:
         assert row["why"].startswith("not tested: g = ")
         (gap,) = select_rows(result, kind="max_difference")
         assert (gap["value"], gap["p"]) == (None, None)
-        assert gap["why"] == "fewer than two groups meet the minimum size of 30"
+        assert gap["why"] == "fewer than two groups meet the minimum size of 50"
         assert any(note.startswith("fpr: no group is tested") for note in result.data["notes"])
 
     def test_weighted_rows_count_as_rows(self) -> None:
@@ -200,8 +204,7 @@ class TestCalibration:
                 tables[at] = (tp, fp, positives - tp, size - positives - fp)
             measures = ["flag_rate", "sensitivity", "fpr", "precision"]
             result = fairness.group_differences(tallies(tables), measures=measures)
-            p = [row["p"] for row in result.rows() if row["p"] is not None]
-            alarms += min(multipletests(p, method="holm")[1]) < 0.05
+            alarms += min(row["p_adjusted"] for row in result.rows() if row["p"] is not None) < 0.05
         assert alarms <= 0.05 * many + 2 * sqrt(0.05 * 0.95 * many)
 
     def test_p_values_of_large_groups_are_those_of_a_normal_test(self) -> None:

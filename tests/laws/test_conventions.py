@@ -375,7 +375,7 @@ def convention_34_a_gap_is_the_greatest_difference() -> None:
         "g": [*"f" * 8, *"m" * 8, *"x" * 8],
     }
     result = fairness.group_gaps(
-        read.tallies(table, truth="y", score="p", group="g"), n_permutations=100, min_size=1
+        read.tallies(table, truth="y", score="p", group="g"), n_permutations=100, min_group=1
     ).rows()
     output = {(row["measure"], row["kind"]): row for row in result}
     assert output["sensitivity", "max_difference"]["value"] == 1.0

@@ -245,13 +245,13 @@ def test_tiny_groups_do_not_hide_differences_between_large_ones() -> None:
     assert not any("race = c" in name for name in said)
     (tiny,) = report.select(part="group_differences", measure="fpr", group={"race": "c"})
     assert (tiny["p"], tiny["p_adjusted"]) == (None, None)
-    assert tiny["why"] == "not tested: race = c has 6 negatives, fewer than the minimum of 30"
+    assert tiny["why"] == "not tested: race = c has 6 negatives, fewer than the minimum of 50"
     (gap,) = report.select(part="gaps", measure="fpr")
     assert gap["value"] == pytest.approx(0.2)
     output = " ".join(report.text().split())
     assert "fpr of race = b is 0.2 lower" in output
     assert "Holm-adjusted p: over all" in output
-    assert "comparisons are not tested: a group has fewer than 30 rows for the measure" in output
+    assert "comparisons are not tested: a group has fewer than 50 rows for the measure" in output
     again = Report.from_json(report.to_json())
     assert again.group_differences.rows() == report.group_differences.rows()
 

@@ -139,7 +139,7 @@ class _GroupPage:
 
     def _differences(self, rows: Sequence[TidyRow], by: str) -> Table:
         """Return differences from the reference group by measure, those with the smallest p-values."""
-        chances = _CHANCES if _n_comparisons(rows, by) > 1 else _CHANCES[:1]
+        chances = _CHANCES if _count_tests(rows) > 1 else _CHANCES[:1]
         lines = [
             row
             for name in _measures(rows)
@@ -218,13 +218,13 @@ class _GroupPage:
     def _describe_pairs(self, rows: Sequence[TidyRow]) -> Iterator[str]:
         """Yield notes on the differences of pairs."""
         hows = dict.fromkeys(row["how"] for row in rows if row["how"])
-        most = max((_n_comparisons(rows, by) for by in self.data["by"]), default=0)
+        most = max(Counter((row["by"], row["model"], row["measure"]) for row in rows).values(), default=0)
         level = self.data["interval"]["level"]
         if hows:
             made = f"{format_level(level)} % intervals and p: {'; '.join(hows)}"
             yield f"Differences from the reference group, {_name_reference(rows)}. {made}."
-        if hows and most > 1:
-            yield f"Holm-adjusted p: over all groups tested for the same measure. {unadjusted_note(level)}"
+        if hows and _count_tests(rows) > 1:
+            yield f"Holm-adjusted p: over all groups and measures that are tested. {unadjusted_note(level)}"
         if most > MOST:
             yield f"Of up to {most} differences, those {MOST} with the least p are shown; --format csv has all."
 
@@ -261,9 +261,9 @@ def _describe_groups(row: TidyRow) -> str:
     return f"{group_heading(row['group'])} − {group_heading(row['other'])}"
 
 
-def _n_comparisons(rows: Sequence[TidyRow], by: str) -> int:
-    """Return the number of comparisons of each measure."""
-    counts = Counter((row["model"], row["measure"]) for row in rows if row["by"] == by)
+def _count_tests(rows: Sequence[TidyRow]) -> int:
+    """Return the number of tests that one adjustment covers: those of a model by some attributes."""
+    counts = Counter((row["by"], row["model"]) for row in rows if row["p"] is not None)
     return max(counts.values(), default=0)
 
 

@@ -55,7 +55,7 @@ def groups(
 ) -> Drawing:
     """Draw measures of all rows and of each group, with intervals: a panel per measure, a line per group.
 
-    A dotted line shows the value of all rows. Hollow dots have few rows: fewer than 30, or too few to detect a
+    A dotted line shows the value of all rows. Hollow dots have few rows: fewer than 50, or too few to detect a
     difference of 0.2. The figure shows differences between groups, not whether they are justified.
 
     Parameters

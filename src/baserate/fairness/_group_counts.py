@@ -49,8 +49,6 @@ from baserate.shift import reweigh
 
 Groups = Tallies | Mapping[Any, Curve]
 """Tallies that were read with groups, or a mapping from groups to curves; a key that is not a tuple is one label."""
-SMALL_GROUP = 30
-"""Rows of a class below which a note warns that the rate is uncertain."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,7 +139,7 @@ class Participants:
             f"{group_label(self.attributes, group)} has only {count_of(rows, 'row')}{of}, so its rates on other data "
             "may differ widely."
             for group, rows in sizes.items()
-            if rows < SMALL_GROUP
+            if rows < MIN_GROUP
         ]
         return notes
 

@@ -31,9 +31,9 @@ from baserate.infer import (
     ComparisonRequest,
     IntervalOptions,
     Question,
-    adjust_p_values,
     check_n_samples,
     compare_samples,
+    holm,
 )
 from baserate.measure import Measure, describe, prevalence, tidy_columns
 from baserate.read import AdjustedIntervalOptions, accepts_predictions
@@ -138,8 +138,8 @@ def group_differences(  # noqa: PLR0913  (all but the first are seldom given)
 
     The difference is that of `group` less `other`, which is the reference. Groups are independent samples: shares have
     Newcombe's interval, and other measures are compared as by `infer.compare_unpaired`. `p` is of one comparison alone.
-    `p_adjusted` is Holm-adjusted over all groups tested for the same measure and model; intervals are not adjusted.
-    `p_is_bound` marks p-values that are upper bounds.
+    `p_adjusted` is Holm-adjusted over all groups and measures that are tested for the same model; intervals are not
+    adjusted. `p_is_bound` marks p-values that are upper bounds.
 
     Parameters
     ----------
@@ -183,15 +183,25 @@ def difference_rows(
 ) -> Iterator[Row]:
     """Yield one row for each model, measure and group other than the reference."""
     for model in counts.models:
-        inputs = {of: model.measure_inputs(of) for of in {describe(measure).of for measure in model.measures}}
-        for measure in model.measures:
-            eligibility = check_eligibility(model, measure, min_group)
-            other = eligibility.largest if reference is None else reference
-            of = inputs[describe(measure).of]
-            for group, each in _compare_with_reference(model, eligibility, other, of, interval).items():
-                row = {"model": model.model, "trials": eligibility.trials[group]}
-                why = _explain_untested(counts, eligibility, each, group, other)
-                yield row | _difference_row(counts, each, group, other) | {"why": why}
+        rows = [*_model_differences(counts, model, interval, reference=reference, min_group=min_group)]
+        # Comparisons without a test have NaN, which Holm's method does not count.
+        adjusted = holm([row["p"] for row in rows])
+        yield from ({**row, "p_adjusted": p} for row, p in zip(rows, adjusted, strict=True))
+
+
+def _model_differences(
+    counts: GroupCounts, model: ModelCounts, interval: IntervalOptions, *, reference: Group | None, min_group: int
+) -> Iterator[Row]:
+    """Yield the differences of one model from the reference group, without adjusted p-values."""
+    inputs = {of: model.measure_inputs(of) for of in {describe(measure).of for measure in model.measures}}
+    for measure in model.measures:
+        eligibility = check_eligibility(model, measure, min_group)
+        other = eligibility.largest if reference is None else reference
+        of = inputs[describe(measure).of]
+        for group, each in _compare_with_reference(model, eligibility, other, of, interval).items():
+            row = {"model": model.model, "trials": eligibility.trials[group]}
+            why = _explain_untested(counts, eligibility, each, group, other)
+            yield row | _difference_row(counts, each, group, other) | {"why": why}
 
 
 def _compare_with_reference(
@@ -209,8 +219,7 @@ def _compare_with_reference(
             one = compare_samples(request, [inputs[group], inputs[other]], seed=interval.seed)
             is_tested = {group, other} <= {*eligibility.groups}
             comparisons[group] = one if is_tested else replace(one, p=nan, p_is_bound=False)
-    # Comparisons without a test have NaN, which Holm's method does not count.
-    return dict(zip(comparisons, adjust_p_values([*comparisons.values()]), strict=True))
+    return comparisons
 
 
 def _difference_row(counts: GroupCounts, comparison: Comparison, group: Group, other: Group) -> Row:
@@ -221,7 +230,6 @@ def _difference_row(counts: GroupCounts, comparison: Comparison, group: Group, o
         "other": counts.attributes_of(other),
         **tidy_columns(comparison.difference),
         "p": comparison.p,
-        "p_adjusted": comparison.p_adjusted,
         "p_is_bound": comparison.p_is_bound if comparison.p > 0 else None,
     }
 

@@ -204,6 +204,8 @@ def spell_step(report: Report, step: Step, model: str | None = None) -> Snippet 
         return Snippet("sh", " ".join(_command_words(plan, step)))
     # A script reads only the columns that its function uses.
     idle: dict[str, Any] = {name: empty for name, empty in {"group": (), "id": None}.items() if name not in fields}
+    if "group" in idle:
+        idle["reference"] = None  # a plan without groups has no reference group
     script = _Script(report, replace(plan, **idle), model, step.options)
     return Snippet("python", _SCRIPTS[step.verb](script))
 

@@ -198,7 +198,7 @@ def find_group_differences(report: Report) -> Evidence | None:
 
     Each group is compared with the largest one in flag rate, sensitivity, false positive rate and precision. It is
     reported for comparisons whose p-value is below one less the level, after Holm's adjustment over all groups and the
-    four measures. Only groups with at least 30 rows for a measure are compared: negatives for the false positive rate.
+    four measures. Only groups with at least 50 rows for a measure are compared: negatives for the false positive rate.
 
     >>> import baserate
     >>> truth, score = [1] * 60 + [0] * 140, [0.8] * 50 + [0.3] * 10 + [0.1] * 140
@@ -269,7 +269,7 @@ def _difference_numbers(row: dict[str, Any]) -> dict[str, Any]:
 def find_small_groups(report: Report) -> Evidence | None:
     """Groups with few rows.
 
-    It is reported where the sensitivity or the false positive rate of a group has fewer than 30 rows, or so few that a
+    It is reported where the sensitivity or the false positive rate of a group has fewer than 50 rows, or so few that a
     difference of 0.2 from all others would be detected with a power below 0.8.
 
     >>> import baserate

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
-from math import isfinite, isnan, nan
+from math import isfinite, isnan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from baserate._arrays import Floats, ratio
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._cut import FLAG, REFER, Cut
+from baserate._errors import UnknownNameError, suggest
 from baserate._numeric.cumulative import parallel_map
 from baserate._numeric.logistic import shift_probabilities
 from baserate._policy import REFUSE, Policy
@@ -27,7 +28,7 @@ from baserate._rows import Rows
 from baserate._tally import Group, Tallies, Tally
 from baserate._version import __version__
 from baserate.decide import best_index, is_chosen_on, threshold_at
-from baserate.infer import adjust_p_values, holm
+from baserate.infer import adjust_p_values
 from baserate.measure import (
     MEASURES,
     Measure,
@@ -93,6 +94,13 @@ class Setting(NamedTuple):
         """Policies without the digest of the data that they were chosen on."""
         # With the digest, every evaluation would hash the data to detect a choice on the same rows; once is enough.
         return {model: replace(policy, chosen_on=None) for model, policy in self.policies.items()}
+
+    @property
+    def group_options(self) -> dict[str, Any]:
+        """Options of all comparisons between groups."""
+        plan = self.plan
+        options = {"policy": self.undated_policies, "interval": plan.interval, "min_group": plan.min_group}
+        return {"measures": GROUP_MEASURES, **options}
 
     @property
     def changes_ranks(self) -> bool:
@@ -429,39 +437,43 @@ def _disparity_rows(setting: Setting) -> Iterator[NumberRow]:
     """Yield the greatest differences between groups, beside their null reference."""
     if not setting.sample.attributes:
         return
-    disparities = fairness.group_gaps(
-        setting.sample, policy=setting.undated_policies, measures=GROUP_MEASURES, interval=setting.plan.interval
-    )
-    for row in disparities.rows():
+    for row in fairness.group_gaps(setting.sample, **setting.group_options).rows():
         if row["kind"] == "max_difference" and row["measure"] in GROUP_MEASURES:
             model = row["model"] or next(iter(setting.sample.models))
             yield {**row, "part": "gaps", "model": model, "other": None, "other_group": row["other"], "where": "here"}
 
 
 def _group_difference_rows(setting: Setting) -> Iterator[NumberRow]:
-    """Yield differences from the largest group; Holm-adjusted over all groups and measures of a model."""
+    """Yield differences from the reference group; Holm-adjusted over all groups and measures of a model."""
     if not setting.sample.attributes:
         return
-    options: dict[str, Any] = {"measures": GROUP_MEASURES, "interval": setting.plan.interval}
-    differences = fairness.group_differences(setting.sample, policy=setting.undated_policies, **options)
-    first = next(iter(setting.sample.models))
-    by_model: dict[str, list[NumberRow]] = {}
-    for row in differences.rows():
-        by_model.setdefault(row["model"] or first, []).append(row)
-    for model, rows in by_model.items():
-        for row, p in zip(rows, holm([nan if row["p"] is None else row["p"] for row in rows]), strict=True):
-            fixed = {"part": "group_differences", "model": model, "other": None, "other_group": row["other"]}
-            yield {**row, **fixed, "where": "here", "p_adjusted": p}
+    reference = find_reference_group(setting.plan, setting.sample)
+    for row in fairness.group_differences(setting.sample, reference=reference, **setting.group_options).rows():
+        model = row["model"] or next(iter(setting.sample.models))
+        fixed = {"part": "group_differences", "model": model, "other": None, "other_group": row["other"]}
+        yield {**row, **fixed, "where": "here"}
+
+
+def find_reference_group(plan: Plan, tallies: Tallies) -> Group | None:
+    """Return the reference group of a plan, which names it by the text of its labels; None if it names none."""
+    if plan.reference is None:
+        return None
+    groups = {"/".join(map(str, group)): group for group in tallies.groups}
+    if plan.reference not in groups:
+        raise UnknownNameError(
+            f"reference is {plan.reference!r}; expected one of: {', '.join(groups)}.",
+            remedy=suggest(plan.reference, groups),
+            option="reference",
+            value=plan.reference,
+        )
+    return groups[plan.reference]
 
 
 def _support_rows(setting: Setting) -> Iterator[NumberRow]:
     """Yield the number of rows for each measure of a group, and whether it is small."""
     if not setting.sample.attributes:
         return
-    table = fairness.group_table(
-        setting.sample, policy=setting.undated_policies, measures=GROUP_MEASURES, interval=setting.plan.interval
-    )
-    for row in table.rows():
+    for row in fairness.group_table(setting.sample, **setting.group_options).rows():
         if row["group"] is not None:
             model = row["model"] or next(iter(setting.sample.models))
             fixed = {"part": "support", "model": model, "group": row["group"], "where": "here"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from hashlib import sha256
 from html import escape
@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 from baserate._costs import Costs
 from baserate._counts import Counts
-from baserate._domains import MIN_GROUP
 from baserate._errors import FileFormatError, OptionError
 from baserate._results import json_ready
 from baserate._version import __version__
@@ -52,7 +51,7 @@ def page_payload(report: Report) -> JsonObject:
     return {
         "version": report.data["version"],
         "level": plan.level,
-        "min_group_size": MIN_GROUP,
+        "min_group_size": plan.min_group,
         "z": normal_quantile(plan.level),
         "data": json_ready(dict(report.data)),
         "plan": json.loads(plan.to_json()),
@@ -148,8 +147,48 @@ def _model_payload(report: Report, place: int, curve: ThinnedCurve) -> JsonObjec
         "names": [format_group(group) for group in groups] or ["everybody"],
         "cut": _decision_payload(report, curve),
         "group_factors": _group_factors(report, curve),
+        "group_differences": _difference_payload(report, curve),
         "spell": spell_plan(plan_of(report, curve.name)),
     }
+
+
+def _difference_payload(report: Report, curve: ThinnedCurve) -> JsonObject | None:
+    """Return the difference of each group from the reference group at the planned threshold; None without any.
+
+    Each list has an entry for each group, in the order of `names`, and null where a number is undefined, not tested or
+    of the reference group. `p` is Holm-adjusted over all groups and measures of the model; `trials` are the rows that a
+    rate rests on, and groups with fewer than `min_group` are not tested. `where` is "here": the report tests groups in
+    the sample. `reference` is the index of the reference group. If the plan names none and the largest group has too
+    few trials for a measure, that measure has a `reference` of its own.
+    """
+    rows = report.select(part="group_differences", model=curve.name)
+    if not rows:
+        return None
+    places = {str(group): at for at, group in enumerate(curve.groups)}
+    trials = report.select(part="support", model=curve.name)
+    measures = {name: _measure_differences(name, rows, trials, places) for name in GROUP_MEASURES}
+    reference = measures[GROUP_MEASURES[0]]["reference"]
+    for each in measures.values():
+        if each["reference"] == reference:
+            del each["reference"]
+    return {"reference": reference, "min_group": report.plan.min_group, "where": "here", "measures": measures}
+
+
+_DIFFERENCE_COLUMNS = {"value": "value", "low": "low", "high": "high", "p": "p_adjusted"}
+
+
+def _measure_differences(
+    measure: str, rows: Iterable[JsonObject], trials: Iterable[JsonObject], places: Mapping[str, int]
+) -> JsonObject:
+    """Return the differences of one measure as lists with an entry for each group, and the reference group."""
+    own = {places[str(row["group"])]: row for row in rows if row["measure"] == measure}
+    sizes = {places[str(row["group"])]: row["value"] for row in trials if row["measure"] == measure}
+    lists: JsonObject = {
+        name: [json_ready(own[at][column]) if at in own else None for at in range(len(places))]
+        for name, column in _DIFFERENCE_COLUMNS.items()
+    }
+    reference = places[str(next(iter(own.values()))["other_group"])]
+    return {**lists, "trials": [sizes[at] for at in range(len(places))], "reference": reference}
 
 
 def _group_factors(report: Report, curve: ThinnedCurve) -> list[tuple[float, float]] | None:

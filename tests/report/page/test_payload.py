@@ -95,7 +95,7 @@ def test_payload_contains_tables_of_policies_without_a_single_threshold() -> Non
 def test_numbers_are_the_rows_of_the_report() -> None:
     report, result = make_payload(score=["risk", "logit"], group=["site", "sex"], prevalence=0.1)
     groups, models = result["models"][0]["groups"], [each["name"] for each in result["models"]]
-    rows = [row for row in report.rows() if row["part"] != "group_differences"]  # findings hold those
+    rows = [row for row in report.rows() if row["part"] != "group_differences"]  # models hold those
     assert len(result["numbers"]) == len(rows) < len(report.rows())
     for row, number in zip(rows, result["numbers"], strict=True):
         for name in ("value", "low", "high", "part", "measure", "where", "p", "floor", "how", "why"):
@@ -107,6 +107,55 @@ def test_numbers_are_the_rows_of_the_report() -> None:
             assert json_ready(row[name]) == (groups[number[name]] if name in number else None)
     assert any("other_group" in number for number in result["numbers"])
     assert any("other" in number for number in result["numbers"])
+
+
+@pytest.mark.parametrize("reference", [None, "west"])
+def test_differences_of_groups_are_lists_in_the_order_of_the_groups(reference: str | None) -> None:
+    table = make_table(900)
+    table["site"] = np.repeat(["north", "east", "west"], [500, 370, 30])
+    plan = Plan(truth="sick", score=["risk", "logit"], group="site", threshold=0.4, reference=reference, min_group=20)
+    report = baserate.run(plan, table)
+    for model in json.loads(json.dumps(page_payload(report)))["models"]:
+        result = model["group_differences"]
+        assert (result["min_group"], result["where"]) == (20, "here")
+        assert {*result["measures"]} == {"flag_rate", "sensitivity", "fpr", "precision"}
+        for name, each in result["measures"].items():
+            other = each.get("reference", result["reference"])
+            assert model["groups"][other] == {"site": reference or "north"}
+            rows = {
+                str(row["group"]): row
+                for row in report.of(model["name"]).select(part="group_differences", measure=name)
+            }
+            for at, group in enumerate(model["groups"]):
+                row = rows.get(str(group), {})
+                assert (at == other) == (not row)
+                for key, column in {"value": "value", "low": "low", "high": "high", "p": "p_adjusted"}.items():
+                    assert each[key][at] == row.get(column)
+                (size,) = report.of(model["name"]).select(part="support", measure=name, group=group)
+                assert each["trials"][at] == size["value"]
+                assert not row or (row["p"] is None) == (min(each["trials"][at], each["trials"][other]) < 20)
+
+
+def test_without_groups_there_are_no_differences_of_groups() -> None:
+    assert make_payload()[1]["models"][0]["group_differences"] is None
+    table = make_table() | {"site": ["north"] * 400}
+    assert (
+        page_payload(baserate.run(Plan(truth="sick", score="risk", group="site"), table))["models"][0][
+            "group_differences"
+        ]
+        is None
+    )
+
+
+def test_the_reference_of_a_measure_is_the_largest_group_that_can_be_tested() -> None:
+    truth = np.repeat([1, 0, 1, 0, 1, 0], [500, 10, 100, 150, 80, 90])
+    groups = np.repeat(["a", "b", "c"], [510, 250, 170])
+    score = np.tile([0.9, 0.2], 465)
+    report = baserate.evaluate(truth, score, group={"g": groups})
+    result = page_payload(report)["models"][0]["group_differences"]
+    assert (result["reference"], result["measures"]["fpr"]["reference"]) == (0, 1)
+    assert result["measures"]["fpr"]["p"][0] is None  # 10 negatives
+    assert "reference" not in result["measures"]["sensitivity"]
 
 
 def test_differences_have_the_numbers_and_thresholds_of_both_models() -> None:
