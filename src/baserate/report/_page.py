@@ -28,6 +28,7 @@ from baserate.report._findings import format_group
 from baserate.report._measurements import GROUP_MEASURES, INVARIANT_MEASURES
 from baserate.report._report import CELLS, Report
 from baserate.report._run import CHECKS
+from baserate.report._verdict import verdict
 
 _FINDING_FIELDS = ("code", "title", "severity", "sentence", "why", "remedy", "anchor")
 _NUMBER_FIELDS = (
@@ -146,6 +147,7 @@ def _model_payload(report: Report, place: int, curve: ThinnedCurve) -> JsonObjec
         "attributes": [*groups[0]] if groups else [],
         "names": [format_group(group) for group in groups] or ["everybody"],
         "cut": _decision_payload(report, curve),
+        "verdict": _verdict_payload(report, curve.name),
         "group_factors": _group_factors(report, curve),
         "group_differences": _difference_payload(report, curve),
         "spell": spell_plan(plan_of(report, curve.name)),
@@ -189,6 +191,13 @@ def _measure_differences(
     }
     reference = places[str(next(iter(own.values()))["other_group"])]
     return {**lists, "trials": [sizes[at] for at in range(len(places))], "reference": reference}
+
+
+def _verdict_payload(report: Report, model: str) -> JsonObject:
+    """Return the verdict at the settings of the plan; the page computes all but the warnings anew for others."""
+    result = verdict(report, model)
+    warnings = [warning._asdict() for warning in result.warnings]
+    return {"decision": result.decision, "people": result.people, "costs": result.costs, "warnings": warnings}
 
 
 def _group_factors(report: Report, curve: ThinnedCurve) -> list[tuple[float, float]] | None:

@@ -332,7 +332,7 @@ export class Controls {
     }
     byId("pin").setAttribute("aria-pressed", String(view.state.pin !== null));
     byId("pin").hidden = view.model.entry.labels;
-    byId("planned").setAttribute("aria-pressed", String(view.planned));
+    byId("planned").setAttribute("aria-disabled", String(view.planned));
     for (const button of document.querySelectorAll("[data-parity]")) {
       button.setAttribute("aria-pressed", String(button.getAttribute("data-parity") === view.state.parity));
     }

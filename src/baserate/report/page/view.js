@@ -407,6 +407,16 @@ export function describePrevalence({ state, prevalence }) {
 }
 
 /**
+ * The prevalence of everybody or of the selected group; NaN without rows.
+ * @param {Part} part
+ * @param {Factors} factors
+ * @returns {number}
+ */
+export function prevalenceOf({ positives, negatives }, { positive, negative }) {
+  return (positives * positive) / (positives * positive + negatives * negative);
+}
+
+/**
  * A number of the report, at the settings of the plan.
  * @param {View} view
  * @param {Json} filter
