@@ -46,7 +46,7 @@ def take_screenshot(browser: Browser, page: Path, size: tuple[int, int]) -> byte
     )
     window = context.new_page()
     window.goto(page.as_uri())
-    window.wait_for_selector("html[data-ready='1']")
+    window.wait_for_selector("html[data-drawn='1']")
     image = Image.open(io.BytesIO(window.screenshot(animations="disabled", caret="hide")))
     context.close()
     png = io.BytesIO()

@@ -73,7 +73,7 @@ class PageOpener:
         address = self._address(source)
         self._watch(page, address)
         page.goto(address + state)
-        page.wait_for_selector("html[data-ready='1']")
+        page.wait_for_selector("html[data-ready='1'][data-drawn='1']")
         return page
 
     def close(self) -> None:
@@ -169,6 +169,7 @@ def change(page: Page, **settings: object) -> None:
 def wait_until_drawn(page: Page) -> None:
     """Wait until changes are drawn."""
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))")
+    page.wait_for_selector("html[data-drawn='1']", state="attached")
 
 
 def overflow_width(page: Page) -> float:

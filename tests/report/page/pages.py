@@ -1,13 +1,14 @@
 """Reports for tests of the page: one model with groups, two models, many groups, and names that would inject HTML."""
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import baserate
-from baserate import Costs, Plan, Report
+from baserate import Costs, Cut, Plan, Policy, Report, fairness, read
 from baserate.population import Screening, screening_csv, simulate_screening
 
 COSTS = Costs(fp=1, fn=20)
@@ -68,3 +69,44 @@ def hostile_report() -> Report:
     label, attribute = HOSTILE[0], HOSTILE[1]
     plan = Plan(truth=label, score=tuple(table), group=attribute, prevalence=0.1, costs=COSTS)
     return baserate.run(plan, {label: truth, attribute: group, **table})
+
+
+PEOPLE = simulate_screening(rows=2000)
+SITE = {"site": PEOPLE.site}
+
+
+def randomized_report() -> Report:
+    """Return a report with randomized decisions by site."""
+    columns: dict[str, Any] = {"sick": PEOPLE.sick, "risk": PEOPLE.risk, **SITE}
+    tallies = read.tallies(columns, truth="sick", score="risk", group="site")
+    policy = fairness.optimal_policy(tallies, fairness.Goal("equal-opportunity"))
+    assert policy.needs_id
+    return baserate.evaluate(PEOPLE.sick, {"risk": PEOPLE.risk}, predicted=PEOPLE.risk > 0.3, group=SITE, policy=policy)
+
+
+def referring_report() -> Report:
+    """Return a report of a policy that refers some people."""
+    policy = Policy(by_group={(): Cut((0.1, 0.5), ("pass", "refer", "flag"))}, otherwise="refuse")
+    return baserate.evaluate(PEOPLE.sick, PEOPLE.risk, group=SITE, policy=policy)
+
+
+ODD_REPORTS: dict[str, Callable[[], Report]] = {
+    "ten rows": lambda: baserate.evaluate(
+        [1, 1, 0, 1, 0, 0, 1, 0, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0]
+    ),
+    "no probabilities": lambda: baserate.evaluate(PEOPLE.sick, 9 * PEOPLE.risk - 4, group=SITE, prevalence=1e-4),
+    "labels": lambda: baserate.evaluate(PEOPLE.sick, predicted=PEOPLE.risk > 0.3, group=SITE),
+    "scores and labels": lambda: baserate.evaluate(PEOPLE.sick, {"risk": PEOPLE.risk}, predicted=PEOPLE.risk > 0.3),
+    "weights": lambda: baserate.evaluate(PEOPLE.sick, PEOPLE.risk, group=SITE, weight=np.sqrt(np.arange(1, 2001))),
+    "one class": lambda: baserate.evaluate([0, 0, 0], [0.1, 0.2, 0.3]),
+    "one score": lambda: baserate.evaluate([0, 1, 0, 1], [0.5, 0.5, 0.5, 0.5]),
+    "a group of one class": lambda: baserate.evaluate(
+        [1, 0, 1, 0, 0, 0], [0.9, 0.2, 0.6, 0.7, 0.3, 0.1], group=[*"aaaabb"]
+    ),
+    "randomized decisions and labels": randomized_report,
+    "referred": referring_report,
+    "separate samples": lambda: baserate.evaluate(
+        {"old": PEOPLE.sick[:900], "new": PEOPLE.sick[900:]}, {"old": PEOPLE.risk[:900], "new": PEOPLE.risk[900:]}
+    ),
+}
+"""Name -> function that makes an unusual report."""

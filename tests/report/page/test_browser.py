@@ -71,7 +71,7 @@ def two_model_page() -> str:
 def test_requests_messages_and_errors_of_a_page_are_recorded(browser: Browser, tmp_path: Path) -> None:
     pages = PageOpener(browser, tmp_path)
     deeds = "console.log('hm'); alert('ha'); setTimeout(() => { throw Error('oh'); }); new Image().src = 'http://x.invalid/y'"
-    page = pages(f"<html data-ready=1><body><script>{deeds}</script>")
+    page = pages(f"<html data-ready=1 data-drawn=1><body><script>{deeds}</script>")
     wanted = {"console: hm", "dialog: ha", "threw: oh", "asked for http://x.invalid/y"}
     patience = monotonic() + 30
     while (result := {each for each in wanted if each in " ".join(pages.troubles)}) != wanted:

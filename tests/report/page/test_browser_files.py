@@ -223,7 +223,7 @@ def test_the_page_works_in_a_notebook(screening: ScreeningReport, open_page: Pag
         f"<!doctype html><html lang=en data-ready=1><title>n</title><body>{screening.report.html(framed=True)}"
     )
     frame = outer.frame_locator("iframe")
-    frame.locator("html[data-ready='1']").wait_for(state="attached")
+    frame.locator("html[data-drawn='1']").wait_for(state="attached")
     shown = frame.locator("#panel-measures [data-number='sensitivity']").first
     before = shown.get_attribute("data-value")
     frame.locator("#threshold").focus()

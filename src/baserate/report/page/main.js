@@ -2,6 +2,7 @@
 
 import { Controls, costRatio, formatRatio } from "./controls.js";
 import { byId, element } from "./dom.js";
+import { Drawing } from "./drawing.js";
 import { save } from "./files.js";
 import { shorten, formatPercent, formatCount, formatSetting } from "./format.js";
 import { hashOf, stateOf } from "./url_state.js";
@@ -51,6 +52,10 @@ const panels = Object.entries(CONTENTS)
   .filter(([id]) => isNeeded(id))
   .map(([id, content]) => new Panel(id, content, pick));
 const sections = SECTIONS.map(makeSection).filter((section) => section.panels.length > 0);
+const drawing = new Drawing(
+  sections.flatMap((section) => section.panels),
+  hideEmptySections,
+);
 const controls = new Controls(report, () => view, change);
 
 start();
@@ -135,7 +140,11 @@ function show(state) {
 function draw() {
   drawVerdict(view);
   controls.draw(view);
-  for (const panel of panels) panel.draw(view);
+  drawing.draw(view);
+}
+
+/** Hide sections whose panels are all absent. */
+function hideEmptySections() {
   for (const section of sections) section.node.hidden = section.panels.every((panel) => panel.section.hidden);
 }
 

@@ -162,9 +162,8 @@ function figures(view) {
     const value = MEASURES[name](view.counts);
     return figure(label, name, value, briefPercent(value));
   });
-  const auc = currentNumber(view, "auc");
-  if (auc?.value === undefined) return rates;
-  const value = readNumber(auc.value);
+  if (view.model.entry.labels) return rates;
+  const value = readNumber(currentNumber(view, "auc")?.value ?? null);
   return [...rates, figure("AUC", "auc", value, briefArea(value))];
 }
 
