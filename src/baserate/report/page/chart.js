@@ -1,6 +1,8 @@
 /** Charts: a spec, which is plain data, becomes an SVG. Only parts that differ from the last spec are drawn again. */
 
-import { bandPath, barsPath, dotsPaths, pathOf, scaleOf } from "./paths.js";
+import { Interaction } from "./interaction.js";
+import { endLabels, legendItem, markElements, shape, textElement, textWidth } from "./marks.js";
+import { fitText, scaleOf } from "./paths.js";
 
 /**
  * @typedef {object} Axis
@@ -10,28 +12,52 @@ import { bandPath, barsPath, dotsPaths, pathOf, scaleOf } from "./paths.js";
  * @property {"linear" | "log"} [scale]
  * @property {"percent" | "number"} [format]
  * @property {{at: number, text: string}[]} [ticks]  in place of the default ones
+ * @property {boolean} [categorical]  whether the ticks are names; see categoryAxis
  */
 /** @typedef {ArrayLike<number>} Numbers */
 /**
+ * The color scale of cells. Values from the lowest to the highest become darker; from a middle they do so on both sides.
+ * @typedef {object} Colors
+ * @property {[number, number]} domain
+ * @property {number} [middle]
+ * @property {"percent" | "number"} [format]
+ */
+/**
+ * What a chart draws. By kind:
+ * line, step: x, y, and perhaps endLabel. band: x, low, high. bars: edges, heights. rule: x or y. text: x, y, text.
+ * dots: x, y, and perhaps low, high (upwards) or left, right (across). intervals: x, y, left, right.
+ * cells: edgesX, edgesY, colors, and values in rows from the first of edgesY on, NaN for none.
  * @typedef {object} Mark
- * @property {"line" | "step" | "band" | "bars" | "dots" | "rule" | "text"} kind
+ * @property {"line" | "step" | "band" | "bars" | "dots" | "intervals" | "cells" | "rule" | "text"} kind
  * @property {string} key
- * @property {string} [look]     classes of the style sheet
- * @property {string} [label]    text in the legend
+ * @property {string} [look]     classes of the style sheet, such as those of seriesLook
+ * @property {string} [label]    text in the legend; of cells, the name of the values
+ * @property {string} [endLabel] text at the right end of a line
+ * @property {number} [marker]   shape of dots, in place of that of the series
  * @property {Numbers | number} [x]
  * @property {Numbers | number} [y]
  * @property {Numbers} [low]
  * @property {Numbers} [high]
+ * @property {Numbers} [left]
+ * @property {Numbers} [right]
  * @property {Numbers} [edges]
  * @property {Numbers} [heights]
+ * @property {Numbers} [edgesX]
+ * @property {Numbers} [edgesY]
+ * @property {Numbers} [values]
+ * @property {Colors} [colors]
+ * @property {string[] | false} [texts]  of cells in place of their numbers; false for none
  * @property {string} [text]
+ * @property {(index: number) => string} [describe]  tooltip of a point, in place of the default one
  */
 /**
- * Points with a tooltip.
+ * Points with a tooltip. Without a probe or a handle, a chart describes the points of its marks.
  * @typedef {object} Probe
  * @property {Numbers} x
  * @property {Numbers} y
  * @property {boolean} [upright]  whether only the horizontal distance counts; a handle is then a vertical line
+ * @property {number} [columns]   points in a row of a grid, which the up and down arrows move by
+ * @property {number[]} [starts]  first point of each mark, which the page keys move by
  * @property {(index: number) => string} describe
  */
 /**
@@ -51,29 +77,20 @@ import { bandPath, barsPath, dotsPaths, pathOf, scaleOf } from "./paths.js";
  * @property {Handle} [handle]
  * @property {Probe} [probe]  of a chart without a handle
  * @property {number} [shape]  height over width
+ * @property {number} [rows]   in place of a shape: lines of text that the vertical axis has room for
  * @property {string} description  for screen readers
  * @property {Table} table
  */
 /** @typedef {import("./paths.js").Scale} Scale */
+/** @typedef {import("./marks.js").Area} Area */
 
-const SPACE = { left: 56, right: 20, top: 10, bottom: 42 };
 const [DEFAULT_WIDTH, DEFAULT_SHAPE, LEAST_WIDTH] = [400, 0.84, 240];
-const SVG = "http://www.w3.org/2000/svg";
-const PAGE_STEP = 20;
-/** Half the width of a fingertip in pixels. */
-const FINGER = 28;
-
-/**
- * An SVG element with attributes.
- * @param {string} name
- * @param {Record<string, string | number>} [attributes]
- * @returns {SVGElement}
- */
-export function shape(name, attributes = {}) {
-  const element = /** @type {SVGElement} */ (document.createElementNS(SVG, name));
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
-  return element;
-}
+/** Distances in pixels: at the top, between a tick and its axis, for the title of an axis, and of one row. */
+const [TOP, TICK_GAP, TITLE, ROW] = [10, 5, 19, 24];
+/** Width of bold text relative to that of normal text. */
+const BOLD = 1.12;
+/** Least margins, and the largest part of the width that names or labels take. */
+const [LEAST_LEFT, LEAST_RIGHT, MOST_NAMES, MOST_LABELS] = [40, 14, 0.4, 0.3];
 
 /** A chart: draws specs, and reports the point that a user selects. */
 export class Chart {
@@ -88,27 +105,39 @@ export class Chart {
     this.svg = shape("svg", { class: "chart", role: "group" });
     this.width = DEFAULT_WIDTH;
     this.height = DEFAULT_WIDTH * DEFAULT_SHAPE;
+    /** @type {Area} */
+    this.area = { left: 0, right: 0, top: 0, bottom: 0 };
     this.axes = shape("g", { class: "axes", "aria-hidden": "true" });
     this.marks = shape("g", { class: "marks", "aria-hidden": "true", "clip-path": `url(#clip-${id})` });
+    this.labels = shape("g", { class: "labels", "aria-hidden": "true" });
     this.clip = shape("rect");
-    this.grip = shape("g", { class: "grip" });
-    this.tip = document.createElement("p");
-    this.tip.className = "tip";
-    this.tip.hidden = true;
     this.legend = document.createElement("ul");
     this.legend.className = "legend";
     const clip = shape("clipPath", { id: `clip-${id}` });
     clip.append(this.clip);
-    this.svg.append(clip, this.axes, this.marks, this.grip);
-    holder.append(this.svg, this.tip, this.legend);
+    this.svg.append(clip, this.axes, this.marks, this.labels);
+    holder.append(this.svg, this.legend);
     /** @type {Map<string, {element: SVGElement, mark: Mark, scales: string}>} */
     this.elements = new Map();
     /** @type {Spec | undefined} */
     this.spec = undefined;
     this.axesKey = "";
     this.legendKey = "";
-    this.dragging = false;
-    this.listen();
+    this.interaction = new Interaction(this);
+    this.fitWidth();
+  }
+
+  /**
+   * Give the chart the width of its container, so that its text is never scaled. Reading the width on every draw would
+   * force a layout of the page each time.
+   */
+  fitWidth() {
+    new ResizeObserver(([{ contentRect }]) => {
+      const width = Math.max(LEAST_WIDTH, Math.round(contentRect.width));
+      if (!contentRect.width || width === this.width) return;
+      this.width = width;
+      if (this.spec) this.draw(this.spec);
+    }).observe(this.holder);
   }
 
   /**
@@ -117,15 +146,35 @@ export class Chart {
    */
   draw(spec) {
     this.spec = spec;
-    this.height = Math.round(this.width * (spec.shape ?? DEFAULT_SHAPE));
+    this.layOut(spec);
     this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
     this.svg.setAttribute("aria-label", spec.description);
-    this.across = scaleOf(spec.x, [SPACE.left, this.width - SPACE.right]);
-    this.up = scaleOf(spec.y, [this.height - SPACE.bottom, SPACE.top]);
     this.drawAxes(spec);
     this.drawMarks(spec.marks);
+    this.drawEndLabels(spec.marks);
     this.drawLegend(spec.marks);
-    this.drawGrip(spec);
+    this.interaction.draw(spec);
+  }
+
+  /**
+   * The size of the chart, its margins and its scales. Names and labels get the margins that they need.
+   * @param {Spec} spec
+   */
+  layOut(spec) {
+    const { width } = this;
+    const ends = spec.marks.flatMap(({ endLabel }) => (endLabel ? [BOLD * textWidth(endLabel) + 10] : []));
+    const ticksUp = scaleOf(spec.y, [1, 0]).ticks.map(({ text }) => textWidth(text));
+    const ticksAcross = scaleOf(spec.x, [0, 1]).ticks.map(({ text }) => textWidth(text));
+    const title = spec.y.label ? TITLE : 3;
+    const names = Math.min(Math.max(0, ...ticksUp), MOST_NAMES * width);
+    const left = Math.ceil(Math.max(LEAST_LEFT, title + names + TICK_GAP));
+    const lastTick = spec.x.categorical ? 0 : (ticksAcross.at(-1) ?? 0) / 2 + 2;
+    const right = Math.ceil(Math.max(LEAST_RIGHT, lastTick, Math.min(Math.max(0, ...ends), MOST_LABELS * width)));
+    const below = spec.x.label ? 42 : 24;
+    this.height = spec.rows ? TOP + spec.rows * ROW + below : Math.round(width * (spec.shape ?? DEFAULT_SHAPE));
+    this.area = { left, right: width - right, top: TOP, bottom: this.height - below };
+    this.across = scaleOf(spec.x, [left, width - right]);
+    this.up = scaleOf(spec.y, [this.height - below, TOP]);
   }
 
   /** @param {Spec} spec */
@@ -135,14 +184,13 @@ export class Chart {
     const key = [across.key, up.key, spec.x.label, spec.y.label, spec.x.name, spec.y.name, ...texts].join("|");
     if (key === this.axesKey) return;
     this.axesKey = key;
-    const [right, bottom] = [this.width - SPACE.right, this.height - SPACE.bottom];
-    const { left, top } = SPACE;
+    const { left, right, top, bottom } = this.area;
     const inside = { x: left, y: top - 1, width: right - left + 1, height: bottom - top + 2 };
     for (const [name, value] of Object.entries(inside)) this.clip.setAttribute(name, String(value));
     const middle = (top + bottom) / 2;
     this.axes.replaceChildren(
       ...up.ticks.flatMap((tick) => this.tickUp(tick)),
-      ...across.ticks.flatMap((tick) => this.tickAcross(tick)),
+      ...this.ticksAcross(spec.x),
       shape("path", { class: "frame", d: `M${left} ${top}V${bottom}H${right}` }),
       axisTitle(spec.x, { x: (left + right) / 2, y: bottom + 31, "text-anchor": "middle" }),
       axisTitle(spec.y, { x: 11, y: middle, "text-anchor": "middle", transform: `rotate(-90 11 ${middle})` }),
@@ -150,29 +198,42 @@ export class Chart {
   }
 
   /**
-   * A line of the grid from left to right, and its number.
+   * A line of the grid from left to right, and its number or name.
    * @param {{at: number, text: string}} tick
    * @returns {SVGElement[]}
    */
   tickUp({ at, text }) {
+    const { left, right } = this.area;
     const place = this.scales()[1].to(at);
+    const short = fitText(text, left - TICK_GAP - (this.spec?.y.label ? TITLE : 3) + 1, textWidth);
     return [
-      shape("path", { class: "grid", d: `M${SPACE.left} ${place}H${this.width - SPACE.right}` }),
-      textElement(text, { class: "tick", x: SPACE.left - 5, y: place + 3.5, "text-anchor": "end" }),
+      shape("path", { class: "grid", d: `M${left} ${place}H${right}` }),
+      textElement(short, { class: "tick", x: left - TICK_GAP, y: place + 3.5, "text-anchor": "end" }, text),
     ];
   }
 
   /**
-   * A line of the grid from top to bottom, and its number.
-   * @param {{at: number, text: string}} tick
+   * Lines of the grid from top to bottom, and their numbers or names. Numbers that would overlap are left out.
+   * @param {Axis} axis
    * @returns {SVGElement[]}
    */
-  tickAcross({ at, text }) {
-    const [place, bottom] = [this.scales()[0].to(at), this.height - SPACE.bottom];
-    return [
-      shape("path", { class: "grid", d: `M${place} ${SPACE.top}V${bottom}` }),
-      textElement(text, { class: "tick", x: place, y: bottom + 14, "text-anchor": "middle" }),
-    ];
+  ticksAcross({ categorical }) {
+    const [{ ticks, to }] = this.scales();
+    const { left, right, top, bottom } = this.area;
+    const room = (right - left) / Math.max(1, ticks.length) - 4;
+    let free = -Infinity;
+    return ticks.flatMap(({ at, text }) => {
+      const place = to(at);
+      const short = categorical ? fitText(text, room, textWidth) : text;
+      const half = textWidth(short) / 2;
+      const hidden = place - half < free;
+      if (!hidden) free = place + half + 3;
+      const attributes = { class: "tick", x: place, y: bottom + 14, "text-anchor": "middle" };
+      return [
+        shape("path", { class: "grid", d: `M${place} ${top}V${bottom}` }),
+        ...(hidden ? [] : [textElement(short, attributes, text)]),
+      ];
+    });
   }
 
   /** @param {Mark[]} marks */
@@ -189,250 +250,36 @@ export class Chart {
       const before = this.elements.get(mark.key);
       if (before && before.scales === scales && isSame(before.mark, mark)) continue;
       const element = before?.element ?? shape("g");
-      this.drawMark(element, mark);
+      element.setAttribute("class", `${mark.kind} ${mark.look ?? ""}`);
+      element.replaceChildren(...markElements(mark, across, up, this.area));
       this.elements.set(mark.key, { element, mark, scales });
     }
     const order = marks.map((mark) => /** @type {{element: SVGElement}} */ (this.elements.get(mark.key)).element);
     if (order.some((element, at) => this.marks.children[at] !== element)) this.marks.replaceChildren(...order);
   }
 
-  /**
-   * @param {SVGElement} element
-   * @param {Mark} mark
-   */
-  drawMark(element, mark) {
+  /** @param {Mark[]} marks */
+  drawEndLabels(marks) {
+    const labeled = marks.filter((mark) => mark.endLabel);
+    if (!labeled.length && !this.labels.firstChild) return;
     const [across, up] = this.scales();
-    element.setAttribute("class", `${mark.kind} ${mark.look ?? ""}`);
-    const numbers = /** @type {{x: Numbers, y: Numbers}} */ (mark);
-    /** @type {Record<string, () => SVGElement[]>} */
-    const makers = {
-      line: () => [shape("path", { d: pathOf(numbers.x, numbers.y, across, up, false) })],
-      step: () => [shape("path", { d: pathOf(numbers.x, numbers.y, across, up, true) })],
-      band: () => [shape("path", { d: bandPath(mark, across, up) })],
-      bars: () => [shape("path", { d: barsPath(mark, across, up) })],
-      dots: () => {
-        const [dots, lines] = dotsPaths(mark, across, up);
-        return [shape("path", { class: "interval", d: lines }), shape("path", { class: "dot", d: dots })];
-      },
-      rule: () => [shape("path", { d: this.rulePath(mark) })],
-      text: () => [
-        textElement(mark.text ?? "", { x: across.to(Number(mark.x)), y: up.to(Number(mark.y)), class: "note" }),
-      ],
-    };
-    element.replaceChildren(...makers[mark.kind]());
-  }
-
-  /**
-   * A line across the whole chart, at a place of one axis.
-   * @param {Mark} mark
-   * @returns {string}
-   */
-  rulePath(mark) {
-    const [across, up] = this.scales();
-    const [low, high] = /** @type {Spec} */ (this.spec).y.domain;
-    if (mark.x !== undefined) {
-      const right = across.to(Number(mark.x));
-      return Number.isFinite(right) ? `M${right.toFixed(1)} ${up.to(low)}V${up.to(high)}` : "";
-    }
-    return `M${SPACE.left} ${up.to(Number(mark.y)).toFixed(1)}H${this.width - SPACE.right}`;
+    const room = (this.width - this.area.right - 8) / BOLD;
+    const fitted = labeled.map((mark) => ({ ...mark, endLabel: fitText(mark.endLabel ?? "", room, textWidth) }));
+    this.labels.replaceChildren(...endLabels(fitted, across, up, this.area));
   }
 
   /** @param {Mark[]} marks */
   drawLegend(marks) {
     const entries = marks.filter((mark) => mark.label);
-    const key = entries.map((mark) => `${mark.kind} ${mark.look} ${mark.label}`).join("|");
+    const key = entries.map(({ kind, look, label, colors }) => `${kind} ${look} ${label} ${colors?.domain}`).join("|");
     if (key === this.legendKey) return;
     this.legendKey = key;
-    this.legend.replaceChildren(
-      ...entries.map((mark) => {
-        const item = document.createElement("li");
-        const sample = shape("svg", { class: "sample", viewBox: "0 0 22 10", "aria-hidden": "true" });
-        const symbol = shape("g", { class: `${mark.kind} ${mark.look ?? ""}` });
-        symbol.append(...legendSample(mark));
-        sample.append(symbol);
-        item.append(sample, mark.label ?? "");
-        return item;
-      }),
-    );
+    this.legend.replaceChildren(...entries.map(legendItem));
   }
 
-  /** @param {Spec} spec */
-  drawGrip(spec) {
-    const { handle } = spec;
-    this.svg.classList.toggle("picks", Boolean(handle));
-    if (!handle) {
-      this.grip.replaceChildren();
-      return;
-    }
-    if (!this.grip.firstChild) this.makeGrip();
-    this.grip.classList.toggle("idle", Boolean(handle.idle));
-    const [right, above] = this.position(handle, handle.index);
-    const [low, high] = spec.y.domain;
-    const [, up] = this.scales();
-    const line = handle.upright ? `M${right.toFixed(1)} ${up.to(low)}V${up.to(high)}` : "";
-    this.grip.querySelector(".stem")?.setAttribute("d", line);
-    for (const ring of this.grip.querySelectorAll("circle")) {
-      ring.setAttribute("cx", right.toFixed(1));
-      ring.setAttribute("cy", above.toFixed(1));
-    }
-    const attributes = {
-      "aria-label": handle.name,
-      "aria-valuemax": String(handle.x.length - 1),
-      "aria-valuetext": handle.describe(handle.index),
-    };
-    for (const [name, text] of Object.entries({ ...attributes, "aria-valuenow": String(handle.index) })) {
-      this.grip.setAttribute(name, text);
-    }
-    if (!this.tip.hidden) this.showTip(handle.index, handle);
-  }
-
-  /** Make the handle. */
-  makeGrip() {
-    for (const [name, text] of Object.entries({ role: "slider", tabindex: "0", "aria-valuemin": "0" })) {
-      this.grip.setAttribute(name, text);
-    }
-    this.grip.append(
-      shape("path", { class: "stem" }),
-      shape("circle", { class: "halo", r: 16 }),
-      shape("circle", { class: "knob", r: 6 }),
-    );
-  }
-
-  /** Listen to pointer, keys, focus and resizing. */
-  listen() {
-    // A chart has the width of its container, so that its text is never scaled. Reading the width on every draw would
-    // force a layout of the page each time.
-    new ResizeObserver(([{ contentRect }]) => {
-      const width = Math.max(LEAST_WIDTH, Math.round(contentRect.width));
-      if (!contentRect.width || width === this.width) return;
-      this.width = width;
-      if (this.spec) this.draw(this.spec);
-    }).observe(this.holder);
-    this.svg.addEventListener("pointerdown", (event) => {
-      if (!this.spec?.handle || event.button || this.isScrolling(event, this.spec.handle)) return;
-      this.dragging = true;
-      this.svg.setPointerCapture(event.pointerId);
-      this.pick(this.nearest(event, this.spec.handle));
-      this.grip.focus({ preventScroll: true });
-      event.preventDefault();
-    });
-    this.svg.addEventListener("pointermove", (event) => {
-      const probe = this.spec?.handle ?? this.spec?.probe;
-      if (!probe) return;
-      const index = this.nearest(event, probe);
-      if (this.dragging) this.pick(index);
-      this.showTip(index, probe);
-    });
-    for (const end of ["pointerup", "pointercancel"]) this.svg.addEventListener(end, () => (this.dragging = false));
-    this.svg.addEventListener("pointerleave", () => this.hideTip());
-    this.grip.addEventListener(
-      "focus",
-      () => this.spec?.handle && this.showTip(this.spec.handle.index, this.spec.handle),
-    );
-    this.grip.addEventListener("blur", () => this.hideTip());
-    this.grip.addEventListener("keydown", (event) => this.key(/** @type {KeyboardEvent} */ (event)));
-  }
-
-  /** @param {KeyboardEvent} event */
-  key(event) {
-    const handle = this.spec?.handle;
-    if (!handle) return;
-    const last = handle.x.length - 1;
-    // The right arrow moves to the right of the axis, although thresholds may run from right to left.
-    const right = this.across && this.across.within(handle.x[last]) < this.across.within(handle.x[0]) ? -1 : 1;
-    /** @type {Record<string, number>} */
-    const places = {
-      ArrowRight: handle.index + right,
-      ArrowLeft: handle.index - right,
-      ArrowUp: handle.index + 1,
-      ArrowDown: handle.index - 1,
-      PageUp: handle.index + PAGE_STEP,
-      PageDown: handle.index - PAGE_STEP,
-      Home: 0,
-      End: last,
-    };
-    if (!(event.key in places)) return;
-    event.preventDefault();
-    this.pick(Math.min(last, Math.max(0, places[event.key])));
-  }
-
-  /** @param {number} index */
-  pick(index) {
-    if (index !== this.spec?.handle?.index) this.onPick(index);
-  }
-
-  /**
-   * Index of the point nearest to the pointer.
-   * @param {PointerEvent} event
-   * @param {Probe} probe
-   * @returns {number}
-   */
-  nearest(event, probe) {
-    const point = this.pointAt(event);
-    let best = 0;
-    let least = Infinity;
-    for (let at = 0; at < probe.x.length; at++) {
-      const [right, above] = this.position(probe, at);
-      const away = (right - point.x) ** 2 + (probe.upright ? 0 : (above - point.y) ** 2);
-      if (away < least) [best, least] = [at, away];
-    }
-    return best;
-  }
-
-  /**
-   * Position of the pointer in the coordinates of the chart.
-   * @param {PointerEvent} event
-   * @returns {DOMPoint}
-   */
-  pointAt(event) {
-    const matrix = /** @type {SVGSVGElement} */ (/** @type {unknown} */ (this.svg)).getScreenCTM();
-    return new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix?.inverse());
-  }
-
-  /**
-   * Whether a touch scrolls the page: a finger drags the handle only if it starts on it.
-   * @param {PointerEvent} event
-   * @param {Handle} handle
-   * @returns {boolean}
-   */
-  isScrolling(event, handle) {
-    if (event.pointerType !== "touch") return false;
-    const { x, y } = this.pointAt(event);
-    const [right, above] = this.position(handle, handle.index);
-    return Math.hypot(right - x, handle.upright ? 0 : above - y) > FINGER;
-  }
-
-  /**
-   * Position of a point; undefined coordinates are at the lower left.
-   * @param {Probe} handle
-   * @param {number} index
-   * @returns {[number, number]}
-   */
-  position(handle, index) {
-    const [across, up] = this.scales();
-    const [right, above] = [across.within(handle.x[index]), up.within(handle.y[index])];
-    return [Number.isNaN(right) ? SPACE.left : right, Number.isNaN(above) ? up.within(-Infinity) : above];
-  }
-
-  /**
-   * @param {number} index
-   * @param {Probe} probe
-   */
-  showTip(index, probe) {
-    const [right, above] = this.position(probe, index);
-    this.tip.textContent = probe.describe(index);
-    this.tip.hidden = false;
-    this.tip.classList.toggle("left", right > this.width / 2);
-    this.tip.classList.toggle("below", above < this.height / 2);
-    this.tip.style.setProperty("--x", `${(100 * right) / this.width}%`);
-    this.tip.style.setProperty("--y", `${this.height - above}px`);
-  }
-
-  /** Hide the tooltip, unless the handle has the focus. */
-  hideTip() {
-    if (document.activeElement === this.grip && this.spec?.handle)
-      this.showTip(this.spec.handle.index, this.spec.handle);
-    else this.tip.hidden = true;
+  /** The matrix from the coordinates of the chart to those of the window. @returns {DOMMatrix | null} */
+  toWindow() {
+    return /** @type {SVGSVGElement} */ (/** @type {unknown} */ (this.svg)).getScreenCTM();
   }
 
   /** @returns {[Scale, Scale]} */
@@ -441,6 +288,12 @@ export class Chart {
   }
 }
 
+/** Properties that a mark is drawn by. */
+const DRAWN = /** @type {(keyof Mark)[]} */ ([
+  ...["kind", "look", "marker", "x", "y", "low", "high", "left", "right"],
+  ...["edges", "heights", "edgesX", "edgesY", "values", "texts", "text"],
+]);
+
 /**
  * Whether a mark is unchanged: identical arrays and equal text.
  * @param {Mark} before
@@ -448,20 +301,8 @@ export class Chart {
  * @returns {boolean}
  */
 function isSame(before, after) {
-  const names = /** @type {(keyof Mark)[]} */ (["kind", "look", "x", "y", "low", "high", "edges", "heights", "text"]);
-  return names.every((name) => before[name] === after[name]);
-}
-
-/**
- * A text element.
- * @param {string} text
- * @param {Record<string, string | number>} attributes
- * @returns {SVGElement}
- */
-function textElement(text, attributes) {
-  const element = shape("text", attributes);
-  element.textContent = text;
-  return element;
+  const [colors, others] = [before, after].map((mark) => JSON.stringify(mark.colors));
+  return colors === others && DRAWN.every((name) => before[name] === after[name]);
 }
 
 /**
@@ -478,20 +319,4 @@ function axisTitle(axis, attributes) {
     element.append(technical);
   }
   return element;
-}
-
-/**
- * The symbol of a mark in the legend.
- * @param {Mark} mark
- * @returns {SVGElement[]}
- */
-function legendSample(mark) {
-  if (mark.kind === "band" || mark.kind === "bars") return [shape("path", { d: "M1 1H21V9H1Z" })];
-  if (mark.kind === "dots") {
-    return [
-      shape("path", { class: "interval", d: "M11 0V10" }),
-      shape("path", { class: "dot", d: "M7.5 5a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0Z" }),
-    ];
-  }
-  return [shape("path", { d: "M0 5H22" })];
 }

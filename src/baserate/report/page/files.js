@@ -1,6 +1,6 @@
 /** Files of a chart: SVG and CSV. */
 
-import { shape } from "./chart.js";
+import { shape } from "./marks.js";
 
 /** Properties that an SVG needs to look the same without the style sheet. */
 const STYLE_PROPERTIES = [

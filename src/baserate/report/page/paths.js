@@ -1,6 +1,6 @@
 /** Scales, ticks and the paths of marks, without access to the page. */
 
-import { formatTicks } from "./format.js";
+import { formatTicks, shorten } from "./format.js";
 
 /** @typedef {import("./chart.js").Axis} Axis */
 /** @typedef {import("./chart.js").Mark} Mark */
@@ -134,7 +134,7 @@ export function barsPath(mark, across, up) {
 }
 
 /**
- * Dots and their intervals.
+ * Dots and their intervals, which lie upwards (low, high) or across (left, right).
  * @param {Mark} mark
  * @param {Scale} across
  * @param {Scale} up
@@ -142,15 +142,171 @@ export function barsPath(mark, across, up) {
  */
 export function dotsPaths(mark, across, up) {
   const [x, y] = [/** @type {Numbers} */ (mark.x), /** @type {Numbers} */ (mark.y)];
+  const marker = mark.marker ?? seriesOf(mark.look);
   let dots = "";
   let lines = "";
   for (let at = 0; at < x.length; at++) {
     const [right, above] = [across.to(x[at]), up.to(y[at])];
     if (!Number.isFinite(right) || !Number.isFinite(above)) continue;
-    dots += `M${(right - 3.5).toFixed(1)} ${above.toFixed(1)}a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0Z`;
+    dots += markerPath(right, above, marker);
     if (mark.low && mark.high && !Number.isNaN(mark.low[at])) {
       lines += `M${right.toFixed(1)} ${up.to(mark.low[at]).toFixed(1)}V${up.to(mark.high[at]).toFixed(1)}`;
     }
+    if (mark.left && mark.right) lines += acrossPath(mark.left[at], mark.right[at], above, across);
   }
   return [dots, lines];
+}
+
+/**
+ * An interval that lies across, with its ends marked; ends outside of the axis are arrows.
+ * @param {number} low
+ * @param {number} high
+ * @param {number} above
+ * @param {Scale} across
+ * @returns {string}
+ */
+function acrossPath(low, high, above, across) {
+  if (!Number.isFinite(across.to(low)) || !Number.isFinite(across.to(high))) return "";
+  const [start, end] = [across.within(low), across.within(high)];
+  /** @param {number} place @param {number} value @param {number} inwards */
+  const cap = (place, value, inwards) =>
+    Math.abs(across.to(value) - place) < 0.5
+      ? `M${place.toFixed(1)} ${(above - 3).toFixed(1)}v6`
+      : `M${(place + inwards).toFixed(1)} ${(above - 4).toFixed(1)}l${-inwards} 4l${inwards} 4`;
+  const line = `M${start.toFixed(1)} ${above.toFixed(1)}H${end.toFixed(1)}`;
+  return `${line}${cap(start, low, 5)}${cap(end, high, -5)}`;
+}
+
+/** Outlines of markers around their center: series differ without color. */
+const MARKERS = [
+  "m-3.6 0a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0 -7.2 0Z",
+  "m-3.3 -3.3h6.6v6.6h-6.6Z",
+  "m0 -4.7l4.7 4.7l-4.7 4.7l-4.7 -4.7Z",
+  "m0 -4.6l4.5 8h-9Z",
+  "m0 4.6l4.5 -8h-9Z",
+  "m-1.5 -4.5h3v3h3v3h-3v3h-3v-3h-3v-3h3Z",
+  "m-4.4 -2.2l2.2 -2.2l2.2 2.2l2.2 -2.2l2.2 2.2l-2.2 2.2l2.2 2.2l-2.2 2.2l-2.2 -2.2l-2.2 2.2l-2.2 -2.2l2.2 -2.2Z",
+  "m-5 0l2.5 -4.3h5l2.5 4.3l-2.5 4.3h-5Z",
+];
+
+/**
+ * The outline of a marker.
+ * @param {number} x
+ * @param {number} y
+ * @param {number} marker
+ * @returns {string}
+ */
+export function markerPath(x, y, marker) {
+  return `M${x.toFixed(1)} ${y.toFixed(1)}${MARKERS[marker % MARKERS.length]}`;
+}
+
+/** Series with a color, a dash and a marker of their own; further ones are gray. */
+export const SERIES = 8;
+
+/**
+ * Classes of a series: color and dashes, or gray.
+ * @param {number} at
+ * @returns {string}
+ */
+export function seriesLook(at) {
+  return at < SERIES ? `series-${at} dash-${at}` : "other";
+}
+
+/**
+ * The number of a series by its classes.
+ * @param {string} [look]
+ * @returns {number}
+ */
+export function seriesOf(look) {
+  return Number(/\bseries-(\d)/.exec(look ?? "")?.[1] ?? 0);
+}
+
+/**
+ * Cells of a grid: a path for each step of their color. Values are in rows from the first edge upwards.
+ * @param {Mark} mark
+ * @param {{to: (value: number) => number}} across
+ * @param {{to: (value: number) => number}} up
+ * @param {number} steps
+ * @returns {[string, string][]} classes and path
+ */
+export function cellPaths(mark, across, up, steps) {
+  const [edgesX, edgesY, values] = [mark.edgesX ?? [], mark.edgesY ?? [], mark.values ?? []];
+  const columns = edgesX.length - 1;
+  /** @type {Map<string, string>} */
+  const paths = new Map();
+  for (let at = 0; at < values.length; at++) {
+    if (Number.isNaN(values[at])) continue;
+    const [column, row] = [at % columns, Math.floor(at / columns)];
+    const [left, right] = [across.to(edgesX[column]), across.to(edgesX[column + 1])];
+    const [bottom, top] = [up.to(edgesY[row]), up.to(edgesY[row + 1])];
+    const look = cellLook(mark, values[at], steps);
+    const path = `M${left.toFixed(1)} ${bottom.toFixed(1)}H${right.toFixed(1)}V${top.toFixed(1)}H${left.toFixed(1)}Z`;
+    paths.set(look, (paths.get(look) ?? "") + path);
+  }
+  return [...paths].sort(([one], [other]) => (one < other ? -1 : 1));
+}
+
+/**
+ * Classes of a cell: its step from 0, the palest, to the last one; with a middle also its side.
+ * @param {Mark} mark
+ * @param {number} value
+ * @param {number} steps
+ * @returns {string}
+ */
+function cellLook({ colors }, value, steps) {
+  const { domain, middle } = colors ?? { domain: /** @type {[number, number]} */ ([0, 1]) };
+  const [low, high] = domain;
+  const share =
+    middle === undefined
+      ? (value - low) / (high - low || 1)
+      : Math.abs(value - middle) / (Math.max(high - middle, middle - low) || 1);
+  const step = Math.min(steps - 1, Math.max(0, Math.floor(share * steps)));
+  const side = middle === undefined || value >= middle ? "above" : "below";
+  return `${side} shade-${step}`;
+}
+
+/**
+ * Whether dark text is legible on a cell.
+ * @param {Mark} mark
+ * @param {number} value
+ * @param {number} steps
+ * @returns {boolean}
+ */
+export function isLightCell(mark, value, steps) {
+  return Number(cellLook(mark, value, steps).split("-")[1]) < steps * 0.6;
+}
+
+/**
+ * An axis of names. On the vertical axis the first is at the top.
+ * @param {string[]} names
+ * @param {"across" | "up"} direction
+ * @param {string} [label]
+ * @returns {Axis}
+ */
+export function categoryAxis(names, direction, label = "") {
+  const ends = /** @type {[number, number]} */ ([-0.5, names.length - 0.5]);
+  return {
+    label,
+    domain: direction === "up" ? [ends[1], ends[0]] : ends,
+    ticks: names.map((text, at) => ({ at, text })),
+    categorical: true,
+  };
+}
+
+/**
+ * A text that is cut to a width.
+ * @param {string} text
+ * @param {number} width  in pixels
+ * @param {(text: string) => number} measure
+ * @returns {string}
+ */
+export function fitText(text, width, measure) {
+  if (measure(text) <= width) return text;
+  let [low, high] = [1, Array.from(text).length];
+  while (low < high) {
+    const length = Math.ceil((low + high) / 2);
+    if (measure(shorten(text, length)) <= width) low = length;
+    else high = length - 1;
+  }
+  return shorten(text, low);
 }

@@ -3,7 +3,7 @@
 import { MEASURES, expectedCost, interval, readNumber } from "../core.js";
 import { element, measureName, numberAttributes, updateChildren, makeTable } from "../dom.js";
 import { formatLevel, formatValue } from "../format.js";
-import { shape } from "../chart.js";
+import { shape } from "../marks.js";
 import { partKey, describePrevalence, reportNumber, currentNumber } from "../view.js";
 
 /** The prevalence is a setting: the heading of the table states it. */

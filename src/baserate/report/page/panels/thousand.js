@@ -3,7 +3,7 @@
 import { MEASURES, naturalFrequencies } from "../core.js";
 import { element, numberAttributes, updateChildren } from "../dom.js";
 import { formatPercent } from "../format.js";
-import { shape } from "../chart.js";
+import { shape } from "../marks.js";
 
 const [COLUMNS, SIZE, GAP] = [50, 8, 1.4];
 /** Shares below this are rounding. */
