@@ -407,7 +407,7 @@ def _cost_notes(rows: Sequence[TidyRow], data: Mapping[str, Any], per: str) -> I
     yield f"{per}: mean cost {where}"
     hows = dict.fromkeys(row["how"] for row in rows if row["low"] is not None)
     if hows:
-        yield f"{format_level(data['level'])} % intervals of the cost {per}: {' or '.join(hows)}."
+        yield f"{format_level(data['level'])}% intervals of the cost {per}: {' or '.join(hows)}."
 
 
 _CLASS_COSTS = {"cost_expected": "expected cost", "cost_realised": "realized cost", "referred_share": "share referred"}
@@ -452,7 +452,7 @@ def _describe_class_decisions(data: Mapping[str, Any], costs_file: str) -> str:
     sentence = f"each row gets the class of least expected cost by {costs_file}{referral}."
     if "deployment" in data:
         each = data["deployment"]["prevalences"]
-        shares = (f"{shorten_label(name)} {100 * share:.4g}\N{NO-BREAK SPACE}%" for name, share in each.items())
+        shares = (f"{shorten_label(name)} {100 * share:.4g}%" for name, share in each.items())
         sentence = f"at shares of {', '.join(shares)}, {sentence}"
     return sentence[:1].upper() + sentence[1:]
 

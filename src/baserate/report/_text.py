@@ -100,7 +100,7 @@ def view_page(view: View) -> Page:
 def report_headline(report: Report) -> str:
     """Return one line on the data of a report."""
     data, shares = report.data, report.select(part="data", measure="prevalence", group=None, where="here")
-    share = f"{format_number(100 * data['prevalence'], 4)} %"
+    share = f"{format_number(100 * data['prevalence'], 4)}%"
     if shares[0]["low"] is not None and not report.plan.apart:
         share += f" ({' – '.join(format_bounds(100 * shares[0]['low'], 100 * shares[0]['high'], 4, 2))})"
     parts = [
@@ -347,7 +347,7 @@ def _describe_group_prevalence(report: Report) -> str:
 
 def _percent(share: float) -> str:
     """Format a share in percent."""
-    return f"{100 * share:.4g}{_SPACE}%"
+    return f"{100 * share:.4g}%"
 
 
 def _describe_frequencies(report: Report, people: NaturalFrequencies) -> str:
