@@ -178,10 +178,10 @@ def format_percent(share: float, decimals: int = 1) -> str:
 def format_share(share: float) -> str:
     """Format a share as a percentage, for a sentence.
 
-    >>> format_share(0.05).replace("\N{NO-BREAK SPACE}", " ")
-    '5 %'
+    >>> format_share(0.05)
+    '5%'
     """
-    return f"{100 * share:.6g}\N{NO-BREAK SPACE}%"
+    return f"{100 * share:.6g}%"
 
 
 def format_p(p: float | None, digits: int = 2, *, is_bound: bool | None = False) -> str:
@@ -239,7 +239,7 @@ def format_exact(value: float) -> str:
 
 
 def format_level(level: float) -> str:
-    """Format a confidence level in full: 99.99999 % is not 100 %.
+    """Format a confidence level in full: 99.99999% is not 100%.
 
     >>> format_level(0.95), format_level(0.57), format_level(0.9999999)
     ('95', '57', '99.99999')
@@ -251,9 +251,9 @@ def unadjusted_note(level: float) -> str:
     """Return the note that intervals beside adjusted p-values are not adjusted themselves.
 
     >>> unadjusted_note(0.95)
-    '95 % confidence intervals are not adjusted for multiplicity.'
+    '95% confidence intervals are not adjusted for multiplicity.'
     """
-    return f"{format_level(level)} % confidence intervals are not adjusted for multiplicity."
+    return f"{format_level(level)}% confidence intervals are not adjusted for multiplicity."
 
 
 def footnote_mark(which: int) -> str:

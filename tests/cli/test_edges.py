@@ -83,7 +83,7 @@ def test_progress_goes_to_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", terminal)
     with progress_bar(lambda: 50.0, after=0, every=0.001):
         assert drawn.wait(60)
-    assert "50 %" in terminal.getvalue()
+    assert "50%" in terminal.getvalue()
 
 
 def test_a_curve_of_labels_and_of_two_models_is_titled(tmp_path: Path) -> None:

@@ -172,7 +172,7 @@ def test_untested_groups_and_the_reference_are_stated(tmp_path: Path) -> None:
     assert "Below the minimum of 50 rows for a measure, so neither tested nor in disparities: fpr: hill (29)" in shown
     assert "isle (12); recall: hill (32), isle (0)." in shown
     assert "Differences from the reference group, north." in shown
-    assert "Holm-adjusted p: over all groups and measures that are tested. 95 % confidence intervals are not" in shown
+    assert "Holm-adjusted p: over all groups and measures that are tested. 95% confidence intervals are not" in shown
     typed = ("--group", "site", "--measures", "fpr", "--min-group", "29")
     result = rows_of(run("groups", path, *ONE, *typed, *QUICK, "--json"))
     tested = {row["group"]["site"] for row in result if row["table"] == "difference" and row["p"] is not None}

@@ -49,14 +49,14 @@ def test_intervals_are_those_of_the_library(tmp_path: Path) -> None:
 def test_three_of_four_have_the_published_clopper_pearson_interval(tmp_path: Path) -> None:
     shown = run("measure", write_people(tmp_path), *ONE, "-q").stdout
     assert re.search(r"sensitivity +0\.7500 +0\.1941 – 0\.9937 ", shown)  # 3 of 4
-    assert "95 % intervals: Clopper–Pearson for shares; " in shown
+    assert "95% intervals: Clopper–Pearson for shares; " in shown
 
 
 @pytest.mark.parametrize("typed", take_in_tiers(["0.9", "90%", "90 %", ".9"], 2))
 def test_level_may_be_a_share_or_a_percentage(typed: str, tmp_path: Path) -> None:
     result = run_json(write_people(tmp_path), *ONE, "--level", typed)
     assert result["data"]["interval"]["level"] == pytest.approx(0.9)
-    assert "90 % interval" in run("measure", write_people(tmp_path), *ONE, "--level", typed).stdout
+    assert "90% interval" in run("measure", write_people(tmp_path), *ONE, "--level", typed).stdout
 
 
 def test_a_higher_level_gives_wider_intervals(tmp_path: Path) -> None:
@@ -97,14 +97,14 @@ def test_extreme_levels_have_intervals_of_all_measures(tmp_path: Path) -> None:
         bounded = [each for each in result if each["low"] is not None]
         assert len(bounded) > 40
         assert all(float(each["low"]) <= float(each["value"]) <= float(each["high"]) for each in bounded)
-    assert "99.9999999 % intervals: " in run("measure", write_people(tmp_path), *ONE, "--level", "0.999999999").stdout
+    assert "99.9999999% intervals: " in run("measure", write_people(tmp_path), *ONE, "--level", "0.999999999").stdout
 
 
 def test_footnotes_state_the_methods_of_shown_intervals(tmp_path: Path) -> None:
     path = tmp_path / "one.csv"
     path.write_text("sick,risk,who\n1,0.3,a\n", encoding="utf-8")
     alone = run("measure", path, *ONE, "--positive", "1", "--measures", "accuracy,brier", "-q").stdout
-    assert alone.endswith("\n¹ there is a single row\n95 % intervals: Clopper–Pearson.\n")
+    assert alone.endswith("\n¹ there is a single row\n95% intervals: Clopper–Pearson.\n")
     clustered = run("measure", path, *ONE, "--positive", "1", "--measures", "accuracy", "--cluster", "who", "-q").stdout
     assert clustered.endswith("\n¹ there is a single cluster\n")
 
@@ -137,7 +137,7 @@ def test_clusters_widen_intervals(tmp_path: Path) -> None:
     assert clustered["data"]["interval"]["clusters"] == 60
     assert clustered["data"]["columns"]["cluster"] == "who"
     shown = run("measure", path, *ONE, "--cluster", "who").stdout
-    assert "95 % intervals of clusters (who): Clopper–Pearson or Wilson for shares; " in shown
+    assert "95% intervals of clusters (who): Clopper–Pearson or Wilson for shares; " in shown
 
 
 def test_clusters_go_with_labels_groups_and_several_models(tmp_path: Path) -> None:

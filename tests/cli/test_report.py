@@ -74,7 +74,7 @@ def test_messages_on_stderr(tmp_path: Path) -> None:
     said = run("report", path, "--truth", "sick", "--score", "risk").stderr
     assert said == "positive = 1, inferred; name it with --positive.\n"
     said = run("report", path, "--truth", "sick", "--score", "risk", "--json").stderr
-    assert said.startswith("people.csv · 10 rows · positive: sick = 1 · prevalence 40.00 % (")
+    assert said.startswith("people.csv · 10 rows · positive: sick = 1 · prevalence 40.00% (")
     assert run("report", path, "--truth", "sick", "--score", "risk", "--json", "-q").stderr == ""
 
 

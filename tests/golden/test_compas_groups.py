@@ -102,7 +102,7 @@ def test_differences_agree_with_pandas_and_statsmodels(columns: Columns) -> None
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("threshold", "difference", "words"),
-    [(0.5, -0.2139, "0.214 lower (95 % CI 0.182 to 0.245"), (0.6, -0.1960, "0.196 lower (95 % CI 0.167 to 0.224")],
+    [(0.5, -0.2139, "0.214 lower (95% CI 0.182 to 0.245"), (0.6, -0.1960, "0.196 lower (95% CI 0.167 to 0.224")],
 )
 def test_the_report_names_the_difference_of_both_large_races(
     columns: Columns, threshold: float, difference: float, words: str

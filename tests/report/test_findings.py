@@ -105,7 +105,7 @@ SENTENCES = {
     ("BR009", 3): "The column of predicted labels flags all of 4 rows.",
     ("BR010", 0): "limited by the threshold: at 0.9 it would be 0.857, with a sensitivity of 0.6 instead of 1.",
     ("BR010", 1): "limited by the score: no threshold with at least half of the sensitivity reaches more than 0.333.",
-    ("BR011", 0): "site = s0: sensitivity of site = s1 is 0.5 lower (95 % CI 0.321 to 0.636, Holm-adjusted p < 0",
+    ("BR011", 0): "site = s0: sensitivity of site = s1 is 0.5 lower (95% CI 0.321 to 0.636, Holm-adjusted p < 0",
     ("BR012", 0): "2 of 2 groups have few rows; the smallest is site = s0, with 29 positives.",
     ("BR013", 1): "100 rows have 91 distinct scores: 0.1 of the rows share one score",
     ("BR014", 0): "differs from the decision at the threshold 0.5; the threshold 0.4 gives the labels exactly.",

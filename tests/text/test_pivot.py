@@ -94,7 +94,7 @@ def test_intervals_are_shorter_beside_others_and_explained_once() -> None:
     assert formatter.value(row) == "0.5000"
     assert formatter.estimate(None) == formatter.value(None) == ""
     data = {"interval": {"level": 0.95, "clusters": False}}
-    assert formatter.footnotes(None, data) == ("95 % intervals: Wilson.",)
+    assert formatter.footnotes(None, data) == ("95% intervals: Wilson.",)
     assert formatter.footnotes([], data) == ()
 
 

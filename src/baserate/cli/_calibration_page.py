@@ -56,7 +56,7 @@ _DISTANCES = {
     "smooth_ece": "Mean gap, smoothed instead of in bins.",
     "ici": "Mean gap to a smooth calibration curve.",
     "e50": "Median gap to it.",
-    "e90": "Gap to it that 90 % do not exceed.",
+    "e90": "Gap to it that 90% do not exceed.",
     "emax": "Largest gap to it.",
     "cox_ici": "Mean gap to the line of log-odds.",
     "ecce": "Range of cumulated differences.",
@@ -318,7 +318,7 @@ def _explanations(results: Results) -> Iterator[str]:
     if not compared and any(row["floor"] is not None for row in rows):
         yield Explanation(f"null median, null limit: median and {level}% quantile of {null}.")
     if any(map(_exceeds_chance, rows)):
-        above = f": above the {level} % quantile of {null}" if compared else ""
+        above = f": above the {level}% quantile of {null}" if compared else ""
         yield f"{_CHANCE} more than chance explains{above}"
     if any(row["p"] is not None for row in rows):
         yield Explanation(
@@ -330,12 +330,12 @@ def _explanations(results: Results) -> Iterator[str]:
 
 _FAR = "*"
 _NOTES = {
-    "binned": "low, high: bounds of the share, with {} % confidence (Wilson).",
+    "binned": "low, high: bounds of the share, with {}% confidence (Wilson).",
     "likelihood_ratio": "ratio: probability of the bin among positives over that among negatives, low and high its "
-    "bounds with {} % confidence; implied: that of the probability, at the prevalence that fits best.",
-    "consistency": "low, high: pointwise consistency band, which contains {} % of the curves of calibrated "
+    "bounds with {}% confidence; implied: that of the probability, at the prevalence that fits best.",
+    "consistency": "low, high: pointwise consistency band, which contains {}% of the curves of calibrated "
     "probabilities.",
-    "confidence": "low, high: bounds of the share, pointwise with {} % confidence.",
+    "confidence": "low, high: bounds of the share, pointwise with {}% confidence.",
 }
 
 
@@ -444,7 +444,7 @@ def _choice(choice: Mapping[str, Any] | None, digits: int) -> Iterator[Table]:
         why = "" if row["why"] is None else f"{row['why'][:1].upper()}{row['why'][1:]}"
         remark = "Chosen." if row["chosen"] else why or ("" if row["matters"] else "Chance may explain it.")
         rows.append(Row(row["method"], (format_number(row["log_loss"], digits), _difference_cell(row, digits)), remark))
-    columns = ("log-loss", "above the lowest (95 %)")
+    columns = ("log-loss", "above the lowest (95%)")
     yield Table("method, cross-validated", columns, (Section("", tuple(rows)),))
     # A true minus before numbers, but not in exponents such as 1e-05.
     verdict = re.sub(r"(?<!e)-(?=\d)", "−", choice["verdict"])
@@ -467,7 +467,7 @@ def _parameters(fitted: Mapping[str, Any], digits: int) -> Iterator[Table]:
     format_ = CellFormatter(digits)
     yield list_table(
         ({**each, "level": None if None in (each["low"], each["high"]) else 0.95} for each in fitted["parameters"]),
-        {"value (95 %)": partial(format_.estimate, several=False)},
+        {"value (95%)": partial(format_.estimate, several=False)},
         label=lambda row: measure_label(row["name"]),
         meaning=lambda row: Explanation(_PARAMETERS.get(row["name"], "")),
         corner=f"calibrator: {fitted['method']}",

@@ -91,7 +91,7 @@ def describe_verdict(results: "Results") -> str:
     """Describe all verdicts in a sentence."""
     counts, level = Counter(results.columns["verdict"]), format_level(results.data["interval"]["level"])
     single = len(results) == 1
-    bounds = (f"the bounds of {level} % intervals", f"the bound of its {level} % interval")
+    bounds = (f"the bounds of {level}% intervals", f"the bound of its {level}% interval")
     by = bounds if results.data["on"] == "bound" else ("the values alone", "its value alone")
     if single:
         text = f"The requirement {_WORDS[results.columns['verdict'][0]][0]}"
@@ -131,7 +131,7 @@ def _rows_needed_cell(row: TidyRow, format_: CellFormatter) -> str:
 _EXAMPLES = """
 # a policy, in CI: exit code 1 unless the confidence bounds comply
 baserate check new.csv --policy policy.json --require 'sensitivity >= 0.9, precision >= 20%'
-# a threshold, at a prevalence of 2 %
+# a threshold, at a prevalence of 2%
 baserate check new.csv --truth sick --score risk --threshold 0.4 --require 'npv >= 99%' --prevalence 2%
 # in each group, too
 baserate check new.csv --policy policy.json --require 'fpr <= 10%' --group sex

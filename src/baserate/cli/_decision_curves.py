@@ -103,7 +103,7 @@ def describe_scores(data: Mapping[str, Any]) -> tuple[str, ...]:
     """Say whether scores were adjusted; nothing where numbers are at the prevalence of the rows.
 
     >>> describe_scores({"scores": {"adjusted": True, "sample_prevalence": 0.4, "prevalence": 0.02}})
-    ('scores adjusted from 40.00 % to 2.000 % prevalence',)
+    ('scores adjusted from 40.00% to 2.000% prevalence',)
     """
     scores = data["scores"]
     if not scores["adjusted"]:
@@ -119,7 +119,7 @@ def describe_scores(data: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _percent(share: float) -> str:
-    return f"{format_number(100 * share, 4)} %"
+    return f"{format_number(100 * share, 4)}%"
 
 
 def differences_page(results: "Results", reading: Reading, digits: int, few: Collection[float] | None) -> Page:
@@ -220,13 +220,13 @@ _NEAR = 1e-9
 _BENEFIT_EXAMPLES = """
 # net benefit at the usual threshold probabilities
 baserate benefit people.csv --truth sick --score risk
-# at threshold probabilities of 5, 10 and 25 %
+# at threshold probabilities of 5, 10 and 25%
 baserate benefit people.csv --truth sick --score risk --thresholds 5%,10%,25%
 # at every site, between two thresholds
 baserate benefit people.csv --truth sick --score risk --group site --thresholds 5%:35%
-# at a prevalence of 15 %, to which scores are adjusted
+# at a prevalence of 15%, to which scores are adjusted
 baserate benefit people.csv --truth sick --score risk --prevalence 0.15
-# a case-control sample with scores calibrated at a prevalence of 15 %
+# a case-control sample with scores calibrated at a prevalence of 15%
 baserate benefit sample.csv --truth sick --score risk --prevalence 0.15 --keep-scores
 # differences in net benefit
 baserate benefit people.csv --truth sick --score risk --score old --compare
@@ -504,7 +504,7 @@ FEW_POINTS = 21
 _COST_EXAMPLES = """
 # to read
 baserate cost-curve people.csv --truth sick --score risk
-# a false negative costs 20 false positives, at a prevalence of 2 %
+# a false negative costs 20 false positives, at a prevalence of 2%
 baserate cost-curve people.csv --truth sick --score risk --fp 1 --fn 20 --prevalence 0.02
 # every corner, to plot
 baserate cost-curve people.csv --truth sick --score risk --score old -o costs.csv

@@ -457,7 +457,7 @@ def _describe_class_decisions(data: Mapping[str, Any], costs_file: str) -> str:
     sentence = f"each row gets the class of least expected cost by {costs_file}{referral}."
     if "deployment" in data:
         each = data["deployment"]["prevalences"]
-        shares = (f"{shorten_label(name)} {100 * share:.4g}\N{NO-BREAK SPACE}%" for name, share in each.items())
+        shares = (f"{shorten_label(name)} {100 * share:.4g}%" for name, share in each.items())
         sentence = f"at shares of {', '.join(shares)}, {sentence}"
     return sentence[:1].upper() + sentence[1:]
 

@@ -55,7 +55,7 @@ _GAP = (
     "threshold and the slope that favor the model most"
 )
 _RATIO_INTERVALS = (
-    "{} % intervals: of a ratio of shares on a logarithmic scale, as if the ranges had been fixed beforehand. They "
+    "{}% intervals: of a ratio of shares on a logarithmic scale, as if the ranges had been fixed beforehand. They "
     "were chosen so that ratios fall; the first tend to be too high, the last too low."
 )
 
@@ -169,7 +169,7 @@ def describe_mixture(mixture: TidyRow, digits: int) -> str:
     other = next(name for name in _RATES if name != stated)
     rates = [f"a {_RATES[name]} of {format_number(mixture[name], digits)}" for name in (stated, other)]
     chance, lax, strict = mixture["chance"], describe_vertex(mixture["lax"]), describe_vertex(mixture["strict"])
-    decision = f"at random, in {format_number(100 * chance, digits)} % of cases {lax}, in the others {strict}"
+    decision = f"at random, in {format_number(100 * chance, digits)}% of cases {lax}, in the others {strict}"
     if chance in (0, 1):
         decision = lax if chance else strict
     cost = f" Expected cost per case: {format_number(mixture['cost'], digits)}." if "cost" in mixture else ""
@@ -292,9 +292,9 @@ _LEVEL = 0.95
 _EXAMPLES = """
 # the models and thresholds on the hull
 baserate hull people.csv --truth sick --score risk --score old
-# a false negative costs 20 false positives, at a prevalence of 2 %
+# a false negative costs 20 false positives, at a prevalence of 2%
 baserate hull people.csv --truth sick --score risk --score old --fp 1 --fn 20 --prevalence 0.02
-# a mixture with a false positive rate of 10 %
+# a mixture with a false positive rate of 10%
 baserate hull people.csv --truth sick --score risk --predicted says --fpr 10%
 # likelihood ratios of a score
 baserate hull people.csv --truth sick --score risk --ratios --prevalence 0.02

@@ -147,7 +147,7 @@ def describe_adjustment(results: "Results", before: "Tallies", to: float | Mappi
 def _describe_classes(data: Any) -> list[str]:  # noqa: ANN401  (what Results hold)
     shares = data["prevalences"]
     most = max(shares, key=lambda name: shares[name])
-    return [f"{len(shares)} classes", f"most frequent: {shorten_label(most)}, {format_number(100 * shares[most], 4)} %"]
+    return [f"{len(shares)} classes", f"most frequent: {shorten_label(most)}, {format_number(100 * shares[most], 4)}%"]
 
 
 def print_notes(reading: Reading, data: Any, output: Output) -> None:  # noqa: ANN401  (what Results hold)

@@ -25,7 +25,7 @@ def steps(file: str) -> list[tuple[str, list[str]]]:
     sites = ["--positive", "1", "--group", "site", "--threshold", "0.2"]
     used = ["--positive", "1", "--group", "site", "--prevalence", "0.02", "--fp", "1", "--fn", "20"]
     return [
-        ("Performance at a prevalence of 2 %, with costs:", ["report", *columns, *used]),
+        ("Performance at a prevalence of 2%, with costs:", ["report", *columns, *used]),
         ("Performance in the sample:", ["measure", *columns]),
         ("Performance by site, at a lower threshold:", ["measure", *columns, *sites]),
         ("Calibration, in bins of predicted risk:", ["reliability", *columns, "--positive", "1", "--curve", "binned"]),

@@ -55,7 +55,7 @@ def population_headline(data: Mapping[str, Any]) -> str:
     parts = [
         f"{family} population",
         *others,
-        f"prevalence {', '.join(format_number(100 * each, 4) for each in shares)} %",
+        f"prevalence {', '.join(format_number(100 * each, 4) for each in shares)}%",
     ]
     # Average precision is that of one prevalence.
     whole = ("auc", "average_precision") if shares == [data["prevalence"]] else ("auc",)
@@ -136,7 +136,7 @@ def study_page(results: Results, digits: int) -> Page:
         for row in (row for row in rows if several and row["prevalence"] == share and row["measure"] == measures[0]):
             lines[row["size"]].append(format_count(row["undefined"], digits))
         sized = tuple(Row(name, tuple(lines[size])) for name, size in zip(_sizes(lines), lines, strict=True))
-        corner = f"rows, {format_number(100 * share, 4)} % positive"
+        corner = f"rows, {format_number(100 * share, 4)}% positive"
         panels.append(Table(corner, (*heads, *["single class"] * several), (Section("", sized),)))
     repeats = rows[0]["repeats"]
     return Page(f"{population_headline(results.data)} · {repeats} sample{'s' * (repeats > 1)} each", tuple(panels))

@@ -181,7 +181,7 @@ def _prefix_group(group: GroupKey, reading: Reading, text: str) -> str:
 
 def _describe_place(place: str, prevalence: float) -> str:
     """Return the heading of a column, with its prevalence."""
-    share = f"at {100 * prevalence:.4g}\N{NO-BREAK SPACE}%"
+    share = f"at {100 * prevalence:.4g}%"
     return {SAMPLE: f"sample, {share}", DEPLOYMENT: share, CORRECTED: f"{share}, corrected"}[place]
 
 
@@ -207,7 +207,7 @@ def prevalence_curve_page(results: Results, reading: Reading, digits: int) -> Pa
     notes = []
     if "interval" in results.data:
         level = format_level(results.data["interval"]["level"])
-        notes = [f"Intervals: {level} % confidence at each prevalence (pointwise), taken as known."]
+        notes = [f"Intervals: {level}% confidence at each prevalence (pointwise), taken as known."]
     return Page(headline(reading, results.data), tuple(panels), (*formatter.reasons.footnotes(), *notes))
 
 
@@ -357,7 +357,7 @@ class _EstimatePage:
 
     def footnotes(self) -> tuple[str, ...]:
         """Return why numbers are undefined, and the methods of intervals."""
-        intervals = f"{format_level(self.data['interval']['level'])} % intervals"
+        intervals = f"{format_level(self.data['interval']['level'])}% intervals"
         own = intervals[:-1] if len(self.estimates) == 1 else intervals
         by_set = {each: [row for row in self.measured if row["set"] == each] for each in _SETS}
         validation = interval_footnotes(by_set[VALIDATION], self.data)

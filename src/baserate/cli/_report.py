@@ -154,7 +154,7 @@ _FILE = "people.csv --truth sick --score risk"
 @command(
     "report",
     examples=f"""
-    # at a prevalence of 2 %, where a false negative costs 20 false positives
+    # at a prevalence of 2%, where a false negative costs 20 false positives
     baserate report {_FILE} --prevalence 2% --fp 1 --fn 20
     # two models, side by side
     baserate report {_FILE} --score old

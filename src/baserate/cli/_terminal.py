@@ -124,9 +124,9 @@ def bar(percent: float | None, seconds: float, rows: int | None = None) -> str:
     """Return one line of progress.
 
     >>> bar(50, 3)
-    '[###############               ]  50 %   3 s'
+    '[###############               ]  50%   3 s'
     >>> bar(50, 3, 9_000_000)
-    '[###############               ]  50 %   3 s   1.5 million rows/s'
+    '[###############               ]  50%   3 s   1.5 million rows/s'
     >>> bar(None, 12)
     'reading …  12 s'
     """
@@ -136,7 +136,7 @@ def bar(percent: float | None, seconds: float, rows: int | None = None) -> str:
 
     percent = min(percent, 100.0)
     rate = f"   {format_pace(rows * percent / 100, seconds)}" if rows and seconds else ""
-    return f"[{'#' * int(_WIDTH * percent / 100):{_WIDTH}}] {percent:3.0f} %   {seconds:.0f} s{rate}"
+    return f"[{'#' * int(_WIDTH * percent / 100):{_WIDTH}}] {percent:3.0f}%   {seconds:.0f} s{rate}"
 
 
 def _line(progress: Progress, rows: int | None, seconds: float) -> str:

@@ -218,8 +218,8 @@ def find_group_differences(report: Report) -> Evidence | None:
     >>> other = [0.8] * 20 + [0.3] * 40 + [0.1] * 140
     >>> report = baserate.evaluate(truth * 2, score + other, group={"site": ["north"] * 200 + ["south"] * 200})
     >>> print(*(each.sentence for each in report.findings if each.code == "BR011"))
-    Compared in the sample with the largest group, site = north: sensitivity of site = south is 0.5 lower (95 % CI 0.33
-    to 0.629, Holm-adjusted p < 0.0001) and flag rate of site = south is 0.15 lower (95 % CI 0.0761 to 0.223,
+    Compared in the sample with the largest group, site = north: sensitivity of site = south is 0.5 lower (95% CI 0.33
+    to 0.629, Holm-adjusted p < 0.0001) and flag rate of site = south is 0.15 lower (95% CI 0.0761 to 0.223,
     Holm-adjusted p = 0.00019). p-values are adjusted for 3 comparisons, CIs are not.
     """
     # All comparisons count for the adjustment that the sentence states, also those that are not significant.
@@ -254,7 +254,7 @@ def _describe_difference(row: dict[str, Any], level: float, reference: str | Non
     ends = (low, high) if value > 0 else (-high, -low)
     than = "" if reference else f" than of {format_group(row['other_group'])}"
     p = format_p_phrase(row["p_adjusted"], is_bound=row["p_is_bound"], name="Holm-adjusted p")
-    interval = f"{format_level(level)} % CI {format_short(ends[0])} to {format_short(ends[1])}"
+    interval = f"{format_level(level)}% CI {format_short(ends[0])} to {format_short(ends[1])}"
     measure = row["measure"].replace("_", " ")
     return f"{measure} of {format_group(row['group'])} is {format_short(abs(value))} {side}{than} ({interval}, {p})"
 

@@ -101,7 +101,7 @@ def _describe_test(row: TidyRow) -> str:
     if row["test"] is None:
         return ""
     test = row["test"].partition(":")[0] if row["test"].startswith("McNemar") else row["test"]
-    level = f"{format_level(row['level'])} % interval"
+    level = f"{format_level(row['level'])}% interval"
     return f"p and {level}: {test}." if test == row["how"] else f"p: {test}. {level}: {row['how']}."
 
 

@@ -81,7 +81,7 @@ def _confusion_page(confusion: Confusion) -> Page:
     total = format_count(confusion.total, _DIGITS)
     agreed = format_number(100 * confusion.agreement / confusion.total, _DIGITS) if confusion.total else UNDEFINED
     table, rest = _square_table("true", confusion.labels, confusion.mass.tolist())
-    return Page(f"total {total} · predicted correctly {agreed}\N{NO-BREAK SPACE}%", (table, *rest))
+    return Page(f"total {total} · predicted correctly {agreed}%", (table, *rest))
 
 
 def _confusions_page(confusions: Confusions) -> Page:

@@ -136,9 +136,9 @@ def interval_heading(data: Mapping[str, Any]) -> str:
     """Return the heading of intervals; nothing if there are none.
 
     >>> interval_heading({"interval": {"level": 0.9}})
-    '90 % interval'
+    '90% interval'
     """
-    return f"{format_level(data['interval']['level'])} % interval" if "interval" in data else ""
+    return f"{format_level(data['interval']['level'])}% interval" if "interval" in data else ""
 
 
 def interval_footnotes(rows: Iterable[Mapping[str, Any]], data: Mapping[str, Any]) -> tuple[str, ...]:

@@ -69,14 +69,14 @@ def describe_positive(truth: str | None, data: Mapping[str, Any]) -> str:
 def describe_prevalence(data: Mapping[str, Any]) -> str:
     """Describe the prevalence of the sample, or the one to which results are adjusted; empty of several classes.
 
-    >>> describe_prevalence({"prevalence": 0.14}).replace("\N{NO-BREAK SPACE}", " ")
-    'prevalence 14.00 %'
+    >>> describe_prevalence({"prevalence": 0.14})
+    'prevalence 14.00%'
     >>> describe_prevalence({"prevalence": 0.14, "deployment": {"prevalence": 0.05}})
     'at 5% prevalence (sample: 14%)'
     """
     several = "classes" in data
     if "deployment" not in data:
-        return "" if several else f"prevalence {format_number(100 * data['prevalence'], 4)}\N{NO-BREAK SPACE}%"
+        return "" if several else f"prevalence {format_number(100 * data['prevalence'], 4)}%"
     shares = data["deployment"].get("prevalences") or {"": data["deployment"]["prevalence"]}
     parts = [f"{shorten_label(name)} {100 * share:.4g}%".strip() for name, share in shares.items()]
     where = ", ".join(parts[:_MOST_SHARES]) + f" and {len(parts) - _MOST_SHARES} more" * (len(parts) > _MOST_SHARES)
@@ -192,7 +192,7 @@ def describe_threshold_intervals(thresholds: Sequence[Content], digits: int) -> 
         f"{format_number(row['low'], digits)}{_DASH}{format_number(row['high'], digits)}" for row in with_interval
     ]
     what = "interval of the threshold" if len(thresholds) == 1 else "intervals of the thresholds"
-    return f"{format_level(with_interval[0]['level'])}\N{NO-BREAK SPACE}% {what}: {join_words(bounds)}."
+    return f"{format_level(with_interval[0]['level'])}% {what}: {join_words(bounds)}."
 
 
 def describe_fold_thresholds(folds: Sequence[Sequence[float]], many: int, digits: int) -> str:
