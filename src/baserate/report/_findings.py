@@ -138,10 +138,10 @@ def _join_interval(texts: Iterable[str], level: float | None) -> str:
     return f"{value} ({'' if level is None else f'{format_level(level)}% CI '}{low} to {high})"
 
 
-def format_area(area: float) -> str:
+def brief_area(area: float) -> str:
     """Format an area below a curve with two decimals; above 0.995 with three.
 
-    >>> [format_area(area) for area in (0.8505, 0.5, 0.996, 0.99999, 1.0, 0.0)]
+    >>> [brief_area(area) for area in (0.8505, 0.5, 0.996, 0.99999, 1.0, 0.0)]
     ['0.85', '0.50', '0.996', '> 0.999', '1', '0']
     """
     if isnan(area) or area in (0, 1):

@@ -14,11 +14,11 @@ from baserate.report._commands import Step, has_both_classes, unused_file_name
 from baserate.report._findings import (
     Check,
     Evidence,
+    brief_area,
     defined_estimate,
     deployment_prevalence,
     describe_place,
     evidence_numbers,
-    format_area,
     format_estimate,
     format_rate,
     format_short,
@@ -125,7 +125,7 @@ def find_reversed_scores(report: Report) -> Evidence | None:
         f"AUC is {format_estimate(auc)}: positives have lower scores than negatives. Reversed ({reversal}), it would "
         f"be {format_estimate(reversed_auc)}."
     )
-    headline = f"AUC is {format_area(auc.value)}, below 0.5: the scores may be reversed"
+    headline = f"AUC is {brief_area(auc.value)}, below 0.5: the scores may be reversed"
     return Evidence(sentence, evidence_numbers(auc=auc, reversed_auc=reversed_auc), headline)
 
 
@@ -270,11 +270,11 @@ def find_low_precision_despite_auc(report: Report) -> Evidence | None:
         ppv = None
     low = f"average precision {'' if ppv else 'is '}{format_estimate(average)}"
     at_threshold = f"PPV at the threshold is {format_rate(ppv)}, and " if ppv else ""
-    subject = f"PPV is {format_percent(ppv.value)}" if ppv else f"Average precision is {format_area(average.value)}"
+    subject = f"PPV is {format_percent(ppv.value)}" if ppv else f"Average precision is {brief_area(average.value)}"
     return Evidence(
         f"AUC is {format_estimate(auc)}. {place[0].upper()}{place[1:]}, {at_threshold}{low}.",
         evidence_numbers(auc=auc, average_precision=average, precision=ppv, prevalence=Estimate(share.value)),
-        f"{subject} {place}, although AUC is {format_area(auc.value)}",
+        f"{subject} {place}, although AUC is {brief_area(auc.value)}",
     )
 
 

@@ -15,7 +15,7 @@ from baserate.report._commands import next_commands
 from baserate.report._findings import describe_place
 from baserate.report._natural_frequencies import POPULATION, NaturalFrequencies, natural_frequencies
 from baserate.report._report import VIEW_PARTS, Finding, Report, View, Where, view_rows
-from baserate.report._verdict import Verdict, describe_setting, verdict
+from baserate.report._verdict import Verdict, brief_percent, verdict
 from baserate.text import (
     CONFUSION_CELLS,
     Block,
@@ -126,6 +126,7 @@ class _ReportPage:
         if len(self.by_model) == 1:
             yield from self._single_model(next(iter(self.by_model.values())))
         else:
+            yield f"{_describe_people(self.report)}:"
             yield self._model_table()
             yield from self._model_differences()
         if self.report.groups:
@@ -162,6 +163,7 @@ class _ReportPage:
         """Yield the headline numbers, and the confusion matrix of 1,000 people."""
         people = natural_frequencies(report.there)
         yield self._number_table(report)
+        yield f"{_describe_people(report)}:"
         yield _frequency_table(report, people)
         if people.has_people("referred_positives", "referred_negatives"):
             yield "Rates of decisions exclude referred people."
@@ -206,7 +208,7 @@ class _ReportPage:
             label=str,
             apart={"people", "number", "cost"},
         )
-        return pivot.table(rows, corner=_describe_people_corner(self.report))
+        return pivot.table(rows)
 
     def _model_differences(self) -> Iterator[Table | str]:
         """Yield differences between models, pair by pair."""
@@ -218,7 +220,15 @@ class _ReportPage:
             names = " − ".join(_model_label(self.report, name) for name in pair)
             own = [row for row in rows if (row["model"], row["other"]) == pair]
             cuts = ", each at its own threshold" if any(row["threshold"] is not None for row in own) else ""
-            yield f"{names}{cuts}, {_describe_difference_prevalence(self.report, own)}:"
+            deployed = any(row["where"] == "there" for row in own)
+            where = (
+                describe_place(self.report)
+                if deployed
+                else "in each sample"
+                if self.report.plan.apart
+                else "in the sample"
+            )
+            yield f"{names}{cuts}, {where}:"
             yield pivot.table(_with_p_values(own, columns), corner="Differences")
         if len(rows) > 1:
             self.notes.append(f"Holm-adjusted p: over all {len(rows)} comparisons of models. {self._unadjusted}")
@@ -366,11 +376,9 @@ def _describe_origin(report: Report) -> str:
     return f"Rule: {rule}."
 
 
-def _describe_difference_prevalence(report: Report, rows: Sequence[TidyRow]) -> str:
-    """Describe the prevalence of the differences between models."""
-    if any(row["where"] == "there" for row in rows):
-        return describe_place(report)
-    return "in each sample" if report.plan.apart else "in the sample"
+def _describe_samples(report: Report) -> str:
+    """Describe the prevalence of numbers: that of deployment, or of the sample or samples."""
+    return "in each sample" if report.plan.apart and report.prevalence is None else describe_place(report)
 
 
 def _describe_group_prevalence(report: Report) -> str:
@@ -389,9 +397,11 @@ _GROUP_PREVALENCES = (
 )
 
 
-def _describe_people_corner(report: Report) -> str:
-    """Return the heading of numbers of 1,000 people, with their prevalence."""
-    where = "in each sample" if report.plan.apart and report.prevalence is None else describe_setting(report)
+def _describe_people(report: Report) -> str:
+    """Describe the prevalence of numbers of 1,000 people."""
+    where = f"at the sample prevalence ({brief_percent(report.data['prevalence'])})"
+    if report.prevalence is not None or report.plan.apart:
+        where = _describe_samples(report)
     return f"Per {POPULATION:,} people {where}"
 
 
@@ -407,7 +417,7 @@ def _frequency_table(report: Report, people: NaturalFrequencies) -> Table:
         count = people.format_cells(*cells)
         return count if count == "<1" else format_count(int(count), 4)
 
-    table = confusion_table(_describe_people_corner(report), classes, people.whole, text)
+    table = confusion_table("", classes, people.whole, text)
     if plan.flag_name is None:
         return table
     flagged = shorten_label(plan.flag_name, _NAME)

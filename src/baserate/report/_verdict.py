@@ -64,7 +64,7 @@ from baserate._cut import FLAG, PASS, REFER, Cut
 from baserate._formatting import format_number, format_percent, round_fixed
 from baserate._policy import Policy
 from baserate._results import Estimate
-from baserate.report._findings import defined_estimate, format_area, format_prevalence, format_threshold
+from baserate.report._findings import brief_area, defined_estimate, format_prevalence, format_threshold
 from baserate.report._natural_frequencies import (
     NEGATIVES,
     POPULATION,
@@ -248,7 +248,7 @@ def _measures(view: View) -> Iterator[tuple[str, str]]:
     """Yield the name and the value of each measure."""
     yield from ((label, brief_percent(_number(view, name))) for label, name in _RATES.items())
     if "auc" in view:
-        yield "AUC", format_area(_number(view, "auc"))
+        yield "AUC", brief_area(_number(view, "auc"))
 
 
 def brief_percent(share: float) -> str:

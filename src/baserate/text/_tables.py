@@ -341,7 +341,7 @@ def _column(panel: Table, at: int) -> _Column:
         return _Column(numbers, [cell.interval() if isinstance(cell, IntervalCell) else "" for cell in cells])
     intervals, wide = _interval_texts(_align_apart(panel, at, _align_bounds)), max(map(display_width, numbers))
     # Columns have a wider gap than a number and its interval. The heading of a single column is that of the intervals.
-    alone = len(panel.columns) == 1
+    alone = len(panel.columns) == 1 or any(row.meaning for row in rows)
     margin, gap = 2 * (at > 0), _GAP if alone else " "
     texts = [f"{'':{margin}}{align_right(n, wide)}{gap}{i}" for n, i in zip(numbers, intervals, strict=True)]
     return _Column(texts, [""] * len(cells), None if alone else margin)
