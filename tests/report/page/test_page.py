@@ -14,7 +14,8 @@ import pytest
 import baserate
 from baserate import FileFormatError, OptionError, Report
 from baserate.report import _page
-from baserate.report._page import inline_scripts, page_payload, render_frame, render_html
+from baserate.report._page import page_payload, render_frame, render_html
+from baserate.report._scripts import compact_script, compact_style, inline_scripts
 from tests.report.cases import FIRES, Make
 from tests.tiers import take_in_tiers
 
@@ -133,6 +134,7 @@ def test_html_ending_saves_the_page(tmp_path: Path) -> None:
 def test_text_that_would_end_a_script_raises(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {"style.css": "", "layout.css": "", "index.html": "", "main.js": f"const a = `{text}`;\n"}
     monkeypatch.setattr(_page, "_read_asset", files.__getitem__)
+    _page.page_script.cache_clear()  # or the real script would be used
     with pytest.raises(FileFormatError, match="Split the string"):
         render_html(report_with_name("risk"))
 
@@ -162,10 +164,9 @@ def test_modules_follow_those_that_they_import() -> None:
         a='export class a {}\nconst own = "/* text */ // text";\n// import( and export in comments\n',
     )
     assert text == (
-        'const $a = (() => {\nclass a {}\nconst own = "/* text */ // text";\nreturn { a };\n})();\n'
-        "const $panels_b = (() => {\nconst { a } = $a;\nconst b = (x) => a;\nasync function c() {\n  return 1;\n}\n"
-        "return { b, c };\n})();\n"
-        "const { b, c } = $panels_b;\nconst {\n  a,\n} = $a;\nb(a, c);\n"
+        'const $a=(()=>{class a{}const own="/* text */ // text";return{a};})();\n'
+        "const $panels_b=(()=>{const{a}=$a;const b=(x)=>a;async function c(){return 1;}return{b,c};})();\n"
+        "const{b,c}=$panels_b;const{a}=$a;b(a,c);\n"
     )
 
 
@@ -174,7 +175,7 @@ def test_modules_have_scopes_of_their_own() -> None:
         main='import { a } from "./a.js";\nconst own = a;\n', a="const own = 1;\nexport const a = own;\n"
     )
     assert text.count("const own") == 2
-    assert text.index("return { a };") < text.index("const own = a")
+    assert text.index("return{a};") < text.index("const own=a")
 
 
 @pytest.mark.parametrize(
@@ -211,3 +212,34 @@ def test_unsupported_imports_and_exports_raise(line: str) -> None:
 def test_imported_names_must_be_exported(files: dict[str, Any], message: str) -> None:
     with pytest.raises(FileFormatError, match=re.escape(message)):
         inline_files(**files)
+
+
+@pytest.mark.parametrize(
+    ("script", "compact"),
+    [
+        ("a = b / c / d; // ratio\n", "a=b/c/d;"),
+        ("x = s.replace(/[/]'\"/g, '') / 2;", "x=s.replace(/[/]'\"/g,'')/2;"),
+        ("return /a b/.test( c );", "return/a b/.test(c);"),
+        ("i++ + +j - -k - --l;", "i++ + +j- -k- --l;"),
+        ("const [, second] = [ , 1, ];", "const[,second]=[,1];"),
+        ("f(\n  1,\n  { a, },\n);", "f(1,{a});"),
+        ("`  ${ a ? `}  ${ b }` : '}' }  \\` ${{ c: 1 }.c} $ {d}`;", "`  ${a?`}  ${b}`:'}'}  \\` ${{c:1}.c} $ {d}`;"),
+        ('if (a in b) throw new Error("//  no comment");', 'if(a in b)throw new Error("//  no comment");'),
+        ("for (const each of many) typeof each;", "for(const each of many)typeof each;"),
+    ],
+)
+def test_scripts_lose_white_space_outside_of_texts_alone(script: str, compact: str) -> None:
+    assert compact_script(script) == compact
+
+
+def test_template_literals_without_end_raise() -> None:
+    for script in ("`a", "`${a", "`${`a}`"):
+        with pytest.raises(FileFormatError, match="template literal has no end"):
+            compact_script(script)
+
+
+def test_style_sheets_keep_values_with_spaces() -> None:
+    style = "@media (max-width: 9px) {\n  a:not([b]) > c,\n  d { margin: 0 auto; inset: auto 0 calc(1px + 2px); }\n}"
+    assert compact_style(style) == (
+        "@media (max-width:9px){a:not([b]) > c, d{margin:0 auto;inset:auto 0 calc(1px + 2px)}}"
+    )
