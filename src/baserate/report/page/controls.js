@@ -2,6 +2,7 @@
 
 import { MEASURES } from "./core.js";
 import { capacityIndex } from "./rules.js";
+import { makeToolbar } from "./toolbar.js";
 import { byId, element } from "./dom.js";
 import { formatPercent, parseNumber, parseShare, shorten } from "./format.js";
 import { applicableRules, planState, ruleIndex } from "./view.js";
@@ -231,7 +232,7 @@ export class Controls {
       ]),
     );
     for (const [rule, button] of buttons) button.addEventListener("click", () => this.apply(rule));
-    byId("rules").append(...buttons.values());
+    makeToolbar(byId("rules"), "Threshold by rule").append(...buttons.values());
     return buttons;
   }
 

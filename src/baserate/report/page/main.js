@@ -22,6 +22,7 @@ import { thresholdsSpec } from "./panels/thresholds.js";
 import { commandOf, policyOf, pythonOf } from "./export.js";
 import { makeView, loadReport } from "./view.js";
 import { GROUP_POLICIES, METHODS, RESET, SECTIONS, TERMS } from "./labels.js";
+import { makeToolbar } from "./toolbar.js";
 import { drawVerdict } from "./verdict.js";
 
 /**
@@ -74,7 +75,7 @@ function isNeeded(id) {
 function start() {
   byId("panels").append(...sections.map(({ node }) => node));
   const groups = panels.find((panel) => panel.id === "groups");
-  groups?.section.insertBefore(parityButtons(view, change), groups.holder);
+  groups?.section.insertBefore(makeToolbar(parityButtons(view, change), "Policy for groups"), groups.holder);
   fillHeader();
   fillFooter();
   fillGlossary();
@@ -178,6 +179,8 @@ function describeOutcome() {
 
 /** Fill the footer: where numbers come from, and the version. */
 function fillFooter() {
+  makeToolbar(byId("exports"), "Export");
+  makeToolbar(byId("details"), "Methods and glossary");
   const { data, models, version, level } = report.payload;
   const bounds = models.map(
     (/** @type {import("./view.js").Json} */ model) =>

@@ -5,6 +5,7 @@ import { csvText, save, svgText } from "./files.js";
 import { formatNumber } from "./format.js";
 import { Chart } from "./chart.js";
 import { PANELS } from "./labels.js";
+import { makeToolbar } from "./toolbar.js";
 
 /** @typedef {import("./view.js").View} View */
 /** @typedef {import("./chart.js").Spec} Spec */
@@ -71,7 +72,7 @@ export class Panel {
       button.addEventListener("click", () => this.save(kind));
       return button;
     });
-    return element(
+    const footer = element(
       "footer",
       {},
       element(
@@ -83,6 +84,7 @@ export class Panel {
       files.length ? this.data : null,
       ...files,
     );
+    return makeToolbar(footer, `Instructions and data: ${title}`);
   }
 
   /** @param {View} view */
@@ -144,7 +146,7 @@ export class Panel {
     const table = this.table();
     if (kind === "csv" && table) save(`${this.id}.csv`, "text/csv", csvText(table));
     if (kind === "svg" && this.chart && this.spec)
-      save(`${this.id}.svg`, "image/svg+xml", svgText(this.chart.svg, this.spec.description));
+      save(`${this.id}.svg`, "image/svg+xml", svgText(this.holder, this.spec.description));
   }
 }
 
