@@ -145,6 +145,9 @@ export class Interaction {
   enter() {
     const { handle } = this.chart.spec ?? {};
     if (!handle) this.drawCursor();
+    // Browsers do not scroll to a part of an SVG that gets the focus.
+    if (!this.dragging && this.grip.matches(":focus-visible"))
+      this.chart.svg.scrollIntoView({ block: "nearest", behavior: "instant" });
     if (this.probe()) this.describe(handle ? handle.index : this.cursor);
   }
 
