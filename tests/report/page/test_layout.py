@@ -208,7 +208,7 @@ def test_reset_returns_to_the_plan(page: Page) -> None:
 
 
 def test_a_toolbar_is_one_tab_stop(page: Page) -> None:
-    toolbar = page.locator("#panel-roc > footer")
+    toolbar = page.locator("#panel-roc > .tools")
     assert toolbar.get_attribute("role") == "toolbar"
     stops = toolbar.locator("summary, button")
     assert stops.count() == 4
@@ -219,7 +219,7 @@ def test_a_toolbar_is_one_tab_stop(page: Page) -> None:
         assert page.evaluate("each => each === document.activeElement", stops.nth(at).element_handle()), key
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Tab")
-    assert not page.evaluate("() => document.activeElement.closest('#panel-roc > footer')")
+    assert not page.evaluate("() => document.activeElement.closest('#panel-roc > .tools')")
     page.keyboard.press("Shift+Tab")
     assert page.evaluate("each => each === document.activeElement", stops.nth(1).element_handle())
 

@@ -48,7 +48,7 @@ export class Panel {
       element("h3", { id: `title-${id}` }, title, element("small", {}, ` ${name}`)),
       content.spec ? this.holder : null,
       this.body,
-      this.makeFooter(title, how),
+      this.makeTools(title, how),
     );
     this.data.addEventListener("toggle", () => this.fillTable());
     /** @type {View | undefined} */
@@ -56,12 +56,12 @@ export class Panel {
   }
 
   /**
-   * The footer: reading instructions, data and files.
+   * Tools below a panel: reading instructions, data and files.
    * @param {string} title
    * @param {string} how
    * @returns {HTMLElement}
    */
-  makeFooter(title, how) {
+  makeTools(title, how) {
     const files = [...(this.chart ? ["svg"] : []), ...(this.chart || this.content.table ? ["csv"] : [])].map((kind) => {
       const button = element(
         "button",
@@ -72,9 +72,9 @@ export class Panel {
       button.addEventListener("click", () => this.save(kind));
       return button;
     });
-    const footer = element(
-      "footer",
-      {},
+    const tools = element(
+      "div",
+      { class: "tools" },
       element(
         "details",
         { class: "how" },
@@ -84,7 +84,7 @@ export class Panel {
       files.length ? this.data : null,
       ...files,
     );
-    return makeToolbar(footer, `Instructions and data: ${title}`);
+    return makeToolbar(tools, `Instructions and data: ${title}`);
   }
 
   /** @param {View} view */
