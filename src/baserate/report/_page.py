@@ -11,7 +11,7 @@ from functools import cache
 from hashlib import sha256
 from html import escape
 from importlib import resources
-from typing import Any
+from typing import Any, NamedTuple
 
 from baserate._costs import Costs
 from baserate._counts import Counts
@@ -28,7 +28,7 @@ from baserate.report._findings import format_group
 from baserate.report._measurements import GROUP_MEASURES, INVARIANT_MEASURES
 from baserate.report._report import CELLS, Report
 from baserate.report._run import CHECKS
-from baserate.report._scripts import compact_style, inline_scripts
+from baserate.report._scripts import compress_script, inline_scripts
 from baserate.report._verdict import verdict
 
 _FINDING_FIELDS = ("code", "title", "severity", "sentence", "why", "remedy", "anchor")
@@ -278,7 +278,7 @@ def _model_place(models: Mapping[str, int], name: str | None) -> int | None:
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 _LONGEST = 80
 """Letters of the longest title."""
-_STYLES = ("style.css", "layout.css")
+_STYLES, _LOADER = ("style.css", "layout.css"), "loader.js"
 _MARKUP = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 _CLOSING_TAGS = re.compile(r"</(?:script|style)|<!--", re.IGNORECASE)
 """Text at which HTML ends a script or a style, or begins a comment, even inside a string."""
@@ -300,17 +300,16 @@ def render_html(report: Report) -> str:
                 "Run its plan again: baserate.run(report.plan), or `baserate report --plan plan.json -o report.html`."
             ),
         )
-    style, script = (
-        "".join(_check_inert(name, compact_style(_read_asset(name))) for name in _STYLES),
-        page_script("main.js"),
-    )
+    style = "".join(_check_inert(name, _read_asset(name)) for name in _STYLES)
+    loader, script = _check_inert(_LOADER, _read_asset(_LOADER)), page_script("main.js")
     parts = {
-        "policy": _content_security_policy(script, style),
+        "policy": _content_security_policy([loader, script.text], style),
         "version": escape(__version__),
         "title": escape(page_title(report)),
         "style": style,
         "payload": _embed_payload(report),
-        "script": script,
+        "script": script.packed,
+        "loader": loader,
     }
     # One pass, so that braces within a part are never replaced.
     return _PLACEHOLDER.sub(lambda match: parts[match[1]], _read_asset("index.html"))
@@ -340,10 +339,18 @@ def _read_asset(name: str) -> str:
     return resources.files("baserate.report").joinpath("page", name).read_text(encoding="utf-8")
 
 
+class PageScript(NamedTuple):
+    """The script of a page: its text, which the browser runs, and the compressed text, which the file contains."""
+
+    text: str
+    packed: str
+
+
 @cache
-def page_script(entry: str) -> str:
-    """Return the script of all pages with an entry module, which is slow to prepare."""
-    return _check_inert(entry, inline_scripts(_read_asset, entry))
+def page_script(entry: str) -> PageScript:
+    """Return the script with an entry module; all pages share it, and to compress it takes time."""
+    text = inline_scripts(_read_asset, entry)
+    return PageScript(text, compress_script(text))
 
 
 def _check_inert(name: str, text: str) -> str:
@@ -353,11 +360,15 @@ def _check_inert(name: str, text: str) -> str:
     return text
 
 
-def _content_security_policy(script: str, style: str) -> str:
-    """Return the policy that allows this script and this style by their hashes, and nothing else."""
-    allowed = {"script-src": script, "style-src": style}
-    hashes = [f"{what} 'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for what, text in allowed.items()]
-    return "; ".join(["default-src 'none'", *hashes, "base-uri 'none'", "form-action 'none'"])
+def _content_security_policy(scripts: Iterable[str], style: str) -> str:
+    """Return the policy that allows these scripts and this style by their hashes, and nothing else."""
+    allowed = [f"script-src {' '.join(map(_policy_hash, scripts))}", f"style-src {_policy_hash(style)}"]
+    return "; ".join(["default-src 'none'", *allowed, "base-uri 'none'", "form-action 'none'"])
+
+
+def _policy_hash(text: str) -> str:
+    """Return the hash of a text as a content security policy states it."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 def _embed_payload(report: Report) -> str:

@@ -42,7 +42,7 @@ def tooltip_box(page: Page) -> dict[str, float]:
     wait_until_drawn(page)
     box = page.locator(".tip:visible").bounding_box()
     assert box, "no tooltip"
-    return dict(box)
+    return {"x": box["x"], "y": box["y"], "width": box["width"], "height": box["height"]}
 
 
 def is_within_window(page: Page, box: dict[str, float]) -> bool:
