@@ -70,6 +70,20 @@ import { fitText, scaleOf } from "./paths.js";
  * @property {() => (number | string)[][]} rows
  */
 /**
+ * A number that a legend, a title, a body or a description states, so that tests can compare panels with each other and
+ * with Python. `window.baserate.numbers()` lists those of all panels, each with the id of its `panel`.
+ * @typedef {object} Summary
+ * @property {string} measure             its name in Python
+ * @property {number | null} prevalence   at which the number holds; null: in the sample
+ * @property {number} model               index of the model
+ * @property {number} value
+ * @property {number} [low]
+ * @property {number} [high]
+ * @property {number} [group]             index of the group; absent for everybody
+ * @property {number} [threshold]         of numbers that have one
+ * @property {number} [other]             of differences, index of the model that is subtracted
+ */
+/**
  * @typedef {object} Spec
  * @property {Axis} x
  * @property {Axis} y
@@ -80,6 +94,7 @@ import { fitText, scaleOf } from "./paths.js";
  * @property {number} [rows]   in place of a shape: lines of text that the vertical axis has room for
  * @property {string} description  for screen readers
  * @property {Table} table
+ * @property {Summary[]} [numbers]  that legend, title or description state
  */
 /** @typedef {import("./paths.js").Scale} Scale */
 /** @typedef {import("./marks.js").Area} Area */

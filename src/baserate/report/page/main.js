@@ -81,7 +81,8 @@ function start() {
   listenToExports();
   addEventListener("hashchange", () => show(stateOf(report, location.hash)));
   draw();
-  Object.assign(window, { baserate: { state: () => ({ ...view.state }), set: change } });
+  const numbers = () => panels.flatMap((panel) => panel.numbers(view));
+  Object.assign(window, { baserate: { state: () => ({ ...view.state }), set: change, numbers } });
   document.documentElement.dataset.ready = "1";
 }
 

@@ -19,6 +19,7 @@ const MOST_ROWS = 60;
  * @property {(view: View) => Spec | null} [spec]  null where the panel does not apply: it is hidden then
  * @property {(body: HTMLElement, view: View) => void} [body]
  * @property {(view: View) => Table} [table]
+ * @property {(view: View) => import("./chart.js").Summary[]} [numbers]  that the body states
  */
 
 /** One panel of the page. */
@@ -99,6 +100,18 @@ export class Panel {
   /** @returns {Table | undefined} */
   table() {
     return this.spec?.table ?? (this.view && this.content.table?.(this.view));
+  }
+
+  /**
+   * Numbers that the panel states, on demand.
+   * @param {View} view
+   * @returns {(import("./chart.js").Summary & {panel: string})[]}
+   */
+  numbers(view) {
+    const { spec, numbers } = this.content;
+    const drawn = spec?.(view);
+    if (drawn === null) return [];
+    return [...(drawn?.numbers ?? []), ...(numbers?.(view) ?? [])].map((each) => ({ panel: this.id, ...each }));
   }
 
   /** Fill the table, if it is open. */

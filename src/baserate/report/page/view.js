@@ -58,6 +58,7 @@ export const CLASS_RATES = Object.keys(SHARES).filter((measure) => SHARES[measur
  * @property {number} randomized    share of everybody who are decided at random
  * @property {boolean} single       whether all groups have one threshold
  * @property {boolean} exact        whether tables count rows; tables of randomized policies are expectations
+ * @property {{index: number, counts: Counts} | null} pinned  threshold A, and the confusion matrix of `part` at it
  * @property {boolean} planned      whether threshold, prevalence, costs and parity are those of the plan
  */
 
@@ -162,6 +163,7 @@ export function makeView(report, request) {
     choose.cost(part, costs, factors),
   );
   const decisions = decideGroups(report, state, { model, factors, costs, index });
+  const pin = state.pin === null || model.entry.labels ? -1 : thresholdIndex(model.threshold, state.pin);
   return {
     report,
     payload,
@@ -177,6 +179,7 @@ export function makeView(report, request) {
     prevalence: whole.tp / (whole.tp + whole.fp),
     ...decisions,
     counts: state.who < 0 ? decisions.everybody : (decisions.groups[state.who].counts ?? tableAt(part, index, factors)),
+    pinned: pin < 0 ? null : { index: pin, counts: tableAt(part, pin, factors) },
     single: state.parity === "single",
     exact: state.parity !== "planned" && !decisions.randomized,
     planned: isPlanned(report, state),
