@@ -150,6 +150,8 @@ function linearFrontier(regions, rates, costs) {
     [objective[2 * at], objective[2 * at + 1]] = [cost, -gain];
     base += region.positive * costs.fn + region.negative * costs.tn;
   });
+  // The solver's tolerances are absolute.
+  const largest = objective.reduce((most, each) => Math.max(most, Math.abs(each)), 0) || 1;
   /** @type {import("./simplex.js").Row[]} */
   const rows = [];
   regions.forEach((region, at) => {
@@ -168,8 +170,12 @@ function linearFrontier(regions, rates, costs) {
     rows.push({ weights: row([1, -1]), limit: 0, slope: 0 }, { weights: row([1, 0]), limit: 1, slope: 0 });
     for (const { weights, limit } of hullEdges(region)) rows.push({ weights: row(weights), limit, slope: 0 });
   });
-  const points = minimizeAlong(objective, rows, 1);
-  return frontierOf(points.map(({ at, value }) => ({ within: at, cost: base + value })));
+  const points = minimizeAlong(
+    objective.map((each) => each / largest),
+    rows,
+    1,
+  );
+  return frontierOf(points.map(({ at, value }) => ({ within: at, cost: base + largest * value })));
 }
 
 /**
@@ -203,8 +209,9 @@ function hullEdges({ fpr, tpr }) {
  * @returns {Frontier}
  */
 function frontierOf(points) {
-  const least = points[0].cost;
-  const first = points.findLastIndex(({ cost }) => cost <= least + TOLERANCE);
+  const free = points[0].cost + TOLERANCE * Math.max(1, Math.abs(points[0].cost));
+  // Costs ascend, so those that are free come first.
+  const first = points.filter(({ cost }) => cost <= free).length - 1;
   const kept = points.slice(first).reverse();
   const distinct = kept.filter(({ within }, at) => at === 0 || within > kept[at - 1].within);
   return { within: distinct.map(({ within }) => within), cost: distinct.map(({ cost }) => cost) };
@@ -227,7 +234,9 @@ export function greatestGap({ rates }, counts) {
  * @returns {number}
  */
 export function gapOf(measure, counts) {
-  const values = counts.flatMap((each) => (each ? [MEASURES[measure](each)] : [])).filter((each) => !Number.isNaN(each));
+  const values = counts
+    .flatMap((each) => (each ? [MEASURES[measure](each)] : []))
+    .filter((each) => !Number.isNaN(each));
   return values.length > 1 ? Math.max(...values) - Math.min(...values) : NaN;
 }
 

@@ -19,6 +19,7 @@ const MOST_ROWS = 60;
  * @property {(view: View) => Spec | null} [spec]  null where the panel does not apply: it is hidden then
  * @property {(body: HTMLElement, view: View) => void} [body]
  * @property {(view: View) => Table} [table]
+ * @property {(view: View) => boolean} [applies]  false where a panel without a chart does not apply
  */
 
 /** One panel of the page. */
@@ -89,7 +90,7 @@ export class Panel {
   draw(view) {
     this.view = view;
     this.spec = this.content.spec?.(view) ?? null;
-    this.section.hidden = Boolean(this.chart) && this.spec === null;
+    this.section.hidden = (Boolean(this.chart) && this.spec === null) || this.content.applies?.(view) === false;
     if (this.section.hidden) return;
     if (this.spec) this.chart?.draw(this.spec);
     this.content.body?.(this.body, view);

@@ -288,7 +288,7 @@ export function constraintOf(report, id) {
  * @param {Factors} factors
  * @returns {{everybody: Counts, groups: Group[], randomized: number}}
  */
-function policyTables({ entry, groups }, factors) {
+export function policyTables({ entry, groups }, factors) {
   const { planned } = entry.cut;
   const own = factors.known ? entry.group_factors : null;
   /** @param {Json} cells @param {[number, number]} by */
@@ -354,7 +354,10 @@ export function hasPlannedDecisions({ report, state }) {
   const plan = planState(report, state.model);
   const { threshold } = report.models[state.model];
   if (plan.parity !== state.parity) return false;
-  return plan.parity === "planned" || thresholdIndex(threshold, plan.threshold) === thresholdIndex(threshold, state.threshold);
+  return (
+    plan.parity === "planned" ||
+    thresholdIndex(threshold, plan.threshold) === thresholdIndex(threshold, state.threshold)
+  );
 }
 
 /**
