@@ -87,7 +87,7 @@ export const PANELS = {
     title: "Scores by group",
     name: "per 1,000 people of the group",
     wide: true,
-    how: "Bars upwards are positives, bars downwards negatives, per 1,000 people of the group at the selected prevalence; all groups have the same scale. Scores at or above a group's line are flagged. Drag a line, or use the arrow keys, to give the group a threshold of its own; the whole page follows.",
+    how: "Bars upwards are positives, bars downwards negatives, per 1,000 people of the group at the selected prevalence. All groups have the same scale; positives and negatives each have their own, stated on the axis. Scores at or above a group's line are flagged. Drag a line, or use the arrow keys, to give the group a threshold of its own; the whole page follows.",
   },
   models: {
     title: "Model comparison",

@@ -61,7 +61,7 @@ export function groupFrontierSpec(view) {
   if (view.model.entry.labels) return null;
   const { parity, frontier, single, points, end } = deriveFrontier(view);
   if (!frontier.cost.length) return null;
-  const rates = parity.rates.map((rate) => rateName(view, rate)).join(" and ");
+  const rates = parity.rates.map((rate) => (rate === "fpr" ? "FPR" : rateName(view, rate))).join(" or ");
   const { curve, steps } = memoize(
     view.report,
     "frontier lines",
@@ -72,7 +72,7 @@ export function groupFrontierSpec(view) {
     }),
   );
   return {
-    x: { label: `largest difference in ${rates}`, name: "between two groups", domain: [0, end], format: "percent" },
+    x: { label: `largest difference in ${rates}`, domain: [0, end], format: "percent" },
     y: { label: "expected cost", name: "per 1,000 people", domain: costDomain(points, curve), format: "number" },
     shape: 0.7,
     marks: [

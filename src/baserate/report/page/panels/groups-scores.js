@@ -13,10 +13,15 @@ import { memoize, partKey, scoreAxis } from "../view.js";
 /** @typedef {import("../view.js").View} View */
 /** @typedef {import("../chart.js").Mark} Mark */
 /** Bars of a group, per 1,000 people of it. @typedef {{positive: number[], negative: number[]}} Bars */
+/**
+ * The highest bars, per 1,000 people. All groups have the same scale; each class has its own, since positives could not be seen
+ * beside negatives where they are rare.
+ * @typedef {{up: number, down: number}} Scale
+ */
 
 const POPULATION = 1000;
-/** Height over width of a chart, and the least part of it above and below the axis. */
-const [SHAPE, LEAST_PART] = [0.62, 0.15];
+/** Height over width of a chart, and the end of the axis on both sides of 0. */
+const [SHAPE, END] = [0.62, 1.08];
 
 /**
  * The function that draws a chart for each highlighted group.
@@ -84,37 +89,52 @@ function groupBars({ report, model, state, factors }) {
       const bars = (masses, factor) => masses.map((mass) => (total ? (POPULATION * mass * factor) / total : 0));
       return {
         positive: bars(model.entry.scores.positive[group], factors.positive),
-        negative: bars(model.entry.scores.negative[group], factors.negative).map((height) => -height),
+        negative: bars(model.entry.scores.negative[group], factors.negative),
       };
     }),
   );
 }
 
 /**
- * The range of the bars of some groups. Neither side is so low that its line could not be seen.
+ * The highest bars of some groups, upwards and downwards.
  * @param {View} view
  * @param {number[]} shown
- * @returns {[number, number]}
+ * @returns {Scale}
  */
 function barScale(view, shown) {
   const bars = groupBars(view);
-  const up = Math.max(1e-9, ...shown.flatMap((group) => bars[group].positive));
-  const down = Math.max(1e-9, ...shown.flatMap((group) => bars[group].negative.map((height) => -height)));
-  const least = LEAST_PART * Math.max(up, down);
-  return [-1.06 * Math.max(down, least), 1.06 * Math.max(up, least)];
+  return {
+    up: Math.max(...shown.flatMap((group) => bars[group].positive)) || 1,
+    down: Math.max(...shown.flatMap((group) => bars[group].negative)) || 1,
+  };
+}
+
+/**
+ * Bars of a group relative to the highest ones.
+ * @param {View} view
+ * @param {number} group
+ * @param {Scale} scale
+ * @returns {Bars}
+ */
+function scaledBars(view, group, { up, down }) {
+  const { positive, negative } = groupBars(view)[group];
+  return memoize(view.report, `group heights ${group}`, `${partKey(view.state)} ${up} ${down}`, () => ({
+    positive: positive.map((people) => people / up),
+    negative: negative.map((people) => -people / down),
+  }));
 }
 
 /**
  * The chart of one group.
  * @param {View} view
  * @param {number} group
- * @param {[number, number]} scale
+ * @param {Scale} scale
  * @returns {import("../chart.js").Spec}
  */
 function groupSpec(view, group, scale) {
   const { domain, x } = scoreAxis(view);
   const { edges } = view.model.entry.scores;
-  const { positive, negative } = groupBars(view)[group];
+  const { positive, negative } = scaledBars(view, group, scale);
   const { name, treatment } = view.groups[group];
   const own = treatment ?? plannedTreatments(view)?.[group] ?? { thresholds: [view.state.threshold] };
   const places = mixtureOf(own).map(({ threshold }) => thresholdIndex(view.model.threshold, threshold));
@@ -128,7 +148,7 @@ function groupSpec(view, group, scale) {
       : places.map((place, at) => ({ kind: "rule", key: `cut ${at}`, x: x[place], look: "accent dashed" }));
   return {
     x: { label: "score", domain },
-    y: { label: "per 1,000", domain: scale, ticks: barTicks(scale) },
+    y: { label: "people per 1,000", domain: [-END, END], ticks: barTicks(scale) },
     shape: SHAPE,
     marks: [
       { kind: "bars", key: "positive", edges, heights: positive, look: "positive" },
@@ -152,21 +172,20 @@ function groupSpec(view, group, scale) {
 
 /**
  * Ticks at 0 and at a round number on either side.
- * @param {[number, number]} scale
+ * @param {Scale} scale
  * @returns {{at: number, text: string}[]}
  */
-function barTicks([low, high]) {
+function barTicks({ up, down }) {
   /** @param {number} end */
   const round = (end) => {
     const power = 10 ** Math.floor(Math.log10(end));
     return power * ([5, 2, 1].find((factor) => factor * power <= end) ?? 1);
   };
-  const [up, down] = [round(high / 1.06), round(-low / 1.06)];
-  const ticks = [{ at: 0, text: "0" }];
-  // Ticks of a low side would overlap the zero.
-  if (up > 0.2 * (high - low)) ticks.push({ at: up, text: shortNumber(up) });
-  if (down > 0.2 * (high - low)) ticks.push({ at: -down, text: shortNumber(down) });
-  return ticks;
+  return [
+    { at: round(up) / up, text: shortNumber(round(up)) },
+    { at: 0, text: "0" },
+    { at: -round(down) / down, text: shortNumber(round(down)) },
+  ];
 }
 
 /**

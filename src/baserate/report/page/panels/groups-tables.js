@@ -493,9 +493,13 @@ function largestRow(view, measure) {
   return [
     measureName(view.payload.measures[measure]),
     numberCell(`gap ${measure}`, gap, formatPercent(gap)),
-    values.length > 1
-      ? `${shorten(high.name, 40)} and ${shorten(low.name, 40)}`
-      : `fewer than two groups have a ${rateName(view, measure)}`,
+    element(
+      "td",
+      { class: "names" },
+      values.length > 1
+        ? `${shorten(high.name, 40)} and ${shorten(low.name, 40)}`
+        : `fewer than two groups have a ${rateName(view, measure)}`,
+    ),
     chance("chance", row?.floor),
     chance("limit", row?.floor_high),
     isKnown && row?.p !== undefined ? formatPValue(readNumber(row.p), row.p_is_bound) : "–",

@@ -29,18 +29,19 @@ export function groupsSpec(view) {
   const facets = makeFacets(view, stacked);
   if (!facets.length) return null;
   const names = view.groups.map(({ name }) => name);
-  const lines = stacked ? facets.flatMap(({ title }) => [title, ...names]) : ["", ...names];
+  const lines = stacked ? facets.flatMap(() => ["", ...names]) : ["", ...names];
   const across = stacked ? 1 : facets.length * (1 + GAP) - GAP;
   return {
     x: {
-      label: `estimate with ${formatLevel(view.payload.level)} confidence interval, ${describePrevalence(view)}`,
+      label: "estimate",
+      name: `${formatLevel(view.payload.level)} CI, ${describePrevalence(view)}`,
       domain: [-0.01, across + 0.01],
       ticks: facets.filter((_, at) => at === 0 || !stacked).flatMap(facetTicks),
     },
     y: categoryAxis(lines, "up"),
     rows: lines.length,
     marks: [
-      ...facets.flatMap((facet, at) => facetMarks(view, facet, at, stacked)),
+      ...facets.flatMap((facet, at) => facetMarks(view, facet, at)),
       ...view.groups.flatMap((_, group) => groupMarks(view, group, facets)),
       ...legendMarks(view, facets),
     ],
@@ -89,14 +90,13 @@ function facetTicks({ most, left }) {
  * @param {View} view
  * @param {Facet} facet
  * @param {number} at
- * @param {boolean} stacked
  * @returns {Mark[]}
  */
-function facetMarks({ state, groups }, { title, rates, most, left, top }, at, stacked) {
+function facetMarks({ state, groups }, { title, rates, most, left, top }, at) {
   const { value } = rates[state.reference];
   const place = left + value / most;
-  /** @type {Mark[]} */
-  const titles = stacked ? [] : [{ kind: "text", key: `title ${at}`, x: left, y: 0.2, text: title, look: "facet" }];
+  /** @type {Mark} */
+  const heading = { kind: "text", key: `title ${at}`, x: left, y: top + 0.2, text: title, look: "facet" };
   const line = Number.isNaN(value)
     ? []
     : [
@@ -109,7 +109,7 @@ function facetMarks({ state, groups }, { title, rates, most, left, top }, at, st
           ...(at === 0 ? { label: `reference group: ${shorten(groups[state.reference].name, 40)}` } : {}),
         },
       ];
-  return [...titles, ...line];
+  return [heading, ...line];
 }
 
 /**
