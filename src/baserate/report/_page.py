@@ -26,6 +26,7 @@ from baserate.report._commands import plan_of, spell_plan
 from baserate.report._curves import ThinnedCurve
 from baserate.report._findings import format_group
 from baserate.report._measurements import GROUP_MEASURES, INVARIANT_MEASURES
+from baserate.report._payload_packing import pack_payload
 from baserate.report._report import CELLS, Report
 from baserate.report._run import CHECKS
 from baserate.report._scripts import compress_script, inline_scripts
@@ -259,7 +260,8 @@ def _number_payload(report: Report, models: Mapping[str, int]) -> list[JsonObjec
     groups = {str(group): at for at, group in enumerate(report.groups)}
     numbers = []
     for row in report.rows():
-        if row["part"] == "group_differences":  # with many groups these are most rows, and findings have them
+        # With many groups these are most rows. Models hold the former; the page computes the latter.
+        if row["part"] == "group_differences" or _is_computed(report, row):
             continue
         number = {name: json_ready(row[name]) for name in _NUMBER_FIELDS}
         if row["part"] == "differences":
@@ -268,6 +270,13 @@ def _number_payload(report: Report, models: Mapping[str, int]) -> list[JsonObjec
         number |= {name: None if row[name] is None else groups[str(row[name])] for name in ("group", "other_group")}
         numbers.append({name: value for name, value in number.items() if value is not None})
     return numbers
+
+
+def _is_computed(report: Report, row: Mapping[str, Any]) -> bool:
+    """Return whether the page computes a number of a group with its interval: a count or share at one threshold."""
+    if row["part"] != "decisions" or row["group"] is None or report.policies[row["model"]].flags_from is None:
+        return False
+    return row["measure"] in CELLS or describe(MEASURES[row["measure"]]).share is not None
 
 
 def _model_place(models: Mapping[str, int], name: str | None) -> int | None:
@@ -374,6 +383,6 @@ def _policy_hash(text: str) -> str:
 def _embed_payload(report: Report) -> str:
     """Return the payload as ASCII JSON without characters that have a meaning in HTML."""
     # JSON has no NaN: an undefined number that is not null must fail here, not in the browser.
-    text = json.dumps(page_payload(report), allow_nan=False, separators=(",", ":"))
+    text = json.dumps(pack_payload(page_payload(report)), allow_nan=False, separators=(",", ":"))
     # Without "<", no name in the data can close the script element.
     return re.sub("[<>&]", lambda match: _MARKUP[match[0]], text)

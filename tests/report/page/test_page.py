@@ -17,6 +17,7 @@ import baserate
 from baserate import FileFormatError, OptionError, Report
 from baserate.report import _page
 from baserate.report._page import page_payload, render_frame, render_html
+from baserate.report._payload_packing import pack_payload
 from baserate.report._scripts import inline_scripts
 from tests.report.cases import FIRES, Make
 from tests.tiers import take_in_tiers
@@ -61,7 +62,8 @@ def hostile_report() -> Report:
 
 def test_page_contains_the_payload(hostile_report: Report) -> None:
     observed = ParsedPage(render_html(hostile_report))
-    assert json.loads(observed.within("scriptapplication/json")) == json.loads(json.dumps(page_payload(hostile_report)))
+    wanted = pack_payload(page_payload(hostile_report))
+    assert json.loads(observed.within("scriptapplication/json")) == json.loads(json.dumps(wanted))
 
 
 def test_hostile_names_add_nothing_to_the_page(hostile_report: Report) -> None:

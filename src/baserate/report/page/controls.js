@@ -334,9 +334,6 @@ export class Controls {
     byId("pin").setAttribute("aria-pressed", String(view.state.pin !== null));
     byId("pin").hidden = view.model.entry.labels;
     byId("planned").setAttribute("aria-disabled", String(view.planned));
-    for (const button of document.querySelectorAll("[data-parity]")) {
-      button.setAttribute("aria-pressed", String(button.getAttribute("data-parity") === view.state.parity));
-    }
     /** @type {HTMLSelectElement} */ (byId("model")).value = String(view.state.model);
     /** @type {HTMLSelectElement} */ (byId("who")).value = String(view.state.who);
     byId("sample-prevalence").setAttribute("aria-pressed", String(view.state.prevalence === null));

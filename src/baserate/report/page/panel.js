@@ -25,6 +25,7 @@ const MOST_ROWS = 60;
  * @property {(view: View) => Summary[]} [numbers]  that the body states
  * @property {(view: View, index: number) => Change} [pick]  what a point of the chart selects; by default a threshold
  * @property {{name: "scale", label: string, texts: Record<string, string>}} [choice]  a setting with a button for each value
+ * @property {(view: View) => boolean} [applies]  false where a panel without a chart does not apply
  */
 
 /** One panel of the page. */
@@ -131,7 +132,7 @@ export class Panel {
   draw(view) {
     this.view = view;
     this.spec = this.content.spec?.(view) ?? null;
-    this.section.hidden = Boolean(this.chart) && this.spec === null;
+    this.section.hidden = (Boolean(this.chart) && this.spec === null) || this.content.applies?.(view) === false;
     if (this.section.hidden) return;
     this.drawChoice(view);
     if (this.spec) this.chart?.draw(this.spec);
