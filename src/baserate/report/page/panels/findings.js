@@ -26,8 +26,10 @@ export function drawFindings(body, { payload, state }) {
     .map((severity) => findingGroup(severity, own))
     .filter((group) => group !== null);
   const more = `${others} more ${others === 1 ? "finding concerns another model" : "findings concern other models"}. Select a model to read its findings.`;
+  const list = element("div", { class: "severities" }, ...groups);
   body.replaceChildren(
-    ...(groups.length ? groups : [element("p", {}, "No findings.")]),
+    // One tab stop for all buttons and links; the arrow keys move between them.
+    groups.length ? makeToolbar(list, "Commands and panels of findings") : element("p", {}, "No findings."),
     ...(others ? [element("p", { class: "quiet" }, more)] : []),
     ...ignoredCodes(payload.plan ?? {}),
   );
@@ -61,7 +63,7 @@ function findingItem(finding) {
     element("p", { class: "quiet" }, finding.why),
     element("p", {}, element("b", {}, "Action: "), finding.remedy),
     finding.command && element("pre", {}, element("code", {}, ...commandWords(finding.command))),
-    tools.length ? makeToolbar(element("div", { class: "buttons" }, ...tools), `Tools of ${finding.code}`) : null,
+    tools.length ? element("div", { class: "buttons" }, ...tools) : null,
   );
 }
 
