@@ -311,7 +311,7 @@ def test_bands_of_models_and_groups_are_tidy() -> None:
     assert same(bounds(one), [result.columns[name][-len(one.why) :] for name in ("low", "high")])
 
 
-# Whether they hold what they promise: 93 % at least, less three standard errors of the simulation.
+# Whether they hold what they promise: 93% at least, less three standard errors of the simulation.
 
 TIMES = 300
 FEWEST = 0.93 - 3 * np.sqrt(0.93 * 0.07 / TIMES)

@@ -305,7 +305,7 @@ def test_summary_of_reweighed_tallies() -> None:
     names = ["prevalence", "precision", "brier"]
     result = {row["measure"]: row for row in infer.summary(data, measures=names).rows()}
     assert result["prevalence"]["low"] == result["prevalence"]["high"]
-    output = "classes are reweighted to a prevalence of 10\N{NO-BREAK SPACE}%, taken as known; scores are not adjusted."
+    output = "classes are reweighted to a prevalence of 10%, taken as known; scores are not adjusted."
     assert infer.summary(data, measures=names).data["notes"][-1] == output
     assert shift.prevalence_curve(data).data["notes"] == [output]
     with pytest.raises(OptionError, match=r"method='bootstrap' makes no interval of .* where the class shares"):

@@ -1,7 +1,7 @@
 /** The page: payload -> report -> view -> panels. Data flows one way; each change of a control makes a new state. */
 
 import { Controls, costRatio, formatRatio } from "./controls.js";
-import { byId, element } from "./dom.js";
+import { byId, copyText, element } from "./dom.js";
 import { Drawing } from "./drawing.js";
 import { save } from "./files.js";
 import { shorten, formatPercent, formatCount, formatSetting } from "./format.js";
@@ -227,20 +227,6 @@ function listenToExports() {
       byId("code").hidden = false;
       status.textContent = (await copyText(code)) ? "Copied:" : "To copy:";
     });
-  }
-}
-
-/**
- * Copy a text; false where the browser does not allow it.
- * @param {string} text
- * @returns {Promise<boolean>}
- */
-async function copyText(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return false;
   }
 }
 
