@@ -381,7 +381,8 @@ def test_keys_move_the_handle_of_a_chart(page: Page, panel: str) -> None:
 def test_address_restores_the_state(two_model_page: str, open_page: PageOpener) -> None:
     page = open_page(two_model_page)
     usual = state(page)
-    change(page, threshold=0.4, prevalence=0.15, fp=2, fn=5, who=2, model=1, parity="equal-opportunity", pin=0.5)
+    settings = {"threshold": 0.4, "prevalence": 0.15, "fp": 2, "fn": 5, "who": 2, "model": 1}
+    change(page, **settings, parity="equal-opportunity", pin=0.5, scale="classes")
     page.wait_for_function("() => location.hash.includes('equal-opportunity')")  # it is written a moment later
     now = state(page)
     assert all(now[name] != usual[name] for name in usual)
@@ -487,7 +488,7 @@ def test_small_groups_are_excluded_from_gaps_and_small_p_values_are_bounds(open_
     assert each["c"] == 0
     assert not re.search(r"FPR (9\d|100)[.\d]*\s%", output.partition("Largest difference")[2])
     models = page.locator("#panel-models").inner_text()
-    assert "Holm-adjusted p" in models
+    assert "Holm p" in models
     assert "< 0.0001" in models
     assert "confidence intervals are not adjusted for multiplicity" in models
     assert not re.search(r"e[−-]\d", models)

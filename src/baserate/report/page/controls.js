@@ -106,7 +106,7 @@ export function costRatio({ tp, fp, fn, tn }) {
  * @param {number} ratio
  * @returns {Partial<State> | null}
  */
-function changeRatio({ costs }, ratio) {
+export function changeRatio({ costs }, ratio) {
   if (!(ratio > 0) || !Number.isFinite(ratio)) return null;
   const fp = costs.fp > costs.tn ? costs.fp : costs.tn + 1;
   return { fp, fn: costs.tp + ratio * (fp - costs.tn) };
@@ -302,14 +302,14 @@ export class Controls {
 
   /** Settings that stay when another model is selected. */
   settings() {
-    const { prevalence, fp, fn, who } = this.current().state;
-    return { prevalence, fp, fn, who };
+    const { prevalence, fp, fn, who, scale } = this.current().state;
+    return { prevalence, fp, fn, who, scale };
   }
 
   /** Return to the settings of the plan; the selected group stays. */
   reset() {
-    const { model, who } = this.current().state;
-    this.set({ ...planState(this.report, model), who });
+    const { model, who, scale } = this.current().state;
+    this.set({ ...planState(this.report, model), who, scale });
   }
 
   /** @param {Rule} rule */

@@ -43,7 +43,7 @@ export class Interaction {
   draw(spec) {
     const { handle } = spec;
     this.derived = undefined;
-    this.chart.svg.classList.toggle("picks", Boolean(handle));
+    this.chart.svg.classList.toggle("picks", Boolean(handle ?? spec.probe?.picks));
     this.grip.classList.toggle("reads", !handle);
     this.grip.classList.toggle("idle", Boolean(handle?.idle));
     if (handle) this.drawHandle(handle);
@@ -72,7 +72,8 @@ export class Interaction {
     const probe = this.isFocused() ? this.probe() : undefined;
     const last = probe ? probe.x.length - 1 : Infinity;
     this.cursor = Math.min(this.cursor, Math.max(0, last));
-    const text = probe ? probe.describe(this.cursor) : "The arrow keys move from point to point.";
+    const keys = `The arrow keys move from point to point${this.chart.spec?.probe?.picks ? ", and Enter selects one" : ""}.`;
+    const text = probe ? probe.describe(this.cursor) : keys;
     this.nameGrip("Points of the chart", this.cursor, probe ? last : this.cursor, text);
     if (probe) this.moveGrip(...this.position(probe, this.cursor));
     else this.moveGrip((this.chart.area.left + this.chart.area.right) / 2, this.chart.area.top + 16);
@@ -111,6 +112,10 @@ export class Interaction {
       const index = this.nearest(event, probe);
       if (this.dragging) this.pick(index);
       this.describe(index);
+    });
+    svg.addEventListener("click", (event) => {
+      const probe = this.probe();
+      if (probe?.picks) this.chart.onPick(this.nearest(event, probe));
     });
     for (const end of ["pointerup", "pointercancel"]) svg.addEventListener(end, () => (this.dragging = false));
     // A finger leaves the chart when it is lifted; its tooltip stays until something else is touched.
@@ -162,6 +167,11 @@ export class Interaction {
     }
     const probe = this.probe();
     const { handle } = this.chart.spec ?? {};
+    if (probe?.picks && event.key === "Enter") {
+      event.preventDefault();
+      this.chart.onPick(this.cursor);
+      return;
+    }
     const to = probe && (handle ? this.handleTarget(event.key, handle) : this.cursorTarget(event.key, probe));
     if (to === undefined || !probe) return;
     event.preventDefault();
@@ -246,7 +256,7 @@ export class Interaction {
 
   /**
    * Index of the point nearest to the pointer.
-   * @param {PointerEvent} event
+   * @param {MouseEvent} event
    * @param {Probe} probe
    * @returns {number}
    */
@@ -264,7 +274,7 @@ export class Interaction {
 
   /**
    * Position of the pointer in the coordinates of the chart.
-   * @param {PointerEvent} event
+   * @param {MouseEvent} event
    * @returns {DOMPoint}
    */
   pointAt(event) {

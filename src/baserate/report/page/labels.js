@@ -29,17 +29,17 @@ export const PANELS = {
   scores: {
     title: "Score distributions",
     name: "by class",
-    how: "Bars upwards are positives, bars downwards are negatives, each as a share of its class. Each class is scaled to its highest bar. Scores in the shaded area are flagged. Drag the line, or use the arrow keys, to move the threshold. The less the classes overlap, the better a threshold separates them.",
+    how: "Bars upwards are positives, bars downwards are negatives, both on one scale: people in each bin, of 1,000 people at the selected prevalence. Where positives are rare, their bars are short; shares of each class make their shape visible. A bar that is cut at the edge has its number beside it. Scores in the shaded area are flagged. Drag the line, or use the arrow keys, to move the threshold. The less the classes overlap, the better a threshold separates them.",
   },
   roc: {
     title: "ROC curve",
     name: "sensitivity vs false positive rate",
-    how: "Each point is a threshold: sensitivity (upwards) against the false positive rate (to the right). The upper left corner is perfect, the diagonal is chance. Randomizing between two thresholds reaches the dashed convex hull. All points on an iso-cost line cost the same. The line shown touches the hull at the threshold of lowest cost for the selected costs and prevalence. The band is a pointwise confidence band.",
+    how: "Each point is a threshold: sensitivity (upwards) against the false positive rate (to the right). The upper left corner is perfect, the diagonal is chance. Randomizing between two thresholds reaches the dotted convex hull. All points on an iso-cost line cost the same. The line shown, where costs are stated, touches the hull at the threshold of lowest cost for the selected costs and prevalence. The band is a pointwise confidence band. Thin lines are other models.",
   },
   pr: {
     title: "Precision–recall curve",
     name: "PPV vs sensitivity",
-    how: "Each point is a threshold: precision (upwards) against recall (to the right), at the selected prevalence. The horizontal line is the prevalence, which is the precision of random flagging. F1, the harmonic mean of precision and recall, is constant along each thin curve.",
+    how: "Each point is a threshold: PPV (precision, upwards) against sensitivity (recall, to the right), at the selected prevalence. The horizontal line is the prevalence, which is the PPV of random flagging. F1, the harmonic mean of precision and recall, is constant along each thin curve. The legend states average precision (AP) with its prevalence, where the report contains it. Other models have lines of their own.",
   },
   thresholds: {
     title: "Performance by threshold",
@@ -49,12 +49,17 @@ export const PANELS = {
   reliability: {
     title: "Calibration: predicted vs observed risk",
     name: "reliability diagram",
-    how: "Each dot is a bin of similar probabilities: the mean prediction (to the right) and the observed share of positives (upwards), with its confidence interval. On the diagonal the probabilities are calibrated; below it they are too high. The stepped line is an isotonic fit. Bars below show the number of people in each bin. At another prevalence than that of the sample the observed shares change, but the probabilities do not. The legend states the prevalence of the calibration error.",
+    how: "Each dot is a bin of similar predictions: the mean predicted risk (to the right) and the observed share of positives (upwards), with its confidence interval. On the diagonal the predictions are calibrated; below it they are too high. The stepped line is an isotonic fit. Bars below show people per bin, of 1,000. At another prevalence than that of the sample the observed shares change, but the predictions do not. A slope below 1 means predictions that are too extreme. The intercept is the calibration in the large: 0 is right, below 0 predictions are too high. O/E is the observed number of positives over the expected one. ECE is the mean distance from the diagonal.",
   },
   benefit: {
     title: "Decision curve (net benefit)",
     name: "decision curve analysis",
-    how: "Net benefit counts true positives, less false positives weighted by the odds of the threshold probability, per person. The scores are useful where their line is above both reference lines: flag everybody, and flag nobody. At another prevalence than that of the sample, scores are adjusted to it before they are compared with the threshold probability; a dotted line shows the unadjusted scores. The current threshold flags the same people at every threshold probability, so it has its own line. The vertical line is the threshold probability that the selected costs imply. The dot on it is the net benefit of the current threshold.",
+    how: "Net benefit counts true positives, less false positives weighted by the odds of the threshold probability, per person. A model is useful where its line is above both reference lines: flag everybody, and flag nobody. At another prevalence than that of the sample, scores are adjusted to it before they are compared with the threshold probability; a dotted line shows the scores without adjustment. The current threshold flags the same people at every threshold probability, so it has its own line. Where costs are stated, the vertical line is the threshold probability that they imply, and the dot on it is the net benefit of the current threshold.",
+  },
+  "cost-map": {
+    title: "Cost saved, by prevalence and costs",
+    name: "relative utility",
+    how: "Color is the share of the cost of errors that the best threshold saves, compared with the cheaper one of flagging nobody and flagging everybody. The horizontal axis is the prevalence, the vertical one the cost of a miss in false alarms. Beyond the dashed lines less than 1% is saved: flag nobody below the lower line, and everybody above the upper one. The point marks the selected settings. Click a cell, or press Enter, to select its prevalence and costs.",
   },
   prevalence: {
     title: "PPV and NPV by prevalence",
@@ -71,7 +76,7 @@ export const PANELS = {
     title: "Model comparison",
     name: "at planned thresholds and at equal flag rates",
     wide: true,
-    how: "The first table shows each model at its planned threshold, at the prevalence in the heading. The differences below it are those of the plan: at the planned thresholds and the deployment prevalence, which counts as known. They do not change with the controls. In the last table all models flag the same share of people as the selected model, so they cause the same workload. A model that predicts labels keeps its labels.",
+    how: "The first table shows each model at its planned threshold, at the prevalence in the heading. The forest plots below it show the difference of the selected model and each other one, with confidence intervals, on the same people: left of the line the selected model has the lower value. Measures of different units have axes of their own. Differences are those of the plan: at the planned thresholds and the prevalence in their heading, which counts as known. They do not change with the controls. In the last table all models flag the same share of people as the selected model, so they cause the same workload. A model that predicts labels keeps its labels.",
   },
 };
 
@@ -90,6 +95,13 @@ export const SECTIONS = [
 ];
 
 /** @typedef {{label: string, hint: string}} Choice */
+
+/** Scales of the score distributions. */
+export const SCALE_CHOICE = {
+  name: /** @type {const} */ ("scale"),
+  label: "Scale of the score distributions",
+  texts: { people: "Per 1,000 people", classes: "Share of each class" },
+};
 
 /** The button that resets the page. @type {Choice} */
 export const RESET = {

@@ -8,20 +8,21 @@ import { shorten, formatPercent, formatCount, formatSetting } from "./format.js"
 import { hashOf, stateOf } from "./url_state.js";
 import { Panel } from "./panel.js";
 import { benefitSpec } from "./panels/benefit.js";
+import { costMapSpec, pickSetting } from "./panels/cost_map.js";
 import { drawFindings } from "./panels/findings.js";
 import { drawGroups, groupsSpec, parityButtons } from "./panels/groups.js";
 import { drawMeasures, measuresTable } from "./panels/measures.js";
-import { drawModels, modelsTable } from "./panels/models.js";
+import { drawModels, modelsNumbers, modelsTable } from "./panels/models.js";
 import { prSpec } from "./panels/pr.js";
 import { prevalenceSpec } from "./panels/prevalence.js";
-import { reliabilitySpec } from "./panels/reliability.js";
+import { drawCalibration, reliabilitySpec } from "./panels/reliability.js";
 import { rocSpec } from "./panels/roc.js";
 import { scoresSpec } from "./panels/scores.js";
 import { drawThousand, thousandTable } from "./panels/thousand.js";
 import { thresholdsSpec } from "./panels/thresholds.js";
 import { commandOf, policyOf, pythonOf } from "./export.js";
 import { makeView, loadReport } from "./view.js";
-import { GROUP_POLICIES, METHODS, RESET, SECTIONS, TERMS } from "./labels.js";
+import { GROUP_POLICIES, METHODS, RESET, SCALE_CHOICE, SECTIONS, TERMS } from "./labels.js";
 import { drawVerdict } from "./verdict.js";
 
 /**
@@ -29,17 +30,18 @@ import { drawVerdict } from "./verdict.js";
  * @type {Record<string, import("./panel.js").Content>}
  */
 const CONTENTS = {
-  scores: { spec: scoresSpec },
+  scores: { spec: scoresSpec, choice: SCALE_CHOICE },
   thousand: { body: drawThousand, table: thousandTable },
   measures: { body: drawMeasures, table: measuresTable },
   prevalence: { spec: prevalenceSpec },
   benefit: { spec: benefitSpec },
   thresholds: { spec: thresholdsSpec },
+  "cost-map": { spec: costMapSpec, pick: pickSetting },
   roc: { spec: rocSpec },
   pr: { spec: prSpec },
-  reliability: { spec: reliabilitySpec },
+  reliability: { spec: reliabilitySpec, body: drawCalibration },
   groups: { spec: groupsSpec, body: drawGroups },
-  models: { body: drawModels, table: modelsTable },
+  models: { body: drawModels, table: modelsTable, numbers: modelsNumbers },
   findings: { body: drawFindings },
 };
 
@@ -50,7 +52,7 @@ let timer = 0;
 let view = makeView(report, stateOf(report, location.hash));
 const panels = Object.entries(CONTENTS)
   .filter(([id]) => isNeeded(id))
-  .map(([id, content]) => new Panel(id, content, pick));
+  .map(([id, content]) => new Panel(id, content, change));
 const sections = SECTIONS.map(makeSection).filter((section) => section.panels.length > 0);
 const drawing = new Drawing(
   sections.flatMap((section) => section.panels),
@@ -81,7 +83,8 @@ function start() {
   listenToExports();
   addEventListener("hashchange", () => show(stateOf(report, location.hash)));
   draw();
-  Object.assign(window, { baserate: { state: () => ({ ...view.state }), set: change } });
+  const numbers = () => panels.flatMap((panel) => panel.numbers(view));
+  Object.assign(window, { baserate: { state: () => ({ ...view.state }), set: change, numbers } });
   document.documentElement.dataset.ready = "1";
 }
 
@@ -100,14 +103,6 @@ function makeSection({ id, title, panels: ids }) {
     ...own.map((panel) => panel.section),
   );
   return { node, panels: own };
-}
-
-/**
- * Select a threshold in a chart.
- * @param {number} index
- */
-function pick(index) {
-  change({ threshold: view.model.threshold[index], parity: "single" });
 }
 
 /**

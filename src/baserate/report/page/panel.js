@@ -9,6 +9,8 @@ import { PANELS } from "./labels.js";
 /** @typedef {import("./view.js").View} View */
 /** @typedef {import("./chart.js").Spec} Spec */
 /** @typedef {import("./chart.js").Table} Table */
+/** @typedef {import("./chart.js").Summary} Summary */
+/** @typedef {Partial<import("./view.js").State>} Change */
 
 /** Rows of a table on the page; a file holds all. */
 const MOST_ROWS = 60;
@@ -19,6 +21,9 @@ const MOST_ROWS = 60;
  * @property {(view: View) => Spec | null} [spec]  null where the panel does not apply: it is hidden then
  * @property {(body: HTMLElement, view: View) => void} [body]
  * @property {(view: View) => Table} [table]
+ * @property {(view: View) => Summary[]} [numbers]  that the body states
+ * @property {(view: View, index: number) => Change} [pick]  what a point of the chart selects; by default a threshold
+ * @property {{name: "scale", label: string, texts: Record<string, string>}} [choice]  a setting with a button for each value
  */
 
 /** One panel of the page. */
@@ -26,15 +31,15 @@ export class Panel {
   /**
    * @param {string} id
    * @param {Content} content
-   * @param {(index: number) => void} onPick
+   * @param {(change: Change) => void} change
    */
-  constructor(id, content, onPick) {
+  constructor(id, content, change) {
     const { title, name, how, wide } = PANELS[id];
     this.id = id;
     this.content = content;
     this.body = element("div", { class: "body" });
     this.holder = element("div", { class: "holder" });
-    this.chart = content.spec ? new Chart(this.holder, id, onPick) : null;
+    this.chart = content.spec ? new Chart(this.holder, id, (index) => change(this.pick(index))) : null;
     this.data = element(
       "details",
       { class: "table" },
@@ -45,6 +50,7 @@ export class Panel {
       "section",
       { class: wide ? "panel wide" : "panel", id: `panel-${id}`, "aria-labelledby": `title-${id}`, tabindex: "-1" },
       element("h3", { id: `title-${id}` }, title, element("small", {}, ` ${name}`)),
+      this.makeChoice(change),
       content.spec ? this.holder : null,
       this.body,
       this.makeFooter(title, how),
@@ -52,6 +58,40 @@ export class Panel {
     this.data.addEventListener("toggle", () => this.fillTable());
     /** @type {View | undefined} */
     this.view = undefined;
+  }
+
+  /**
+   * What a point of the chart selects.
+   * @param {number} index
+   * @returns {Change}
+   */
+  pick(index) {
+    const view = /** @type {View} */ (this.view);
+    return this.content.pick?.(view, index) ?? { threshold: view.model.threshold[index], parity: "single" };
+  }
+
+  /**
+   * Buttons of a setting of this panel; null where there is none.
+   * @param {(change: Change) => void} change
+   * @returns {HTMLElement | null}
+   */
+  makeChoice(change) {
+    const { choice } = this.content;
+    if (!choice) return null;
+    const buttons = Object.entries(choice.texts).map(([value, text]) => {
+      const button = element("button", { type: "button", "data-choice": value }, text);
+      button.addEventListener("click", () => change(/** @type {Change} */ ({ [choice.name]: value })));
+      return button;
+    });
+    return element("div", { class: "buttons choice", role: "group", "aria-label": choice.label }, ...buttons);
+  }
+
+  /** @param {View} view */
+  drawChoice({ state }) {
+    const { choice } = this.content;
+    if (!choice) return;
+    for (const button of this.section.querySelectorAll("[data-choice]"))
+      button.setAttribute("aria-pressed", String(button.getAttribute("data-choice") === state[choice.name]));
   }
 
   /**
@@ -91,6 +131,7 @@ export class Panel {
     this.spec = this.content.spec?.(view) ?? null;
     this.section.hidden = Boolean(this.chart) && this.spec === null;
     if (this.section.hidden) return;
+    this.drawChoice(view);
     if (this.spec) this.chart?.draw(this.spec);
     this.content.body?.(this.body, view);
     this.fillTable();
@@ -99,6 +140,18 @@ export class Panel {
   /** @returns {Table | undefined} */
   table() {
     return this.spec?.table ?? (this.view && this.content.table?.(this.view));
+  }
+
+  /**
+   * Numbers that the panel states, on demand.
+   * @param {View} view
+   * @returns {(Summary & {panel: string})[]}
+   */
+  numbers(view) {
+    const { spec, numbers } = this.content;
+    const drawn = spec?.(view);
+    if (drawn === null) return [];
+    return [...(drawn?.numbers ?? []), ...(numbers?.(view) ?? [])].map((each) => ({ panel: this.id, ...each }));
   }
 
   /** Fill the table, if it is open. */

@@ -6,7 +6,7 @@ import { planState } from "./view.js";
 /** @typedef {import("./view.js").State} State */
 /** @typedef {import("./view.js").Report} Report */
 
-const NAMES = /** @type {const} */ (["model", "who", "threshold", "prevalence", "fp", "fn", "parity", "pin"]);
+const NAMES = /** @type {const} */ (["model", "who", "threshold", "prevalence", "fp", "fn", "parity", "pin", "scale"]);
 /** The prevalence of the sample; without the setting it is that of the plan. */
 const ROWS = "rows";
 
@@ -46,6 +46,7 @@ export function stateOf(report, hash) {
   }
   const pin = parseSetting(parts.get("pin"));
   if (!Number.isNaN(pin)) state.pin = pin;
+  if (parts.get("scale") === "classes") state.scale = "classes";
   const parity = parts.get("parity");
   if (parity && isParity(report, parity, entry)) state.parity = parity;
   return state;

@@ -5,7 +5,7 @@ import { expand, factorsFor, measureAlong, thresholdIndex, readNumber, scaleRows
 import { choose, hull } from "./rules.js";
 import { SHARES } from "./intervals.js";
 import { solveStrategy } from "./fairness.js";
-import { formatPercent, formatNumber, formatSetting } from "./format.js";
+import { formatPercent, formatSetting } from "./format.js";
 
 /** Rates within one class, which do not depend on the prevalence. */
 export const CLASS_RATES = Object.keys(SHARES).filter((measure) => SHARES[measure].kind === "within");
@@ -25,6 +25,7 @@ export const CLASS_RATES = Object.keys(SHARES).filter((measure) => SHARES[measur
  * @property {number | null} fn
  * @property {string} parity
  * @property {number | null} pin    a threshold to compare with, A; null: none
+ * @property {"people" | "classes"} scale  of the score distributions: per 1,000 people, or shares of each class
  */
 /**
  * A model in the sample; `deployed` is the model reweighted to the prevalences stated for groups, if any.
@@ -58,6 +59,7 @@ export const CLASS_RATES = Object.keys(SHARES).filter((measure) => SHARES[measur
  * @property {number} randomized    share of everybody who are decided at random
  * @property {boolean} single       whether all groups have one threshold
  * @property {boolean} exact        whether tables count rows; tables of randomized policies are expectations
+ * @property {{index: number, counts: Counts} | null} pinned  threshold A, and the confusion matrix of `part` at it
  * @property {boolean} planned      whether threshold, prevalence, costs and parity are those of the plan
  */
 
@@ -132,7 +134,8 @@ export function planState(report, model) {
   const { use, models } = report.payload;
   const { cut } = models[model];
   const { fp, fn } = use.priced ? use.costs : { fp: null, fn: null };
-  const shared = { model, who: -1, prevalence: use.prevalence, fp, fn, pin: null };
+  const scale = /** @type {const} */ ("people");
+  const shared = { model, who: -1, prevalence: use.prevalence, fp, fn, pin: null, scale };
   if (cut.threshold !== null) return { ...shared, threshold: readNumber(cut.threshold), parity: "single" };
   const { everybody, threshold } = modelAt(report, model, use.prevalence);
   const index = Math.max(0, choose.youden(everybody, use.costs, factorsFor(everybody, use.prevalence)));
@@ -162,6 +165,7 @@ export function makeView(report, request) {
     choose.cost(part, costs, factors),
   );
   const decisions = decideGroups(report, state, { model, factors, costs, index });
+  const pin = (state.pin ?? null) === null || model.entry.labels ? -1 : thresholdIndex(model.threshold, state.pin);
   return {
     report,
     payload,
@@ -177,6 +181,7 @@ export function makeView(report, request) {
     prevalence: whole.tp / (whole.tp + whole.fp),
     ...decisions,
     counts: state.who < 0 ? decisions.everybody : (decisions.groups[state.who].counts ?? tableAt(part, index, factors)),
+    pinned: pin < 0 ? null : { index: pin, counts: tableAt(part, pin, factors) },
     single: state.parity === "single",
     exact: state.parity !== "planned" && !decisions.randomized,
     planned: isPlanned(report, state),
@@ -391,7 +396,7 @@ export function currentNumber(view, measure, filter = {}) {
  * @param {string} measure
  * @returns {boolean}
  */
-function isInvariant({ payload }, measure) {
+export function isInvariant({ payload }, measure) {
   return payload.invariant_measures.includes(measure);
 }
 
@@ -434,22 +439,6 @@ export function reportNumber(view, filter) {
  */
 function numberKey({ part, measure, model, group, where }) {
   return [part, measure, model, part === "gaps" ? undefined : group, where].join(" ");
-}
-
-/**
- * A measure of the scores at the selected prevalence in words, with its interval; empty where the report lacks it.
- * @param {View} view
- * @param {string} name
- * @param {string} measure
- * @returns {string}
- */
-export function describeNumber(view, name, measure) {
-  const row = currentNumber(view, measure);
-  if (row?.value === undefined) return "";
-  const bounds =
-    row.low === undefined ? "" : ` (${formatNumber(readNumber(row.low))} to ${formatNumber(readNumber(row.high))})`;
-  const at = isInvariant(view, measure) ? "" : ` ${describePrevalence(view)}`;
-  return `${name} ${formatNumber(readNumber(row.value))}${bounds}${at}`;
 }
 
 /**
