@@ -26,14 +26,14 @@ from tests.report.page.pages import COSTS, ODD_REPORTS, PEOPLE, SITE, ScreeningR
 CALIBRATION = ("calibration_slope", "calibration_in_the_large", "observed_expected", "ece")
 
 
-def several_models(models: int = 8, **more: Any) -> Report:  # noqa: ANN401  (fields of a plan)
+def several_models(models: int) -> Report:
     """Return a report of models that differ in the noise of their scores."""
     draw = np.random.default_rng(5)
     truth = draw.random(800) < 0.3
     marker = draw.normal(size=truth.size) + truth
     noise = [draw.normal(size=truth.size) * (0.3 + 0.3 * at) for at in range(models)]
     scores = {f"model {at}": 1 / (1 + np.exp(-marker - each)) for at, each in enumerate(noise)}
-    return baserate.evaluate(truth, scores, **{"prevalence": 0.1, "costs": COSTS} | more)
+    return baserate.evaluate(truth, scores, prevalence=0.1, costs=COSTS)
 
 
 def view_of(page: Page, report: Report, **settings: object) -> Any:  # noqa: ANN401  (a reference)

@@ -166,7 +166,9 @@ export class Chart {
   draw(spec) {
     this.spec = spec;
     this.layOut(spec);
-    this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
+    const box = `0 0 ${this.width} ${this.height}`;
+    // The browser lays out the whole chart again after an attribute is set, even if its value is the same.
+    if (this.svg.getAttribute("viewBox") !== box) this.svg.setAttribute("viewBox", box);
     this.svg.setAttribute("aria-label", spec.description);
     this.drawAxes(spec);
     this.drawMarks(spec.marks);

@@ -59,7 +59,7 @@ export const PANELS = {
   "cost-map": {
     title: "Cost saved, by prevalence and costs",
     name: "relative utility",
-    how: "Color is the share of the cost of errors that the best threshold saves, compared with the cheaper one of flagging nobody and flagging everybody. The horizontal axis is the prevalence, the vertical one the cost of a miss in false alarms. Beyond the dashed lines less than 1% is saved: flag nobody below the lower line, and everybody above the upper one. The point marks the selected settings. Click a cell, or press Enter, to select its prevalence and costs.",
+    how: "Color is the share of the cost of errors that the best threshold saves, compared with the cheaper one of flagging nobody and flagging everybody. The horizontal axis is the prevalence, the vertical one the cost of a miss in false alarms. Beyond the dashed lines less than 1% is saved: flag nobody below the lower line, and everybody above the upper one. The best thresholds are chosen on the same rows, so the share is optimistic where rows are few. The point marks the selected settings. Click a cell, or press Enter, to select its prevalence and costs.",
   },
   prevalence: {
     title: "PPV and NPV by prevalence",

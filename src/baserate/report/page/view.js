@@ -165,7 +165,7 @@ export function makeView(report, request) {
     choose.cost(part, costs, factors),
   );
   const decisions = decideGroups(report, state, { model, factors, costs, index });
-  const pin = (state.pin ?? null) === null || model.entry.labels ? -1 : thresholdIndex(model.threshold, /** @type {number} */ (state.pin));
+  const pin = typeof state.pin !== "number" || model.entry.labels ? -1 : thresholdIndex(model.threshold, state.pin);
   return {
     report,
     payload,

@@ -3,7 +3,7 @@
 import { changeRatio, costRatio, formatRatio } from "../controls.js";
 import { relativeUtility } from "../curves.js";
 import { formatPercent, formatSetting, formatThreshold } from "../format.js";
-import { hullOf, memoize, partKey, prevalenceOf } from "../view.js";
+import { hullOf, memoize, prevalenceOf } from "../view.js";
 
 const [COLUMNS, ROWS] = [48, 40];
 /** Ends of both axes: prevalence, and cost of a false negative in false positives. They include the settings of the plan. */
@@ -11,9 +11,9 @@ const [LEAST, MOST] = [1e-4, 0.9];
 const [CHEAPEST, DEAREST] = [0.01, 1000];
 const PREVALENCES = [1e-5, 1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9];
 const POINTS = 60;
-/** Share of the cost that is not worth a classifier; and a bisection for the weights at which it is reached. */
+/** Share of the cost that is not worth a classifier; and steps of the bisection for the weights at which it is reached. */
 const NEGLIGIBLE = 0.01;
-const [FURTHEST, TURNS] = [40, 50];
+const TURNS = 50;
 /** Ends of the color scale; the smallest that contains all shares is used. */
 const ENDS = [0.1, 0.2, 0.4, 0.6, 0.8, 1];
 
@@ -110,7 +110,10 @@ export function pickSetting(view, index) {
  * @param {View} view
  */
 function deriveCells(view) {
-  return memoize(view.report, "cost map", partKey(view.state), () => {
+  const { report, state } = view;
+  // Only stated prevalences of groups change the cells in deployment.
+  const key = `${state.model}/${state.who}/${view.model === report.models[state.model]}`;
+  return memoize(report, "cost map", key, () => {
     const { edgesX, edgesY, middlesX, middlesY } = gridOf(view);
     const hull = hullOf(view);
     const cells = middlesY.flatMap((ratio) => middlesX.map((share) => ({ share, ratio })));
@@ -127,7 +130,7 @@ function deriveCells(view) {
       y: cells.map(({ ratio }) => ratio),
       values,
       colors: { domain: /** @type {[number, number]} */ ([0, end]), format: /** @type {const} */ ("percent") },
-      boundaries: boundaryMarks(hull, edgesX),
+      boundaries: boundaryMarks(hull, edgesX, edgesY),
     };
   });
 }
@@ -156,33 +159,31 @@ function gridOf({ payload }) {
 }
 
 /**
- * Lines beyond which less than a negligible share of the cost is saved; none where it is so everywhere.
+ * Lines beyond which less than a negligible share of the cost is saved; none where it is so everywhere, or nowhere on the
+ * map.
  * @param {{fpr: Float64Array, sensitivity: Float64Array}} hull
- * @param {number[]} edges  of prevalences
+ * @param {number[]} edgesX
+ * @param {number[]} edgesY
  * @returns {Mark[]}
  */
-function boundaryMarks(hull, edges) {
+function boundaryMarks(hull, edgesX, edgesY) {
   const isUseful = (/** @type {number} */ weight) => relativeUtility(hull, weight).saved >= NEGLIGIBLE;
   // The share is highest at 1, where flagging nobody and everybody cost the same, and falls on both sides.
   if (!isUseful(1)) return [];
-  const [low, high] = [edges[0], edges[edges.length - 1]].map(Math.log);
-  const x = Array.from({ length: POINTS }, (_, at) => Math.exp(low + (at / (POINTS - 1)) * (high - low)));
-  return [-1, 1].map((direction) => {
-    let [inside, outside] = [0, FURTHEST * direction];
+  const [low, high] = [edgesX[0], edgesX[COLUMNS]];
+  const ends = [(edgesY[0] * low) / (1 - low), (edgesY[ROWS] * high) / (1 - high)];
+  const x = Array.from({ length: POINTS }, (_, at) => low * (high / low) ** (at / (POINTS - 1)));
+  const marks = ends.flatMap((end, at) => {
+    if (isUseful(end)) return [];
+    let [inside, outside] = [0, Math.log(end)];
     for (let turn = 0; turn < TURNS; turn += 1) {
       const middle = (inside + outside) / 2;
       [inside, outside] = isUseful(Math.exp(middle)) ? [middle, outside] : [inside, middle];
     }
-    const weight = Math.exp(inside);
-    return {
-      kind: /** @type {const} */ ("line"),
-      key: `boundary ${direction}`,
-      x,
-      y: x.map((share) => (weight * (1 - share)) / share),
-      look: "quiet dashed",
-      ...(direction < 0 ? { label: `${formatSetting(NEGLIGIBLE)} saved` } : {}),
-    };
+    const y = x.map((share) => (Math.exp(inside) * (1 - share)) / share);
+    return [{ kind: /** @type {const} */ ("line"), key: `boundary ${at}`, x, y, look: "quiet dashed" }];
   });
+  return marks.map((mark, at) => (at ? mark : { ...mark, label: `${formatSetting(NEGLIGIBLE)} saved` }));
 }
 
 /**

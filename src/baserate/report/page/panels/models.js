@@ -235,7 +235,7 @@ export function modelsNumbers(view) {
 
 /**
  * Charts of a body, which are kept as long as it has as many.
- * @type {WeakMap<HTMLElement, {key: string, charts: Chart[]}>}
+ * @type {WeakMap<HTMLElement, {model: number, charts: Chart[]}>}
  */
 const drawn = new WeakMap();
 
@@ -249,8 +249,12 @@ function drawDifferences(body, view) {
   const { payload, state, report } = view;
   const numbers = payload.numbers.filter((/** @type {Json} */ each) => each.part === "differences");
   if (!numbers.length) return;
-  const key = `${state.model} ${view.planned}`;
-  if (drawn.get(body)?.key === key) return;
+  const changed = view.planned ? [] : ["The controls differ from the plan. These differences stay those of the plan."];
+  const texts = [...changed, ...holmNote(view)].map((text) => element("p", { class: "quiet" }, text));
+  if (drawn.get(body)?.model === state.model) {
+    updateChildren(body.children[1], texts);
+    return;
+  }
   const specs = forestSpecs(view);
   const { prevalence } = payload.use;
   const where = numbers[0].where === "there" ? `at ${formatSetting(prevalence)} prevalence` : "in the sample";
@@ -269,12 +273,7 @@ function drawDifferences(body, view) {
   }
   const [title, notes, forest] = body.children;
   title.textContent = `Differences at the planned thresholds, ${where}: ${label} minus ${minus}`;
-  const changed = view.planned ? [] : ["The controls differ from the plan. These differences stay those of the plan."];
-  const texts = [...changed, ...holmNote(view)];
-  updateChildren(
-    notes,
-    texts.map((text) => element("p", { class: "quiet" }, text)),
-  );
+  updateChildren(notes, texts);
   const holders = /** @type {HTMLElement[]} */ ([...forest.children]);
   const charts =
     before.length === specs.length ? before : holders.map((holder, at) => new Chart(holder, `forest-${at}`, () => {}));
@@ -283,7 +282,7 @@ function drawDifferences(body, view) {
     /** @type {Element} */ (holders[at].firstElementChild).replaceChildren(text, values);
     charts[at].draw(spec);
   });
-  drawn.set(body, { key, charts });
+  drawn.set(body, { model: state.model, charts });
 }
 
 /**

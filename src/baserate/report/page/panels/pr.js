@@ -28,6 +28,7 @@ export function prSpec(view) {
     x: { label: "Sensitivity", name: "recall", domain: [0, 1], format: "percent" },
     y: { label: "PPV", name: "precision", domain: [0, 1], format: "percent" },
     shape: 0.96,
+    height: 480,
     marks: [
       ...isoF1Curves(view),
       {

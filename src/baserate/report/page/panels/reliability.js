@@ -35,6 +35,7 @@ export function reliabilitySpec(view) {
   return {
     x: { label: "Predicted risk", domain: [0, 1], ticks: TICKS, format: "percent" },
     y: { label: "Observed share", name: where, domain: [-DEPTH, 1], ticks: TICKS, format: "percent" },
+    height: 440,
     marks: [
       ...thresholdLine(view, 1),
       { kind: "line", key: "right", x: DIAGONAL, y: DIAGONAL, look: "faint", label: "perfect calibration" },

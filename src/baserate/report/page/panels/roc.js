@@ -34,6 +34,7 @@ export function rocSpec(view) {
   return {
     ...ROC_AXES,
     shape: 0.96,
+    height: 480,
     marks: [
       ...bandMark(view),
       { kind: "line", key: "chance", x: DIAGONAL, y: DIAGONAL, look: "faint", label: "chance" },

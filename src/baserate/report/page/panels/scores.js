@@ -6,8 +6,8 @@ import { ticksOf } from "../paths.js";
 import { currentName, describeBoth, pinnedLine } from "../pin.js";
 import { describePrevalence, measureCurve, partKey, memoize, scoreAxis } from "../view.js";
 
-/** Bars above this multiple of the third highest one are cut. */
-const CUT = 2.5;
+/** Bars above this multiple of the third highest one are cut, if there are as many bars as this. */
+const [CUT, MANY] = [2.5, 8];
 /** Least part of the axis for each class, and the room above the highest bar. */
 const [LEAST, ROOM] = [0.12, 1.06];
 /** Bars that leave no room for a text at the end of the axis, and part of the axis from which on texts stand to the left. */
@@ -127,7 +127,8 @@ function deriveBars(view) {
     const [positive, negative] = state.scale === "classes" ? classShares(view) : peoplePerBin(view);
     const sorted = [...positive, ...negative].sort((one, other) => other - one);
     const [most, , third = 0] = sorted;
-    const limit = third > 0 && most > CUT * third ? 1.2 * third : most;
+    const many = sorted.filter((height) => height > 0).length >= MANY;
+    const limit = many && most > CUT * third ? 1.2 * third : most;
     const highest = [positive, negative].map((heights) => Math.min(limit, Math.max(...heights)));
     const [top, bottom] = highest.map((height) => ROOM * Math.max(height, LEAST * Math.max(...highest)) || 1);
     return {
