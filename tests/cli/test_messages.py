@@ -60,7 +60,7 @@ def test_thinned_curves_are_noted(tmp_path: Path) -> None:
     typed = ("curve", "roc", path, "--truth", "y", "--score", "p", "--positive", "1")
     shown = run(*typed)
     assert shown.stderr == (
-        "note: at most 25 of up to 1 000 points of each curve are shown; --points N shows more, --format csv all.\n"
+        "note: at most 25 of up to 1,000 points of each curve are shown; --points N shows more, --format csv all.\n"
     )
     assert len(shown.stdout.splitlines()) == 3 + 25
     assert "points" not in run(*typed, "--points", "30").stderr

@@ -88,7 +88,7 @@ def test_natural_frequencies_by_hand() -> None:
     assert [[each.strip() for each in row if each] for row in rows] == [
         ["15", "5", "20"],
         ["245", "735", "980"],
-        ["260", "740", "1 000"],
+        ["260", "740", "1,000"],
     ]
 
 

@@ -108,7 +108,7 @@ def test_averages_mark_omitted_classes() -> None:
 
 def test_cells_of_counts_and_p_values() -> None:
     formatter = CellFormatter(4)
-    assert formatter.count({"value": 1200.0}) == "1 200"
+    assert formatter.count({"value": 1200.0}) == "1,200"
     assert (formatter.number(0.5), formatter.number(None)) == ("0.5000", "–")
     row = {"p": 0.0123, "p_adjusted": None, "p_is_bound": False}
     assert (formatter.p_value(row), formatter.p_value(row, "p_adjusted")) == ("0.012", "–")

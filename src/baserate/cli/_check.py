@@ -33,6 +33,7 @@ from baserate.cli._values import single_threshold
 from baserate.text import (
     CellFormatter,
     CellWriter,
+    Explanation,
     Page,
     Table,
     TidyRow,
@@ -80,8 +81,8 @@ def check_page(results: "Results", policy: "Policy", line: str, digits: int) -> 
         )
         panels.append(table)
     criterion = "the value" if results.data["on"] == "estimate" else "the bound of the interval"
-    legend = [f"margin: by how much {criterion} meets the requirement; below 0 it does not."]
-    legend += [_NEEDED] * any(row["rows_needed"] for row in rows)
+    legend = [Explanation(f"margin: by how much {criterion} meets the requirement; below 0 it does not.")]
+    legend += [Explanation(_NEEDED)] * any(row["rows_needed"] for row in rows)
     notes = (*format_.footnotes(rows, results.data), *legend)
     return Page(line, (*panels, describe_verdict(results)), notes)
 

@@ -27,6 +27,7 @@ from baserate.text import (
     Cell,
     CellFormatter,
     CellWriter,
+    Explanation,
     Page,
     Table,
     TidyRow,
@@ -81,7 +82,7 @@ def decision_curve_page(results: "Results", reading: Reading, digits: int, few: 
         "flagged": format_.field("flag_rate"),
     }
     table = _curve_table([row for row in rows if row["strategy"] == "model"], columns, corner="threshold")
-    legend = (_describe_useful(ranges), *describe_scores(results.data), _NET_BENEFIT, _REDUCTION)
+    legend = (_describe_useful(ranges), *describe_scores(results.data), *map(Explanation, (_NET_BENEFIT, _REDUCTION)))
     intervals = describe_intervals(results, "net benefit and the net reduction")
     return Page(headline(reading, results.data), (table,), (*format_.reasons.footnotes(), *legend, *intervals))
 
@@ -135,7 +136,8 @@ def differences_page(results: "Results", reading: Reading, digits: int, few: Col
         "false positives": lambda row: format_.number(_clear_rounding_error(100 * row["fp_rate"])),
     }
     signs = [f"{MARK} the interval excludes 0 (pointwise)"] * any(map(_excludes_zero, rows))
-    notes = (*format_.reasons.footnotes(), *signs, _DIFFERENCE, _PER_100, *describe_intervals(results, "difference"))
+    legend = (*signs, *map(Explanation, (_DIFFERENCE, _PER_100)), *describe_intervals(results, "difference"))
+    notes = (*format_.reasons.footnotes(), *legend)
     table = _curve_table(rows, columns, corner="threshold")
     return Page(headline(reading, results.data), (table,), notes)
 
@@ -201,7 +203,9 @@ def describe_intervals(results: "Results", what: str) -> tuple[str, ...]:
     how = next((row["how"] for row in results.rows() if row["how"]), None)
     if results.data["level"] is None or how is None:
         return ()
-    return (f"{format_level(results.data['level'])}% pointwise intervals of the {what}: {how}.",)
+    level = format_level(results.data["level"])
+    brief = f"Intervals: {level}% confidence, pointwise."
+    return (Explanation(f"{level}% pointwise intervals of the {what}: {how}.", brief=brief),)
 
 
 FEW = 20
@@ -474,7 +478,7 @@ def cost_curve_page(results: "Results", reading: Reading, digits: int) -> Page:
         legend.append(f"per case: mean cost at costs of {costs} and {where}")
     rows = [{**row, "curve": label(row), x: _round_to(row[x], digits)} for row in results.rows()]
     panels.append(_curve_table(rows, columns(kind), corner=_CORNERS[kind], x=x))
-    legend += [*_LEGENDS[kind], *describe_intervals(results, "cost" if kind == "cost" else "loss")]
+    legend += [*map(Explanation, _LEGENDS[kind]), *describe_intervals(results, "cost" if kind == "cost" else "loss")]
     notes = (*format_.reasons.footnotes(), *legend)
     return Page(headline(reading, results.data), tuple(panels), notes)
 

@@ -27,6 +27,7 @@ from baserate.text import (
     Cell,
     CellFormatter,
     CellWriter,
+    Explanation,
     GroupKey,
     Page,
     Pivot,
@@ -209,10 +210,10 @@ class _GroupPage:
         yield from [_SMALL.format(self.data["min_group"])] * any(row["small"] for row in self.rows)
         yield from self._describe_exclusions()
         yield from self._describe_pairs([row for row in self.rows if row["table"] == "difference"])
-        yield _GAPS
+        yield Explanation(_GAPS)
         hows = dict.fromkeys(row["how"] for row in self.rows if row["kind"] == "max_difference" and row["how"])
         if hows:
-            yield _NULL.format(format_count(self.data["draws"], 4), " or ".join(hows))
+            yield Explanation(_NULL.format(format_count(self.data["draws"], 4), " or ".join(hows)))
         yield _CURVES
 
     def _describe_pairs(self, rows: Sequence[TidyRow]) -> Iterator[str]:
@@ -222,7 +223,8 @@ class _GroupPage:
         level = self.data["interval"]["level"]
         if hows:
             made = f"{format_level(level)}% intervals and p: {'; '.join(hows)}"
-            yield f"Differences from the reference group, {_name_reference(rows)}. {made}."
+            yield f"Differences from the reference group, {_name_reference(rows)}."
+            yield Explanation(f"{made}.")
         if hows and _count_tests(rows) > 1:
             yield f"Holm-adjusted p: over all groups and measures that are tested. {unadjusted_note(level)}"
         if most > MOST:

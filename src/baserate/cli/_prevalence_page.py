@@ -17,6 +17,7 @@ from baserate.shift import CORRECTED_SCORES, ESTIMATORS, RAW_SCORES, SIGNIFICANC
 from baserate.text import (
     Cell,
     CellFormatter,
+    Explanation,
     GroupKey,
     Page,
     Pivot,
@@ -360,12 +361,13 @@ class _EstimatePage:
         own = intervals[:-1] if len(self.estimates) == 1 else intervals
         by_set = {each: [row for row in self.measured if row["set"] == each] for each in _SETS}
         validation = interval_footnotes(by_set[VALIDATION], self.data)
-        notes = [f"{own} of the prevalence: {_methods(self.estimates)}."]
-        notes += [note.replace(intervals, f"{intervals} in validation", 1) for note in validation]
+        brief = f"Intervals: {format_level(self.data['interval']['level'])}% confidence."
+        notes = [Explanation(f"{own} of the prevalence: {_methods(self.estimates)}.", brief)]
+        notes += [Explanation(note.replace(intervals, f"{intervals} in validation", 1)) for note in validation]
         methods = _methods(by_set[TARGET])
-        notes += [f"{intervals} at the estimate: {methods}."] * bool(methods)
+        notes += [Explanation(f"{intervals} at the estimate: {methods}.")] * bool(methods)
         if any(row["scores"] == CORRECTED_SCORES for row in by_set[TARGET]):
-            notes.append("corrected: scores adjusted to the estimated prevalence.")
+            notes.append(Explanation("corrected: scores adjusted to the estimated prevalence."))
         return (*self.format.reasons.footnotes(), *notes)
 
 

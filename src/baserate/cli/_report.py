@@ -245,7 +245,7 @@ def print_report(report: "Report", output: Output) -> None:
         "csv": report.numbers.to_csv,
         "html": report.html,
         "md": lambda: report_page(report, output.digits).markdown(),
-        "table": lambda: report_page(report, output.digits).text(wide),
+        "table": lambda: report_page(report, output.digits).text(wide, explain=output.explain),
     }
     write_output(texts[output.form](), output.path)
     if output.form == "html" and output.to_file and not output.quiet:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
         BulletList as BulletList,
         Command as Command,
         CommandList as CommandList,
+        Marked as Marked,
+        Statement as Statement,
     )
     from baserate.text._comparisons import comparison_page as comparison_page
     from baserate.text._grid import (
@@ -72,6 +74,7 @@ if TYPE_CHECKING:
     from baserate.text._tables import (
         EVERYBODY as EVERYBODY,
         Cell as Cell,
+        Explanation as Explanation,
         IntervalCell as IntervalCell,
         Page as Page,
         Row as Row,

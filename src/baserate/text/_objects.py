@@ -279,7 +279,7 @@ def _plan_page(plan: Any) -> Page:  # noqa: ANN401  (a plan of a report, which i
 
 
 def _finding_page(finding: Any) -> Page:  # noqa: ANN401  (a finding of a report, which is a later layer)
-    heading = f"{finding.severity}: {finding.code} {finding.title}"
+    heading = f"{finding.severity}: {finding.code} {finding.headline}"
     command, language = (finding.command.text, finding.command.language) if finding.command else ("", "sh")
     bullet = Bullet(heading, f"{finding.sentence} {finding.why}", finding.remedy, command, language)
     return Page("", (BulletList("Finding", (bullet,)),))

@@ -15,6 +15,7 @@ from baserate._formatting import (
     format_count,
     format_exact,
     format_level,
+    format_name,
     format_number,
     format_share,
     join_words,
@@ -151,7 +152,7 @@ def describe_rule(name: str, settings: Content) -> str:
     """Describe the rule of a choice, by its entry in the registry; other rules by their name and settings.
 
     >>> describe_rule("best", {"measure": "f1", "toward": "high"})
-    'greatest f1'
+    'greatest F1'
     >>> describe_rule("coin", {"sides": 2})
     'coin, sides 2'
     """
@@ -164,7 +165,7 @@ def describe_rule(name: str, settings: Content) -> str:
         text = entry.describe(settings)
     else:
         return ", ".join(
-            [name, *(f"{_spell_name(each)} {value}" for each, value in settings.items() if value is not None)]
+            [name, *(f"{format_name(each)} {value}" for each, value in settings.items() if value is not None)]
         )
     where = f", at a prevalence of {format_share(settings['prevalence'])}" if "prevalence" in settings else ""
     return f"{text}{where}"
@@ -238,11 +239,7 @@ def _describe_parity(name: str, settings: Content) -> str:
     else:
         within = f"within {format_exact(settings['within'])}"
     if "objective" in settings:
-        best = f"best {_spell_name(settings['objective'])}"
+        best = f"best {format_name(settings['objective'])}"
     else:
         best = f"least cost with {describe_costs(settings)}"
     return f"{best} that keeps {join_words(settings['parity'])} {within}{_PARITY_SCOPES.get(name, f', {name}')}"
-
-
-def _spell_name(name: str) -> str:
-    return name.replace("_", " ")
