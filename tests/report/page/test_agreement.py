@@ -227,11 +227,19 @@ def python_numbers(report: Report) -> dict[Key, dict[str, Any]]:
         at: float | str = "sample" if row["where"] == "here" else float(report.prevalence or 0)
         cut = None
         if row["part"] == "decisions":
-            flags_from = report.policies[row["model"]].flags_from
-            cut = "planned" if flags_from is None else float(flags_from)
+            cut = page_cut(report, row["model"])
         group = None if row["group"] is None else groups[str(row["group"])]
         result[normalize(Key(row["measure"], models[row["model"]], group, at, cut), report)] = row
     return result
+
+
+def page_cut(report: Report, model: str) -> float | str:
+    """Return the planned threshold of a model on the page, which is a score of the data; a policy has a name."""
+    flags_from = report.policies[model].flags_from
+    if flags_from is None:
+        return "planned"
+    (curve,) = (each for each in report.sketches if each.name == model)
+    return min((each for each in map(float, curve.form["threshold"]) if each >= flags_from), default=math.inf)
 
 
 def _json_number(value: Any) -> float:  # noqa: ANN401  (any cell of a row)

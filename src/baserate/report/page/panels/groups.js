@@ -3,7 +3,8 @@
 import { MEASURES, expectedCost, interval, readNumber } from "../core.js";
 import { element, measureName, numberAttributes, updateChildren, makeTable } from "../dom.js";
 import { shorten, formatThreshold, formatPercent, formatNumber } from "../format.js";
-import { CLASS_RATES, describePrevalence, memoize, reportNumber, termOf } from "../view.js";
+import { placeOf } from "../summary.js";
+import { CLASS_RATES, cutOf, describePrevalence, memoize, reportNumber, termOf } from "../view.js";
 import { GROUP_POLICIES } from "../labels.js";
 import { ROC_AXES } from "./roc.js";
 
@@ -237,7 +238,10 @@ function groupRow(view, at) {
         bounds && !Number.isNaN(bounds.low) ? `${formatPercent(bounds.low)} to ${formatPercent(bounds.high)}` : "";
       return element(
         "td",
-        { class: "value", ...numberAttributes(measure, value, bounds) },
+        {
+          class: "value",
+          ...numberAttributes(measure, value, bounds, { ...placeOf(view), group: at, cut: cutOf(view) }),
+        },
         formatPercent(value),
         element("small", {}, text),
       );
