@@ -2,6 +2,7 @@
 
 import { MEASURES } from "./core.js";
 import { capacityIndex } from "./rules.js";
+import { makeToolbar } from "./toolbar.js";
 import { byId, element } from "./dom.js";
 import { formatPercent, parseNumber, parseShare, shorten } from "./format.js";
 import { applicableRules, planState, ruleIndex } from "./view.js";
@@ -231,7 +232,7 @@ export class Controls {
       ]),
     );
     for (const [rule, button] of buttons) button.addEventListener("click", () => this.apply(rule));
-    byId("rules").append(...buttons.values());
+    makeToolbar(byId("rules"), "Threshold by rule").append(...buttons.values());
     return buttons;
   }
 
@@ -333,9 +334,6 @@ export class Controls {
     byId("pin").setAttribute("aria-pressed", String(view.state.pin !== null));
     byId("pin").hidden = view.model.entry.labels;
     byId("planned").setAttribute("aria-disabled", String(view.planned));
-    for (const button of document.querySelectorAll("[data-parity]")) {
-      button.setAttribute("aria-pressed", String(button.getAttribute("data-parity") === view.state.parity));
-    }
     /** @type {HTMLSelectElement} */ (byId("model")).value = String(view.state.model);
     /** @type {HTMLSelectElement} */ (byId("who")).value = String(view.state.who);
     byId("sample-prevalence").setAttribute("aria-pressed", String(view.state.prevalence === null));

@@ -125,7 +125,10 @@ export class Interaction {
     document.addEventListener("pointerdown", (event) => {
       if (this.described >= 0 && !svg.contains(/** @type {Node} */ (event.target))) this.hide();
     });
-    this.grip.addEventListener("focus", () => this.enter());
+    this.grip.addEventListener("focus", () => {
+      this.scrollToChart();
+      this.enter();
+    });
     this.grip.addEventListener("blur", () => this.hide());
     this.grip.addEventListener("keydown", (event) => this.key(/** @type {KeyboardEvent} */ (event)));
   }
@@ -151,6 +154,12 @@ export class Interaction {
     const { handle } = this.chart.spec ?? {};
     if (!handle) this.drawCursor();
     if (this.probe()) this.describe(handle ? handle.index : this.cursor);
+  }
+
+  /** Scroll to the chart if the keyboard moved there: browsers do not scroll to a part of an SVG that gets the focus. */
+  scrollToChart() {
+    if (this.dragging || !this.grip.matches(":focus-visible")) return;
+    this.chart.svg.scrollIntoView({ block: "nearest", behavior: "instant" });
   }
 
   /** The pointer left: describe the point at which the keyboard is, or none. */

@@ -70,7 +70,29 @@ export const PANELS = {
     title: "Performance by group",
     name: "group fairness",
     wide: true,
-    how: "Each group at its threshold. A single threshold applies one threshold to all groups. Group-specific thresholds minimize the cost of each group separately. A parity constraint minimizes the total cost such that the named rates are equal in all groups. Where no single threshold reaches a rate, people with scores between two thresholds are decided at random. Prevalence, flag rate and PPV hold at the prevalence stated above the table. Where base rates differ, no policy makes all rates equal; the data cannot decide which parity is appropriate.",
+    how: "Each row of the chart is a group, each column a measure: the mark is the estimate, the bar its confidence interval, and the dashed line the reference group. Hollow marks rest on few rows and vary widely by chance. The table below states the numbers. Differences are those of a group less the reference group, with Newcombe's confidence interval; p-values are of the plan's decisions in the sample, adjusted by Holm's method over all groups and measures. Where base rates differ, no policy makes all rates equal; the data cannot decide which difference is justified.",
+  },
+  "group-policies": {
+    title: "Strategies for groups",
+    name: "parity constraints and what they cost",
+    wide: true,
+    how: "Each row is a strategy; its button applies it to the whole page. A single threshold applies one threshold to all groups. Group-specific thresholds minimize the cost of each group separately. A parity constraint minimizes the total cost such that the named rates are equal in all groups. Where no single threshold reaches a rate, people with scores between two thresholds are decided at random. Differences are the largest between any two groups, small groups included, since a strategy decides for them, too; bold ones are those that the strategy constrains. Changed decisions are those that differ from the plan's.",
+  },
+  "group-frontier": {
+    title: "Cost and disparity",
+    name: "exact frontier",
+    how: "Each point of the curve is the lowest expected cost of a policy whose rates differ between groups by no more than the place on the horizontal axis. The curve is exact, convex and piecewise linear; policies on it may randomize. Beyond its end the constraint costs nothing. The stepped line is the lowest cost of one threshold for all groups. Points are the strategies; below the curve there is no policy.",
+  },
+  "group-roc": {
+    title: "ROC curves by group",
+    name: "with the decision of each group",
+    how: "Each curve is the ROC curve of a group, and the mark on it the group's current decision. A mark below its curve is a randomized decision. Groups with curves far apart are ranked with different quality.",
+  },
+  "group-scores": {
+    title: "Scores by group",
+    name: "per 1,000 people of the group",
+    wide: true,
+    how: "Bars upwards are positives, bars downwards negatives, per 1,000 people of the group at the selected prevalence. All groups have the same scale; positives and negatives each have their own, stated on the axis. Scores at or above a group's line are flagged. Drag a line, or use the arrow keys, to give the group a threshold of its own; the whole page follows.",
   },
   models: {
     title: "Model comparison",
@@ -89,7 +111,11 @@ export const SECTIONS = [
   { id: "setting", title: "Setting", panels: ["prevalence", "benefit", "thresholds", "cost-map"] },
   { id: "discrimination", title: "Discrimination", panels: ["roc", "pr"] },
   { id: "calibration", title: "Calibration", panels: ["reliability"] },
-  { id: "fairness", title: "Groups", panels: ["groups", "group-policies", "group-frontier", "group-scores"] },
+  {
+    id: "fairness",
+    title: "Groups",
+    panels: ["groups", "group-policies", "group-frontier", "group-roc", "group-scores"],
+  },
   { id: "comparison", title: "Models", panels: ["models"] },
   { id: "all-findings", title: "Findings", panels: ["findings"] },
 ];
@@ -114,6 +140,7 @@ export const GROUP_POLICIES = {
   single: { label: "Single threshold", hint: "One threshold for all groups." },
   own: { label: "Group-specific thresholds", hint: "The threshold of lowest cost for each group." },
   planned: { label: "Policy of the plan", hint: "The decisions of the policy in the plan." },
+  custom: { label: "Custom thresholds", hint: "The threshold of each group as it was dragged." },
 };
 
 /** How numbers of the page are computed. */

@@ -10,7 +10,12 @@ import { Panel } from "./panel.js";
 import { benefitSpec } from "./panels/benefit.js";
 import { costMapSpec, pickSetting } from "./panels/cost_map.js";
 import { drawFindings } from "./panels/findings.js";
-import { drawGroups, groupsSpec, parityButtons } from "./panels/groups.js";
+import { groupFrontierSpec, makeFrontierButtons } from "./panels/groups-frontier.js";
+import { groupPoliciesTable, makeGroupPolicies } from "./panels/groups-policies.js";
+import { groupRocSpec } from "./panels/groups-roc.js";
+import { groupScoresTable, makeGroupScores } from "./panels/groups-scores.js";
+import { makeGroupTables } from "./panels/groups-tables.js";
+import { groupsSpec } from "./panels/groups.js";
 import { drawMeasures, measuresTable } from "./panels/measures.js";
 import { drawModels, modelsNumbers, modelsTable } from "./panels/models.js";
 import { prSpec } from "./panels/pr.js";
@@ -23,6 +28,7 @@ import { thresholdsSpec } from "./panels/thresholds.js";
 import { commandOf, policyOf, pythonOf } from "./export.js";
 import { makeView, loadReport } from "./view.js";
 import { GROUP_POLICIES, METHODS, RESET, SCALE_CHOICE, SECTIONS, TERMS } from "./labels.js";
+import { makeToolbar } from "./toolbar.js";
 import { drawVerdict } from "./verdict.js";
 
 /**
@@ -40,7 +46,11 @@ const CONTENTS = {
   roc: { spec: rocSpec },
   pr: { spec: prSpec },
   reliability: { spec: reliabilitySpec, body: drawCalibration },
-  groups: { spec: groupsSpec, body: drawGroups },
+  groups: { spec: groupsSpec, body: makeGroupTables(change) },
+  "group-policies": { body: makeGroupPolicies(change), table: groupPoliciesTable, applies: hasThresholds },
+  "group-frontier": { spec: groupFrontierSpec, body: makeFrontierButtons(change) },
+  "group-roc": { spec: groupRocSpec },
+  "group-scores": { body: makeGroupScores(change), table: groupScoresTable, applies: hasThresholds },
   models: { body: drawModels, table: modelsTable, numbers: modelsNumbers },
   findings: { body: drawFindings },
 };
@@ -68,15 +78,22 @@ start();
  * @returns {boolean}
  */
 function isNeeded(id) {
-  if (id === "groups") return report.models[0].entry.groups[0] !== null;
+  if (id.startsWith("group")) return report.models[0].groups.length > 1;
   return id !== "models" || report.models.length > 1;
+}
+
+/**
+ * Whether the selected model has thresholds; predicted labels have none.
+ * @param {import("./view.js").View} view
+ * @returns {boolean}
+ */
+function hasThresholds({ model }) {
+  return !model.entry.labels;
 }
 
 /** Insert all panels into their sections, and draw them for the first time. */
 function start() {
   byId("panels").append(...sections.map(({ node }) => node));
-  const groups = panels.find((panel) => panel.id === "groups");
-  groups?.section.insertBefore(parityButtons(view, change), groups.holder);
   fillHeader();
   fillFooter();
   fillGlossary();
@@ -173,6 +190,8 @@ function describeOutcome() {
 
 /** Fill the footer: where numbers come from, and the version. */
 function fillFooter() {
+  makeToolbar(byId("exports"), "Export");
+  makeToolbar(byId("details"), "Methods and glossary");
   const { data, models, version, level } = report.payload;
   const bounds = models.map(
     (/** @type {import("./view.js").Json} */ model) =>

@@ -6,6 +6,7 @@ import { formatNumber } from "./format.js";
 import { Chart } from "./chart.js";
 import { PANELS } from "./labels.js";
 import { placeOf } from "./summary.js";
+import { makeToolbar } from "./toolbar.js";
 
 /** @typedef {import("./view.js").View} View */
 /** @typedef {import("./chart.js").Spec} Spec */
@@ -25,6 +26,7 @@ const MOST_ROWS = 60;
  * @property {(view: View) => Summary[]} [numbers]  that the body states
  * @property {(view: View, index: number) => Change} [pick]  what a point of the chart selects; by default a threshold
  * @property {{name: "scale", label: string, texts: Record<string, string>}} [choice]  a setting with a button for each value
+ * @property {(view: View) => boolean} [applies]  false where a panel without a chart does not apply
  */
 
 /** One panel of the page. */
@@ -54,7 +56,7 @@ export class Panel {
       this.makeChoice(change),
       content.spec ? this.holder : null,
       this.body,
-      this.makeFooter(title, how),
+      this.makeTools(title, how),
     );
     this.data.addEventListener("toggle", () => this.fillTable());
     /** @type {View | undefined} */
@@ -84,7 +86,7 @@ export class Panel {
       button.addEventListener("click", () => change(/** @type {Change} */ ({ [choice.name]: value })));
       return button;
     });
-    return element("div", { class: "buttons choice", role: "group", "aria-label": choice.label }, ...buttons);
+    return makeToolbar(element("div", { class: "buttons choice" }, ...buttons), choice.label);
   }
 
   /** @param {View} view */
@@ -96,12 +98,12 @@ export class Panel {
   }
 
   /**
-   * The footer: reading instructions, data and files.
+   * Tools below a panel: reading instructions, data and files.
    * @param {string} title
    * @param {string} how
    * @returns {HTMLElement}
    */
-  makeFooter(title, how) {
+  makeTools(title, how) {
     const files = [...(this.chart ? ["svg"] : []), ...(this.chart || this.content.table ? ["csv"] : [])].map((kind) => {
       const button = element(
         "button",
@@ -112,9 +114,9 @@ export class Panel {
       button.addEventListener("click", () => this.save(kind));
       return button;
     });
-    return element(
-      "footer",
-      {},
+    const tools = element(
+      "div",
+      { class: "tools" },
       element(
         "details",
         { class: "how" },
@@ -124,6 +126,7 @@ export class Panel {
       files.length ? this.data : null,
       ...files,
     );
+    return makeToolbar(tools, `Instructions and data: ${title}`);
   }
 
   /** @param {View} view */
@@ -132,7 +135,7 @@ export class Panel {
     // Numbers hold at the settings of the view, unless they state other ones.
     setAttributes(this.section, placeAttributes(placeOf(view)));
     this.spec = this.content.spec?.(view) ?? null;
-    this.section.hidden = Boolean(this.chart) && this.spec === null;
+    this.section.hidden = (Boolean(this.chart) && this.spec === null) || this.content.applies?.(view) === false;
     if (this.section.hidden) return;
     this.drawChoice(view);
     if (this.spec) this.chart?.draw(this.spec);
@@ -200,7 +203,7 @@ export class Panel {
     const table = this.table();
     if (kind === "csv" && table) save(`${this.id}.csv`, "text/csv", csvText(table));
     if (kind === "svg" && this.chart && this.spec)
-      save(`${this.id}.svg`, "image/svg+xml", svgText(this.chart.svg, this.spec.description));
+      save(`${this.id}.svg`, "image/svg+xml", svgText(this.holder, this.spec.description));
   }
 }
 

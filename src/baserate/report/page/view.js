@@ -5,6 +5,7 @@ import { expand, factorsFor, measureAlong, thresholdIndex, readNumber, scaleRows
 import { choose, hull } from "./rules.js";
 import { SHARES } from "./intervals.js";
 import { solveStrategy } from "./fairness.js";
+import { unpackRows } from "./packing.js";
 import { formatPercent, formatSetting } from "./format.js";
 
 /** Rates within one class, which do not depend on the prevalence. */
@@ -26,6 +27,11 @@ export const CLASS_RATES = Object.keys(SHARES).filter((measure) => SHARES[measur
  * @property {string} parity
  * @property {number | null} pin    a threshold to compare with, A; null: none
  * @property {"people" | "classes"} scale  of the score distributions: per 1,000 people, or shares of each class
+ * @property {number[] | null} cuts  threshold of each group, for the parity "custom"
+ * @property {number} reference      index of the group that others are compared with
+ * @property {number[] | null} shown  indices of highlighted groups; null: the largest
+ * @property {string[] | null} rates  measures of the chart of groups; null: the default ones
+ * @property {string | null} frontier  parity of the frontier; null: the current one
  */
 /**
  * A model in the sample; `deployed` is the model reweighted to the prevalences stated for groups, if any.
@@ -74,6 +80,7 @@ export function loadReport(payload) {
     ...expand(/** @type {any} */ (entry)),
     deployed: entry.group_factors ? deployedModel(entry) : null,
   }));
+  if (payload.numbers.order) payload.numbers = unpackRows(payload.numbers);
   const numbers = new Map(payload.numbers.map((/** @type {Json} */ row) => [numberKey(row), row]));
   return { payload, models, numbers, cache: new Map() };
 }
@@ -135,11 +142,24 @@ export function planState(report, model) {
   const { cut } = models[model];
   const { fp, fn } = use.priced ? use.costs : { fp: null, fn: null };
   const scale = /** @type {const} */ ("people");
-  const shared = { model, who: -1, prevalence: use.prevalence, fp, fn, pin: null, scale };
+  const ofGroups = { cuts: null, reference: referenceOf(report, model), shown: null, rates: null, frontier: null };
+  const shared = { model, who: -1, prevalence: use.prevalence, fp, fn, pin: null, scale, ...ofGroups };
   if (cut.threshold !== null) return { ...shared, threshold: readNumber(cut.threshold), parity: "single" };
   const { everybody, threshold } = modelAt(report, model, use.prevalence);
   const index = Math.max(0, choose.youden(everybody, use.costs, factorsFor(everybody, use.prevalence)));
   return { ...shared, threshold: threshold[index], parity: "planned" };
+}
+
+/**
+ * The reference group of the plan; without differences of groups the group with the most rows.
+ * @param {Report} report
+ * @param {number} model
+ * @returns {number}
+ */
+function referenceOf(report, model) {
+  const { entry, groups } = report.models[model];
+  const sizes = groups.map(({ positives, negatives }) => positives + negatives);
+  return entry.group_differences?.reference ?? sizes.indexOf(Math.max(...sizes));
 }
 
 /**
@@ -152,9 +172,7 @@ export function makeView(report, request) {
   const { payload } = report;
   const model = modelAt(report, request.model, request.prevalence);
   const index = thresholdIndex(model.threshold, request.threshold);
-  // The policy of the plan may not apply to every model: predicted labels have no policy.
-  const parity = request.parity === "planned" && !model.entry.cut.planned ? "single" : request.parity;
-  const state = { ...request, parity, threshold: model.threshold[index] };
+  const state = { ...request, ...groupState(request, model), threshold: model.threshold[index] };
   const factors = factorsFor(model.everybody, state.prevalence);
   const adjustment = factorsFor(report.models[state.model].everybody, state.prevalence);
   const { tp, tn } = payload.use.costs;
@@ -189,6 +207,24 @@ export function makeView(report, request) {
 }
 
 /**
+ * Settings of groups that apply to a model.
+ * @param {State} request
+ * @param {Model} model
+ * @returns {Partial<State>}
+ */
+function groupState({ parity, cuts, shown, reference }, { entry, groups, threshold }) {
+  const isCustom = parity === "custom" && cuts?.length === groups.length;
+  // The policy of the plan may not apply to every model: predicted labels have no policy.
+  const isMissing = (parity === "planned" && !entry.cut.planned) || (parity === "custom" && !isCustom);
+  return {
+    parity: isMissing ? "single" : parity,
+    cuts: isCustom ? cuts.map((each) => threshold[thresholdIndex(threshold, each)]) : null,
+    shown: shown && shown.filter((each) => each < groups.length),
+    reference: reference < groups.length ? reference : 0,
+  };
+}
+
+/**
  * Decisions on everybody and on each group.
  * @param {Report} report
  * @param {State} state
@@ -207,12 +243,39 @@ function decideGroups(report, state, { model, factors, costs, index }) {
     return { everybody: tableAt(everybody, index, factors), groups: groupViews(counts, treatments), randomized: 0 };
   }
   if (state.parity === "planned") return policyTables(model, factors);
-  const key = [state.model, state.prevalence, state.fp, state.fn, state.parity].join();
-  const { counts, treatments, randomized } = memoize(report, "strategy", key, () =>
-    solveStrategy(constraintOf(report, state.parity), { threshold: model.threshold, groups, factors, costs }),
-  );
+  if (state.cuts) {
+    const places = state.cuts.map((cut) => thresholdIndex(model.threshold, cut));
+    const treatments = places.map((place) => ({ thresholds: [model.threshold[place]] }));
+    const counts = groups.map((part, at) => tableAt(part, places[at], factors));
+    return { everybody: sumCounts(counts), groups: groupViews(counts, treatments), randomized: 0 };
+  }
+  const { counts, treatments, randomized } = strategyOf(report, state, { model, factors, costs });
   const all = /** @type {Counts[]} */ (counts.filter(Boolean));
   return { everybody: sumCounts(all), groups: groupViews(counts, treatments), randomized };
+}
+
+/**
+ * The strategy of a parity, or that of group-specific thresholds, in the setting of a state.
+ * @param {Report} report
+ * @param {State} state
+ * @param {{model: Model, factors: Factors, costs: import("./core.js").Costs}} at
+ * @param {string} [parity]
+ * @returns {import("./fairness.js").Strategy}
+ */
+export function strategyOf(report, state, { model, factors, costs }, parity = state.parity) {
+  const { threshold, groups } = model;
+  return memoize(report, `strategy ${parity}`, settingKey(state), () =>
+    solveStrategy(constraintOf(report, parity), { threshold, groups, factors, costs }),
+  );
+}
+
+/**
+ * Cache key of model, prevalence and costs.
+ * @param {State} state
+ * @returns {string}
+ */
+export function settingKey({ model, prevalence, fp, fn }) {
+  return [model, prevalence, fp, fn].join();
 }
 
 /**
@@ -221,7 +284,7 @@ function decideGroups(report, state, { model, factors, costs, index }) {
  * @param {string} id
  * @returns {import("./fairness.js").Constraint}
  */
-function constraintOf(report, id) {
+export function constraintOf(report, id) {
   const parities = /** @type {Parity[]} */ (report.payload.parities);
   return parities.find((parity) => parity.id === id) ?? { rates: [] };
 }
@@ -232,7 +295,7 @@ function constraintOf(report, id) {
  * @param {Factors} factors
  * @returns {{everybody: Counts, groups: Group[], randomized: number}}
  */
-function policyTables({ entry, groups }, factors) {
+export function policyTables({ entry, groups }, factors) {
   const { planned } = entry.cut;
   const own = factors.known ? entry.group_factors : null;
   /** @param {Json} cells @param {[number, number]} by */
@@ -287,6 +350,21 @@ export function thresholdLine(view, end) {
   return view.single && view.state.threshold <= end
     ? [{ kind: "rule", key: "cut", x: view.state.threshold, look: "accent", label: "threshold" }]
     : [];
+}
+
+/**
+ * Whether the decisions are those of the plan, whatever the prevalence and the costs are.
+ * @param {View} view
+ * @returns {boolean}
+ */
+export function hasPlannedDecisions({ report, state }) {
+  const plan = planState(report, state.model);
+  const { threshold } = report.models[state.model];
+  if (plan.parity !== state.parity) return false;
+  return (
+    plan.parity === "planned" ||
+    thresholdIndex(threshold, plan.threshold) === thresholdIndex(threshold, state.threshold)
+  );
 }
 
 /**
