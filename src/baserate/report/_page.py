@@ -93,6 +93,7 @@ def _measure_payload() -> dict[str, JsonObject]:
             "label": each.page,
             "hint": each.summary,
             "format": "percent" if each.percent else "number",
+            "unit": each.span == (0, 1),
             "of_scores": each.of is not Counts,
         }
         for each in labeled

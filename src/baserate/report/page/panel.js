@@ -1,10 +1,11 @@
 /** A panel: heading, body, reading instructions, data as a table, and files. */
 
-import { element } from "./dom.js";
+import { element, placeAttributes, setAttributes } from "./dom.js";
 import { csvText, save, svgText } from "./files.js";
 import { formatNumber } from "./format.js";
 import { Chart } from "./chart.js";
 import { PANELS } from "./labels.js";
+import { placeOf } from "./summary.js";
 import { makeToolbar } from "./toolbar.js";
 
 /** @typedef {import("./view.js").View} View */
@@ -131,6 +132,8 @@ export class Panel {
   /** @param {View} view */
   draw(view) {
     this.view = view;
+    // Numbers hold at the settings of the view, unless they state other ones.
+    setAttributes(this.section, placeAttributes(placeOf(view)));
     this.spec = this.content.spec?.(view) ?? null;
     this.section.hidden = (Boolean(this.chart) && this.spec === null) || this.content.applies?.(view) === false;
     if (this.section.hidden) return;
