@@ -117,7 +117,12 @@ def test_banner_stands_above_the_decision() -> None:
 
 
 def test_words_of_the_reader() -> None:
-    names = {"outcome_name": "ill", "flag_name": "recalled", "title": "Screening", "model_labels": {"risk": "Model A"}}
+    names: dict[str, Any] = {
+        "outcome_name": "ill",
+        "flag_name": "recalled",
+        "title": "Screening",
+        "model_labels": {"risk": "Model A"},
+    }
     report = make_report(models=("risk", "old"), **names)
     assert report.text().startswith("Screening · 300 rows · ")
     assert "\nVerdict: Model A\n" in report.text()
