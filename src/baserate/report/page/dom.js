@@ -74,6 +74,23 @@ export function placeAttributes({ prevalence, model, group, cut }) {
 }
 
 /**
+ * State where the numbers of nodes hold, unless they state it themselves.
+ * @template {Child} Node
+ * @param {Node[]} nodes
+ * @param {Place} place
+ * @returns {Node[]}
+ */
+export function placeNumbers(nodes, place) {
+  for (const node of nodes) {
+    if (!(node instanceof Element)) continue;
+    for (const each of [node, ...node.querySelectorAll("[data-number]")])
+      if (each.hasAttribute("data-number") && !each.hasAttribute("data-at"))
+        setAttributes(each, placeAttributes(place));
+  }
+  return nodes;
+}
+
+/**
  * Set attributes that changed; null removes one.
  * @param {Element} node
  * @param {Record<string, string | number | null>} attributes
