@@ -11,6 +11,8 @@
 - `_verdict`: the first lines of a report, for every format; `_natural_frequencies`: the consequences per 1,000 people.
 - `_text`: the report for a terminal and in Markdown.
 - `_page`: the interactive page; its scripts and its style are in `page/`.
+- `_multiclass_run`, `_multiclass_report`, `_findings_multiclass`, `_multiclass_verdict`, `_multiclass_text` and
+  `_multiclass_page`: the same for several classes.
 
 May import the types and every package of an earlier layer. Names are resolved on first use.
 """
@@ -20,6 +22,9 @@ from typing import TYPE_CHECKING
 from baserate._lazy import attach
 
 if TYPE_CHECKING:
+    from baserate.report._findings_multiclass import MULTICLASS_CHECKS as MULTICLASS_CHECKS
+    from baserate.report._multiclass_report import MulticlassReport as MulticlassReport
+    from baserate.report._multiclass_verdict import MulticlassVerdict as MulticlassVerdict
     from baserate.report._plan import Plan as Plan
     from baserate.report._report import Finding as Finding, Report as Report, View as View
     from baserate.report._run import CHECKS as CHECKS, draw_figures as draw_figures, evaluate as evaluate, run as run

@@ -240,7 +240,7 @@ def _measures(view: View) -> Iterator[tuple[str, str]]:
     """Yield the name and the value of each measure."""
     yield from ((label, brief_percent(_number(view, name))) for label, name in _RATES.items())
     if "auc" in view:
-        yield "AUC", _brief_area(_number(view, "auc"))
+        yield "AUC", brief_area(_number(view, "auc"))
 
 
 def brief_percent(share: float) -> str:
@@ -258,10 +258,10 @@ def brief_percent(share: float) -> str:
     return {"0.0": "< 0.1%", "100.0": "> 99.9%"}.get(text, f"{text}%")
 
 
-def _brief_area(area: float) -> str:
+def brief_area(area: float) -> str:
     """Format an area below a curve with two decimals; above 0.995 with three.
 
-    >>> [_brief_area(area) for area in (0.8505, 0.5, 0.996, 0.99999, 1.0, 0.0)]
+    >>> [brief_area(area) for area in (0.8505, 0.5, 0.996, 0.99999, 1.0, 0.0)]
     ['0.85', '0.50', '0.996', '> 0.999', '1', '0']
     """
     if isnan(area) or area in (0, 1):
