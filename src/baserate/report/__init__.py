@@ -31,7 +31,20 @@ if TYPE_CHECKING:
     from baserate.report._verdict import Verdict as Verdict
 
 if TYPE_CHECKING:  # for other packages of baserate
-    from baserate.report._run import read_plan_data as read_plan_data, run_on_data as run_on_data
+    from baserate.report._multiclass_run import (
+        ClassSource as ClassSource,
+        MulticlassOptions as MulticlassOptions,
+        evaluate_classes as evaluate_classes,
+    )
+    from baserate.report._multiclass_text import (
+        multiclass_headline as multiclass_headline,
+        multiclass_page as multiclass_page,
+    )
+    from baserate.report._run import (
+        as_plan_data as as_plan_data,
+        read_plan_data as read_plan_data,
+        run_on_data as run_on_data,
+    )
     from baserate.report._text import report_headline as report_headline, report_page as report_page
 
 if not TYPE_CHECKING:  # or type checkers would accept every name

@@ -16,6 +16,7 @@ from baserate._cut import Cut
 from baserate._numeric.distinct import separate_precisions
 from baserate._policy import Policy
 from baserate._results import json_ready
+from baserate._rows import MulticlassRows
 from baserate._tally import Tallies, Tally
 from baserate.decide import (
     best_index,

@@ -17,7 +17,7 @@ from baserate.text import shorten_label
 FEW_ROWS = 30
 """Rows of a class below which its recall is known within 0.18 at best."""
 RELEVANT_RATIO = 0.95
-"""Ratio of the accuracy to the mean probability of the predicted class below which the difference is worth a finding."""
+"""Ratio of the accuracy to the mean probability of the predicted class that is worth a finding."""
 _FEW = 5
 """Most classes that a sentence lists."""
 
@@ -89,7 +89,7 @@ def percent_interval(estimate: Estimate) -> str:
     ('57.8% (55.1 to 60.4)', '50.0%')
     """
     value = format_percent(estimate.value)
-    if estimate.low != estimate.low or estimate.high != estimate.high:  # noqa: PLR0124  (NaN)
+    if estimate.low != estimate.low or estimate.high != estimate.high:
         return value
     low, high = (format_percent(each).removesuffix("%") for each in (estimate.low, estimate.high))
     return f"{value} ({low} to {high})"

@@ -53,7 +53,7 @@ class MulticlassReport(Printable, JsonFile):
     [1.0, 0.5, 0.0]
     """
 
-    _page_function: ClassVar[str] = "baserate.report._multiclass_text:report_page"
+    _page_function: ClassVar[str] = "baserate.report._multiclass_text:multiclass_page"
     file_kind: ClassVar[FileKind] = MULTICLASS_REPORT
     options: Mapping[str, Any]
     """Files, confidence level, interval method, seed, ignored findings, title, and name of the outcome."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from baserate._confusion import Confusions
 from baserate._domains import LEVEL, MIN_GROUP, check_domain
-from baserate._errors import BaserateError, NotAProbabilityError, OptionError, keyword, unknown_name
+from baserate._errors import BaserateError, NotAProbabilityError, OptionError, unknown_name
 from baserate._rows import MulticlassRows
 from baserate._version import __version__
 from baserate.infer import (
@@ -37,7 +37,6 @@ CALIBRATION_MEASURES = ("mean_probability", "observed_expected", "rmsce_debiased
 DISTANCES = ("ece", "mce")
 """Measures of the probability of the predicted class, with null references."""
 _NOT_AVERAGED = {"prevalence", "flag_rate"}
-_OPTIONS = ("level", "method", "seed", "ignore", "title", "outcome_name")
 _TWO_CLASSES = {
     "prevalence": "For deployment shares of several classes use baserate.shift.class_summary(…, prevalence={…}).",
     "costs": "For costs of several classes use baserate.decide.multiclass_summary(…, costs=CostMatrix(…)).",
@@ -52,7 +51,18 @@ _TWO_CLASSES = {
 """Option of reports on two classes -> what to use for several."""
 
 
-class Source(NamedTuple):
+class MulticlassOptions(NamedTuple):
+    """Options of a report on several classes."""
+
+    level: float = 0.95
+    method: str | None = None
+    seed: int = 0
+    ignore: tuple[str, ...] = ()
+    title: str | None = None
+    outcome_name: str | None = None
+
+
+class ClassSource(NamedTuple):
     """Data of several classes, and the files they were read from."""
 
     data: Confusions | MulticlassRows
@@ -71,7 +81,7 @@ def names_classes(predictions: Predictions) -> bool:
     return several or has_class_scores(predictions) or (predictions.table is not None and isinstance(score, Mapping))
 
 
-def read_classes(predictions: Predictions) -> Source:
+def read_classes(predictions: Predictions) -> ClassSource:
     """Read data of several classes in any form."""
     if {"score", "predicted"} <= predictions.columns.keys():
         raise OptionError(
@@ -82,14 +92,16 @@ def read_classes(predictions: Predictions) -> Source:
         raise OptionError("several classes have no use for id.", remedy="Leave it out.", option="id")
     table = predictions.table
     files = (os.fspath(table),) if isinstance(table, (str, os.PathLike)) else ()
-    return Source(NOUNS["classes"].build(predictions), tuple(map(str, files)))
+    return ClassSource(NOUNS["classes"].build(predictions), tuple(map(str, files)))
 
 
-def find_classes(predictions: Predictions) -> Source | None:
+def find_classes(predictions: Predictions) -> ClassSource | None:
     """Read data that are not of two classes; None if they are not of several classes, either."""
     columns, choices = predictions.columns, predictions.choices
-    one_score = "predicted" not in columns and not isinstance(columns.get("score"), (list, tuple)) and not hasattr(
-        columns.get("score"), "columns"
+    one_score = (
+        "predicted" not in columns
+        and not isinstance(columns.get("score"), (list, tuple))
+        and not hasattr(columns.get("score"), "columns")
     )
     if one_score or {"positive", "negative"} & choices.keys() or {"score", "predicted"} <= columns.keys():
         return None
@@ -100,10 +112,23 @@ def find_classes(predictions: Predictions) -> Source | None:
     return source if len(source.data.labels) > 2 else None
 
 
-def evaluate_classes(source: Source, use: Mapping[str, Any]) -> MulticlassReport:
-    """Measure several classes, and return the report with its findings; `use` are the options of `evaluate`."""
-    _refuse_options(use)
-    options = {name: use[name] for name in _OPTIONS} | {"files": list(source.files), "ignore": list(use["ignore"])}
+def select_options(use: Mapping[str, Any]) -> MulticlassOptions:
+    """Return those options of `evaluate` that hold for several classes; refuse the others."""
+    for name, remedy in _TWO_CLASSES.items():
+        default = MIN_GROUP if name == "min_group" else None
+        if use[name] is not None and use[name] != default:
+            what = f"{name} is an option of reports on two classes, and these data have several."
+            raise OptionError(what, remedy=remedy, option=name)
+    return MulticlassOptions(**{name: use[name] for name in MulticlassOptions._fields})
+
+
+def evaluate_classes(source: ClassSource, options: MulticlassOptions) -> MulticlassReport:
+    """Measure several classes, and return the report with its findings."""
+    check_domain("level", options.level, LEVEL)
+    known = [*REGISTRY, *MULTICLASS_CHECKS]
+    unknown = [code for code in options.ignore if code not in known]
+    if unknown:
+        raise unknown_name("finding", unknown[0], known)
     data = source.data
     if data.attributes:
         raise OptionError(
@@ -112,7 +137,7 @@ def evaluate_classes(source: Source, use: Mapping[str, Any]) -> MulticlassReport
             option="group",
         )
     summary = multiclass_summary(
-        data, measures=_select_measures(data), interval=IntervalOptions(use["level"], use["method"], use["seed"])
+        data, measures=_select_measures(data), interval=IntervalOptions(options.level, options.method, options.seed)
     )
     rows = [*_data_rows(data), *filter(None, map(_place_row, summary.rows()))]
     bins: list[dict[str, Any]] = []
@@ -120,26 +145,13 @@ def evaluate_classes(source: Source, use: Mapping[str, Any]) -> MulticlassReport
     if isinstance(data, MulticlassRows):
         sketches = thin_class_curves(data)
         if is_probable(data):
-            rows += _calibration_rows(data, use["level"], use["seed"])
-            bins = _bin_rows(data, use["level"])
+            rows += _calibration_rows(data, options.level, options.seed)
+            bins = _bin_rows(data, options.level)
     head = {"version": __version__, **summary.data, "scored": isinstance(data, MulticlassRows)}
     numbers = make_results(rows, COLUMNS, head)
-    report = MulticlassReport(options, head, numbers, make_results(bins, BIN_COLUMNS, head), sketches=sketches)
+    settings = {**options._asdict(), "ignore": list(options.ignore), "files": list(source.files)}
+    report = MulticlassReport(settings, head, numbers, make_results(bins, BIN_COLUMNS, head), sketches=sketches)
     return report.with_findings(find_all(report))
-
-
-def _refuse_options(use: Mapping[str, Any]) -> None:
-    """Refuse options of reports on two classes, and codes of findings that do not exist."""
-    check_domain("level", use["level"], LEVEL)
-    for name, remedy in _TWO_CLASSES.items():
-        default = MIN_GROUP if name == "min_group" else None
-        if use[name] is not None and use[name] != default:
-            what = f"{keyword(name)} is an option of reports on two classes, and these data have several."
-            raise OptionError(what, remedy=remedy, option=name)
-    known = [*REGISTRY, *MULTICLASS_CHECKS]
-    unknown = [code for code in use["ignore"] if code not in known]
-    if unknown:
-        raise unknown_name("finding", unknown[0], known)
 
 
 def _select_measures(data: Confusions | MulticlassRows) -> list[Any]:

@@ -34,9 +34,12 @@ class MulticlassVerdict:
     """Answer of a report on several classes: how good the classifier is, where it fails, and what speaks against it.
 
     >>> import baserate
+    >>> from textwrap import fill
     >>> truth, predicted = ["cat", "dog", "fox"] * 40, ["cat", "dog", "dog"] * 30 + ["cat", "dog", "fox"] * 10
-    >>> print(baserate.evaluate(truth, predicted=predicted).verdict)
-    75.0% (66.3 to 82.5) of 120 rows are classified correctly; always predicting the largest class (cat) would give 33.3%.
+    >>> for line in str(baserate.evaluate(truth, predicted=predicted).verdict).splitlines():
+    ...     print(fill(line, 115))
+    75.0% (66.3 to 82.5) of 120 rows are classified correctly; always predicting the largest class (cat) would
+    give 33.3%.
     Lowest recall: fox, 25.0% (12.7 to 41.2); most often mistaken for dog (30 of 40 rows).
     Accuracy 75%  Balanced accuracy 75%  Macro F1 71%
     """
@@ -124,7 +127,7 @@ def _describe_calibration(report: MulticlassReport) -> str:
     words = f"are {side}: {both}" if side else f"agree with the accuracy ({both})"
     ece = "" if error["value"] is None else f"; calibration error (ECE) {format_percent(error['value'])}"
     if ece and error["floor"] is not None:
-        ece += f", of calibrated probabilities {format_percent(error['floor'])}"
+        ece += f"; a calibrated classifier of this size would have {format_percent(error['floor'])}"
     return f"Probabilities of the predicted class {words}{ece}."
 
 

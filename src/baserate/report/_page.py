@@ -398,25 +398,35 @@ def render_html(report: Report) -> str:
                 "Run its plan again: baserate.run(report.plan), or `baserate report --plan plan.json -o report.html`."
             ),
         )
+    return assemble_page("index.html", "main.js", page_title(report), page_payload(report))
+
+
+def assemble_page(template: str, entry: str, title: str, payload: JsonObject) -> str:
+    """Return a page: a template with the style, the scripts that an entry module needs, and a payload."""
     style, script = (
         "".join(_check_inert(name, _read_asset(name)) for name in _STYLES),
-        _check_inert("main.js", inline_scripts(_read_asset, "main.js")),
+        _check_inert(entry, inline_scripts(_read_asset, entry)),
     )
     parts = {
         "policy": _content_security_policy(script, style),
         "version": escape(__version__),
-        "title": escape(page_title(report)),
+        "title": escape(title),
         "style": style,
-        "payload": _embed_payload(report),
+        "payload": _embed_payload(payload),
         "script": script,
     }
     # One pass, so that braces within a part are never replaced.
-    return _PLACEHOLDER.sub(lambda match: parts[match[1]], _read_asset("index.html"))
+    return _PLACEHOLDER.sub(lambda match: parts[match[1]], _read_asset(template))
 
 
 def render_frame(report: Report) -> str:
     """Return the page in a sandboxed frame for notebooks, complete also after an export of the notebook."""
-    document, title = escape(render_html(report)), escape(page_title(report))
+    return frame_page(render_html(report), page_title(report))
+
+
+def frame_page(page: str, name: str) -> str:
+    """Return a page in a sandboxed frame."""
+    document, title = escape(page), escape(name)
     return (
         f'<iframe sandbox="allow-scripts allow-downloads" allow="clipboard-write" srcdoc="{document}" '
         f'title="{title}" style="border: 0" width="100%" height="900" loading="lazy"></iframe>'
@@ -427,7 +437,12 @@ def page_title(report: Report) -> str:
     """Return the title of the page: that of the plan, or the names of the models, shortened."""
     labels = report.plan.model_labels or {}
     names = ", ".join(labels.get(name, name) for name in report.models)
-    title = f"{report.plan.title or names}: classifier report"
+    return shorten_title(report.plan.title or names)
+
+
+def shorten_title(name: str) -> str:
+    """Return the title of a page from the name of its report, shortened."""
+    title = f"{name}: classifier report"
     short = title if len(title) <= _LONGEST else f"{title[: _LONGEST - 1]}…"
     # Names of columns may hold lone surrogates, which UTF-8 cannot encode.
     return short.encode("utf-8", "replace").decode("utf-8")
@@ -452,9 +467,9 @@ def _content_security_policy(script: str, style: str) -> str:
     return "; ".join(["default-src 'none'", *hashes, "base-uri 'none'", "form-action 'none'"])
 
 
-def _embed_payload(report: Report) -> str:
+def _embed_payload(payload: JsonObject) -> str:
     """Return the payload as ASCII JSON without characters that have a meaning in HTML."""
     # JSON has no NaN: an undefined number that is not null must fail here, not in the browser.
-    text = json.dumps(page_payload(report), allow_nan=False, separators=(",", ":"))
+    text = json.dumps(payload, allow_nan=False, separators=(",", ":"))
     # Without "<", no name in the data can close the script element.
     return re.sub("[<>&]", lambda match: _MARKUP[match[0]], text)

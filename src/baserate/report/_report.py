@@ -432,8 +432,7 @@ def _parse_report(text: str) -> Report:
     form = parse_file(text, REPORT)
     try:
         rows = [
-            {name: parse_number(value) for name, value in _add_later_columns(row, form).items()}
-            for row in form["rows"]
+            {name: parse_number(value) for name, value in _add_later_columns(row, form).items()} for row in form["rows"]
         ]
         plan = Plan.from_json(json.dumps(form["plan"]))
         rows += _missing_deployment_rows(plan, rows)

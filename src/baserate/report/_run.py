@@ -31,7 +31,14 @@ from baserate.report._commands import python_literal
 from baserate.report._findings import REGISTRY, Check
 from baserate.report._measurements import PlanData, Progress, measure_plan
 from baserate.report._multiclass_report import MulticlassReport
-from baserate.report._multiclass_run import Source, evaluate_classes, find_classes, names_classes, read_classes
+from baserate.report._multiclass_run import (
+    ClassSource,
+    evaluate_classes,
+    find_classes,
+    names_classes,
+    read_classes,
+    select_options,
+)
 from baserate.report._plan import Plan, name_samples
 from baserate.report._report import SEVERITIES, Finding, Report
 
@@ -304,16 +311,16 @@ def evaluate(  # noqa: PLR0913  (options of a plan)
     use |= {"reference": reference, "min_group": min_group, "ignore": tuple(ignore), "title": title}
     use |= {"outcome_name": outcome_name, "flag_name": flag_name, "model_labels": model_labels}
     if isinstance(data, (MulticlassRows, Confusions)):
-        return evaluate_classes(Source(data), use)
+        return evaluate_classes(ClassSource(data), select_options(use))
     if isinstance(data, Predictions) and names_classes(data):
-        return evaluate_classes(read_classes(data), use)
+        return evaluate_classes(read_classes(data), select_options(use))
     try:
         return _evaluate_two_classes(data, use)
     except NotBinaryError:
         source = find_classes(data) if isinstance(data, Predictions) else None
         if source is None:
             raise
-    return evaluate_classes(source, use)
+    return evaluate_classes(source, select_options(use))
 
 
 def _evaluate_two_classes(data: Predictions | Tallies | Rows, use: dict[str, Any]) -> Report:

@@ -21,7 +21,7 @@ import { drawThousand, thousandTable } from "./panels/thousand.js";
 import { thresholdsSpec } from "./panels/thresholds.js";
 import { commandOf, policyOf, pythonOf } from "./export.js";
 import { makeView, loadReport } from "./view.js";
-import { GROUP_POLICIES, METHODS, RESET, SECTIONS, TERMS } from "./labels.js";
+import { GROUP_POLICIES, METHODS, PANELS, RESET, SECTIONS, TERMS } from "./labels.js";
 import { drawVerdict } from "./verdict.js";
 
 /**
@@ -50,7 +50,7 @@ let timer = 0;
 let view = makeView(report, stateOf(report, location.hash));
 const panels = Object.entries(CONTENTS)
   .filter(([id]) => isNeeded(id))
-  .map(([id, content]) => new Panel(id, content, pick));
+  .map(([id, content]) => new Panel(id, content, pick, PANELS[id]));
 const sections = SECTIONS.map(makeSection).filter((section) => section.panels.length > 0);
 const drawing = new Drawing(
   sections.flatMap((section) => section.panels),

@@ -4,9 +4,7 @@ import { element } from "./dom.js";
 import { csvText, save, svgText } from "./files.js";
 import { formatNumber } from "./format.js";
 import { Chart } from "./chart.js";
-import { PANELS } from "./labels.js";
 
-/** @typedef {import("./view.js").View} View */
 /** @typedef {import("./chart.js").Spec} Spec */
 /** @typedef {import("./chart.js").Table} Table */
 
@@ -15,21 +13,25 @@ const MOST_ROWS = 60;
 
 /**
  * Content of a panel: a chart, or a body with a table to download, or both.
+ * @template [View=import("./view.js").View]
  * @typedef {object} Content
  * @property {(view: View) => Spec | null} [spec]  null where the panel does not apply: it is hidden then
  * @property {(body: HTMLElement, view: View) => void} [body]
  * @property {(view: View) => Table} [table]
  */
 
-/** One panel of the page. */
+/**
+ * One panel of the page.
+ * @template [View=import("./view.js").View]
+ */
 export class Panel {
   /**
    * @param {string} id
-   * @param {Content} content
+   * @param {Content<View>} content
    * @param {(index: number) => void} onPick
+   * @param {import("./labels.js").Panel} texts
    */
-  constructor(id, content, onPick) {
-    const { title, name, how, wide } = PANELS[id];
+  constructor(id, content, onPick, { title, name, how, wide }) {
     this.id = id;
     this.content = content;
     this.body = element("div", { class: "body" });

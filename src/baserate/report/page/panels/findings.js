@@ -1,7 +1,6 @@
 /** Findings, each with a link to the panel that shows the evidence. */
 
 import { byId, element } from "../dom.js";
-import { PANELS } from "../labels.js";
 
 /** @typedef {import("../view.js").Json} Json */
 
@@ -48,8 +47,9 @@ function findingItem(finding) {
  * @returns {HTMLElement | null}
  */
 function linkTo(panel) {
-  if (!document.getElementById(`panel-${panel}`)) return null;
-  const link = element("a", { href: `#panel-${panel}` }, PANELS[panel].title);
+  const heading = document.getElementById(`title-${panel}`);
+  if (!heading) return null;
+  const link = element("a", { href: `#panel-${panel}` }, heading.firstChild?.textContent);
   // The fragment of the address holds the state, so the link must not change it.
   link.addEventListener("click", (event) => {
     event.preventDefault();

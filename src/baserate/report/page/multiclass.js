@@ -1,0 +1,240 @@
+/** The page of several classes: payload -> report -> view -> panels, as on the page of two classes. */
+
+import { byId, element, numberAttributes, updateChildren } from "./dom.js";
+import { Drawing } from "./drawing.js";
+import { formatCount, formatSetting, shorten } from "./format.js";
+import { hashOf, stateOf } from "./multiclass/address.js";
+import { classOfCell, confusionSpec } from "./multiclass/confusion.js";
+import { prSpec, rocSpec, scoresSpec, describeThreshold } from "./multiclass/curves.js";
+import { METHODS, PANELS, SECTIONS, TERMS } from "./multiclass/labels.js";
+import { drawOverall, overallTable } from "./multiclass/overall.js";
+import { drawPerClass, perClassSpec } from "./multiclass/per_class.js";
+import { drawTopClass, topClassSpec } from "./multiclass/top_class.js";
+import { MATRIX_MODES, loadReport, makeView, measureChoices } from "./multiclass/view.js";
+import { Panel } from "./panel.js";
+import { drawFindings } from "./panels/findings.js";
+
+/** @typedef {import("./multiclass/view.js").MulticlassView} View */
+
+/** Panels by id. @type {Record<string, import("./panel.js").Content<View>>} */
+const CONTENTS = {
+  confusion: { spec: confusionSpec },
+  overall: { body: drawOverall, table: overallTable },
+  "per-class": { spec: perClassSpec, body: drawPerClass },
+  "class-roc": { spec: rocSpec },
+  "class-pr": { spec: prSpec },
+  "class-scores": { spec: scoresSpec },
+  "top-class": { spec: topClassSpec, body: drawTopClass },
+  findings: { body: (body, view) => drawFindings(body, /** @type {any} */ (view)) },
+};
+/** Milliseconds without a change after which the state is written into the address. */
+const PAUSE = 120;
+
+const report = loadReport(JSON.parse(byId("payload").textContent ?? "{}"));
+const picker = /** @type {HTMLSelectElement} */ (byId("class"));
+let timer = 0;
+let view = makeView(report, stateOf(report, location.hash));
+/** Functions that update buttons. @type {(() => void)[]} */
+const updates = [];
+const panels = new Map(
+  Object.entries(CONTENTS)
+    .filter(([, { spec, body }]) => Boolean(body && !spec) || Boolean(spec?.(view)))
+    .map(([id, content]) => [id, new Panel(id, content, pick, PANELS[id])]),
+);
+const sections = SECTIONS.map(makeSection).filter((section) => section !== null);
+const drawing = new Drawing([...panels.values()], () => {});
+
+start();
+
+/** Insert all panels into their sections, and draw them for the first time. */
+function start() {
+  byId("panels").append(...sections);
+  addChoices("confusion", "Cells of the matrix", Object.entries(MATRIX_MODES), "matrix");
+  addChoices(
+    "per-class",
+    "Measure",
+    measureChoices(report).map((name) => [name, report.payload.measures[name].label]),
+    "measure",
+  );
+  selectByPoint("confusion", (index) => classOfCell(view, index));
+  selectByPoint("per-class", (index) => index);
+  fillPicker();
+  fillHeader();
+  fillVerdict();
+  fillFooter();
+  addEventListener("hashchange", () => show(stateOf(report, location.hash)));
+  draw();
+  Object.assign(window, { baserate: { state: () => ({ ...view.state }), set: change } });
+  document.documentElement.dataset.ready = "1";
+}
+
+/**
+ * A section of the page with its panels; null if it has none.
+ * @param {typeof SECTIONS[number]} part
+ * @returns {HTMLElement | null}
+ */
+function makeSection({ id, title, panels: ids }) {
+  const own = ids.flatMap((each) => panels.get(each)?.section ?? []);
+  if (!own.length) return null;
+  return element("div", { class: "part", id: `part-${id}` }, element("h2", {}, title), ...own);
+}
+
+/**
+ * Select a threshold in a chart.
+ * @param {number} index
+ */
+function pick(index) {
+  if (view.curve) change({ threshold: view.curve.threshold[index] });
+}
+
+/**
+ * Add buttons above a chart, of which one is pressed.
+ * @param {string} id
+ * @param {string} label
+ * @param {string[][]} choices
+ * @param {"matrix" | "measure"} setting
+ */
+function addChoices(id, label, choices, setting) {
+  const panel = panels.get(id);
+  const buttons = choices.map(([value, text]) => {
+    const button = element("button", { type: "button", "data-choice": value }, text);
+    button.addEventListener("click", () => change({ [setting]: value }));
+    return button;
+  });
+  panel?.section.insertBefore(
+    element("div", { class: "buttons", role: "group", "aria-label": label }, ...buttons),
+    panel.holder,
+  );
+  updates.push(() => {
+    for (const button of buttons) {
+      button.setAttribute("aria-pressed", String(button.dataset.choice === view.state[setting]));
+    }
+  });
+}
+
+/**
+ * Select the class of a point of a chart by a click, or by Enter or the space bar.
+ * @param {string} id
+ * @param {(index: number) => number} classOf
+ */
+function selectByPoint(id, classOf) {
+  const chart = panels.get(id)?.chart;
+  if (!chart) return;
+  const { interaction, svg } = chart;
+  const select = (/** @type {number} */ index) => {
+    const at = classOf(index);
+    if (at < report.names.length) change({ class: at, threshold: null });
+  };
+  svg.classList.add("selects");
+  svg.addEventListener("click", (event) => {
+    const probe = interaction.probe();
+    if (probe) select(interaction.nearest(/** @type {PointerEvent} */ (event), probe));
+  });
+  interaction.grip.addEventListener("keydown", (event) => {
+    const { key } = /** @type {KeyboardEvent} */ (event);
+    if (key !== "Enter" && key !== " ") return;
+    event.preventDefault();
+    select(interaction.cursor);
+  });
+}
+
+/**
+ * Change the state, and write it into the address.
+ * @param {Partial<import("./multiclass/view.js").State>} part
+ */
+function change(part) {
+  show({ ...view.state, ...part });
+  clearTimeout(timer);
+  timer = setTimeout(writeAddress, PAUSE);
+}
+
+/** Write the state into the address. */
+function writeAddress() {
+  try {
+    history.replaceState(null, "", `#${hashOf(report, view.state)}`);
+  } catch {
+    // A page in a sandboxed frame has no address of its own.
+  }
+}
+
+/** @param {import("./multiclass/view.js").State} state */
+function show(state) {
+  view = makeView(report, state);
+  draw();
+}
+
+/** Draw everything. */
+function draw() {
+  picker.value = String(view.state.class);
+  byId("class-output").textContent = describeThreshold(view, view.index);
+  for (const update of updates) update();
+  drawing.draw(view);
+}
+
+/** Fill the list of classes. */
+function fillPicker() {
+  picker.append(...report.names.map((name, at) => element("option", { value: at }, shorten(name, 50))));
+  picker.addEventListener("change", () => change({ class: Number(picker.value), threshold: null }));
+}
+
+/** Fill the header: title, outcome, rows and classes. */
+function fillHeader() {
+  const { data, options } = report.payload;
+  const column = typeof data.columns.truth === "string" ? shorten(data.columns.truth) : null;
+  const outcome = options.outcome_name ?? column;
+  byId("report-title").textContent = options.title ?? `${report.names.length} classes`;
+  byId("data-summary").textContent = [
+    ...(outcome === null ? [] : [`outcome: ${outcome}`]),
+    `${formatCount(data.rows)} ${data.rows === 1 ? "row" : "rows"}`,
+    `${report.names.length} classes`,
+    ...(data.weighted ? ["weighted"] : []),
+  ].join(" · ");
+}
+
+/** Fill the verdict, which does not change. */
+function fillVerdict() {
+  const { sentences, measures, warnings } = report.payload.verdict;
+  byId("verdict-decision").textContent = sentences[0];
+  byId("verdict-more").replaceChildren(
+    ...sentences.slice(1).map((/** @type {string} */ text) => element("p", {}, text)),
+  );
+  const figures = measures.map((/** @type {import("./view.js").Json} */ { label, measure, value, text }) =>
+    element("div", {}, element("dt", {}, label), element("dd", numberAttributes(measure, value), text)),
+  );
+  updateChildren(byId("verdict-figures"), figures);
+  byId("verdict-warnings").hidden = !warnings.length;
+  updateChildren(
+    byId("verdict-warnings"),
+    warnings.map((/** @type {import("./view.js").Json} */ { severity, text }) =>
+      element("li", { class: severity }, text),
+    ),
+  );
+}
+
+/** Fill the footer: methods, glossary, notes and the version. */
+function fillFooter() {
+  const { data, measures, options, curves } = report.payload;
+  byId("methods").append(...METHODS.map((text) => element("p", {}, text)));
+  const entries = Object.values(measures).map(({ label, hint }) => [label, hint]);
+  byId("glossary").append(
+    ...[...Object.entries(TERMS), ...entries].flatMap(([term, text]) => [
+      element("dt", {}, term),
+      element("dd", {}, text),
+    ]),
+  );
+  const bound = curves.length ? [`Curves: ${curves[report.payload.worst].bound}`] : [];
+  byId("footer-notes").append(
+    element(
+      "p",
+      {},
+      "This file contains no row of the data: only counts, and numbers computed from them. The page loads and sends nothing; its content security policy forbids both.",
+    ),
+    ...[...data.notes, ...bound].map((/** @type {string} */ text) => element("p", {}, shorten(text, 500))),
+    element(
+      "p",
+      {},
+      `Confidence level ${formatSetting(options.level)}. Made by baserate ${data.version}. Digest of the data: `,
+      element("code", {}, data.digest),
+    ),
+  );
+}
