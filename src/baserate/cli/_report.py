@@ -225,6 +225,7 @@ def _report_classes(
     output: PageOutput,
 ) -> bool:
     """Report on several classes, if there are several; return whether there are."""
+    from baserate import Tallies
     from baserate.report import ClassSource, MulticlassOptions, evaluate_classes, multiclass_headline
 
     is_requested = bool(classes.scores or classes.labels)
@@ -234,7 +235,7 @@ def _report_classes(
         raise click.MissingParameter(param_hint="'FILE...'", param_type="argument", ctx=click.get_current_context())
     settings = Classes(classes.scores, classes.labels, (), None, None)
     data = read_classes(reading, settings, quiet=output.quiet, alike=is_requested)
-    if not hasattr(data, "labels"):
+    if isinstance(data, Tallies):
         return False
     flags = [*given_flags(plan_options, _TWO_CLASSES), *["--group"] * bool(reading.group)]
     if flags:

@@ -19,6 +19,8 @@ JsonObject = dict[str, Any]
 _FINDING_FIELDS = ("code", "title", "severity", "sentence", "why", "remedy", "anchor")
 _NUMBER_FIELDS = ("part", "measure", "average", "value", "low", "high", "how", "why", "p", "floor")
 _OPTIONS = ("title", "outcome_name", "level")
+_SHARES = {"accuracy", "balanced_accuracy", "top_2_accuracy", "ece", "mce", "rmsce_debiased", "mean_probability"}
+"""Measures that are shown as percentages although they are no proportions of two classes."""
 _DATA = ("rows", "weighted", "digest", "columns", "notes", "version")
 
 
@@ -84,7 +86,7 @@ def _describe_measure(name: str, *, of_all: bool) -> JsonObject:
     return {
         "label": label[0].upper() + label[1:],
         "hint": about.summary,
-        "format": "percent" if about.percent or about.span == (0, 1) else "number",
+        "format": "percent" if about.percent or name in _SHARES else "number",
     }
 
 

@@ -36,6 +36,8 @@ CALIBRATION_MEASURES = ("mean_probability", "observed_expected", "rmsce_debiased
 """Measures of the probability of the predicted class, with intervals."""
 DISTANCES = ("ece", "mce")
 """Measures of the probability of the predicted class, with null references."""
+N_SIMULATIONS = 500
+"""Simulations of the null reference, as many as `CalibrationOptions` has by default."""
 _NOT_AVERAGED = {"prevalence", "flag_rate"}
 _TWO_CLASSES = {
     "prevalence": "For deployment shares of several classes use baserate.shift.class_summary(…, prevalence={…}).",
@@ -125,7 +127,7 @@ def select_options(use: Mapping[str, Any]) -> MulticlassOptions:
 def evaluate_classes(source: ClassSource, options: MulticlassOptions) -> MulticlassReport:
     """Measure several classes, and return the report with its findings."""
     check_domain("level", options.level, LEVEL)
-    known = [*REGISTRY, *MULTICLASS_CHECKS]
+    known = sorted([*REGISTRY, *MULTICLASS_CHECKS])
     unknown = [code for code in options.ignore if code not in known]
     if unknown:
         raise unknown_name("finding", unknown[0], known)
@@ -146,7 +148,7 @@ def evaluate_classes(source: ClassSource, options: MulticlassOptions) -> Multicl
         sketches = thin_class_curves(data)
         if is_probable(data):
             rows += _calibration_rows(data, options.level, options.seed)
-            bins = _bin_rows(data, options.level)
+            bins = list(_bin_rows(data, options.level))
     head = {"version": __version__, **summary.data, "scored": isinstance(data, MulticlassRows)}
     numbers = make_results(rows, COLUMNS, head)
     settings = {**options._asdict(), "ignore": list(options.ignore), "files": list(source.files)}
@@ -203,15 +205,10 @@ def _calibration_rows(rows: MulticlassRows, level: float, seed: int) -> Iterator
         [MEASURES[name] for name in DISTANCES], tally, level=level, seed=seed, n_simulations=N_SIMULATIONS
     )
     for name, reference in zip(DISTANCES, references, strict=True):
-        number = {"value": reference.value, "level": level, "how": "plug-in", "why": reference.why}
-        floor = {"floor": reference.typical, "floor_low": reference.low, "floor_high": reference.high}
-        yield {"part": "calibration", "measure": name, **number, **floor, "p": reference.p} | {
-            "p_is_bound": reference.p_is_bound
-        }
-
-
-N_SIMULATIONS = 500
-"""Simulations of the null reference, as many as `CalibrationOptions` has by default."""
+        distance = {"value": reference.value, "level": level, "how": "plug-in", "why": reference.why}
+        null = {"floor": reference.typical, "floor_low": reference.low, "floor_high": reference.high}
+        p = {"p": reference.p, "p_is_bound": reference.p_is_bound}
+        yield {"part": "calibration", "measure": name, **distance, **null, **p}
 
 
 def _bin_rows(rows: MulticlassRows, level: float) -> Iterable[dict[str, Any]]:

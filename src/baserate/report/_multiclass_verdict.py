@@ -8,7 +8,7 @@
    (ECE) beside its null reference; empty without probabilities. "Too high" or "too low" is said where the interval of
    the ratio of accuracy to mean probability excludes 1.
 4. `measures`: accuracy, balanced accuracy, macro F1, AUC by Hand and Till, log loss.
-5. `warnings`: titles of the findings.
+5. `warnings`: sentences of the findings.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class MulticlassVerdict:
     75.0% (66.3 to 82.5) of 120 rows are classified correctly; always predicting the largest class (cat) would
     give 33.3%.
     Lowest recall: fox, 25.0% (12.7 to 41.2); most often mistaken for dog (30 of 40 rows).
-    Accuracy 75%  Balanced accuracy 75%  Macro F1 71%
+    Accuracy 75%  Balanced accuracy 75%  Macro F1 0.71
     """
 
     accuracy: str
@@ -73,7 +73,7 @@ def make_verdict(report: MulticlassReport) -> MulticlassVerdict:
         _describe_worst_class(report),
         _describe_calibration(report),
         tuple((name, text) for name, _, _, text in verdict_measures(report)),
-        tuple(VerdictWarning(each.code, each.severity, each.title) for each in report.findings),
+        tuple(VerdictWarning(each.code, each.severity, each.sentence.removesuffix(".")) for each in report.findings),
     )
 
 
@@ -124,7 +124,7 @@ def _describe_calibration(report: MulticlassReport) -> str:
         return ""
     side = "too high" if ratio.high < 1 else "too low" if ratio.low > 1 else ""
     both = f"{format_percent(mean.value)} on average, accuracy {format_percent(accuracy.value)}"
-    words = f"are {side}: {both}" if side else f"agree with the accuracy ({both})"
+    words = f"are {side}: {both}" if side else f"are consistent with the accuracy ({both})"
     ece = "" if error["value"] is None else f"; calibration error (ECE) {format_percent(error['value'])}"
     if ece and error["floor"] is not None:
         ece += f"; a calibrated classifier of this size would have {format_percent(error['floor'])}"
@@ -139,7 +139,7 @@ def verdict_measures(report: MulticlassReport) -> Iterator[tuple[str, str, float
             yield label, name, number.value, brief_percent(number.value)
     for row in report.select(part="averages", measure="f1", average="macro"):
         if row["value"] is not None:
-            yield "Macro F1", "f1", row["value"], brief_percent(row["value"])
+            yield "Macro F1", "f1", row["value"], brief_area(row["value"])
     area, loss = (find_estimate(report, "overall", name) for name in ("hand_till", "log_loss"))
     if area is not None:
         yield "AUC (Hand–Till)", "hand_till", area.value, brief_area(area.value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 import numpy.typing as npt
 
@@ -207,6 +207,17 @@ class EvaluateOptions(PredictionOptions, total=False):
     model_labels: Mapping[str, str] | None
 
 
+class MulticlassEvaluateOptions(TypedDict, total=False):
+    """Keywords of `evaluate` on several classes that were read, for type checkers."""
+
+    level: ShareLike
+    method: str | None
+    seed: int
+    ignore: Sequence[str]
+    title: str | None
+    outcome_name: str | None
+
+
 @overload
 def evaluate(truth: npt.ArrayLike, score: Scores | None = None, /, **options: Unpack[EvaluateOptions]) -> Report: ...
 @overload
@@ -227,7 +238,7 @@ def evaluate(
 def evaluate(data: Tally | Curve | Tallies | Rows, /, **options: Unpack[EvaluateOptions]) -> Report: ...
 @overload
 def evaluate(
-    data: MulticlassRows | Confusion | Confusions, /, **options: Unpack[EvaluateOptions]
+    data: MulticlassRows | Confusion | Confusions, /, **options: Unpack[MulticlassEvaluateOptions]
 ) -> MulticlassReport: ...
 @overload
 def evaluate(**options: Unpack[EvaluateOptions]) -> Report: ...

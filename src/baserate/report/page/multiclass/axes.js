@@ -41,7 +41,7 @@ export function axisAcross(names, label) {
  * @returns {import("../chart.js").Axis}
  */
 export function axisUp(names, label, numbered = false) {
-  const texts = names.map((name, at) => (numbered ? `${shorten(name, 40)} ${at + 1}` : shorten(name, 40)));
+  const texts = names.map((name, at) => (numbered ? `${at + 1}. ${shorten(name, 40)}` : shorten(name, 40)));
   return categoryAxis(texts, "up", label);
 }
 
@@ -52,5 +52,5 @@ export function axisUp(names, label, numbered = false) {
  * @returns {number}
  */
 export function rowsFor(classes, each) {
-  return classes <= 16 ? Math.max(5, each * classes) : Math.max(16 * each, 0.62 * classes);
+  return classes <= 16 ? each * classes : Math.max(16 * each, 0.62 * classes);
 }

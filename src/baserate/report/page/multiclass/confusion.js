@@ -20,7 +20,7 @@ export function confusionSpec(view) {
   return {
     x: axisAcross(names, "predicted class"),
     y: axisUp(names, "true class", numbered),
-    rows: rowsFor(many, 1.5),
+    rows: Math.max(12, rowsFor(many, 1.5)),
     marks: [
       {
         kind: "cells",

@@ -10,12 +10,12 @@ export const PANELS = {
   overall: {
     title: "All classes together",
     name: "with confidence intervals",
-    how: "Macro averages are plain means over classes, weighted averages are means by class frequency. Micro averages of recall, precision and F1 all equal the accuracy. AUC (Hand–Till) is the mean over all pairs of classes. Log loss and Brier score need probabilities; lower values are better.",
+    how: "Each line is a measure of all classes together, with its confidence interval. Balanced accuracy is the mean recall over classes. AUC (Hand–Till) is the mean over all pairs of classes. Log loss and Brier score need probabilities; lower values are better.",
   },
   "per-class": {
     title: "Performance by class",
     name: "each class against the rest",
-    how: "Each dot is the chosen measure of a class against all others, with its confidence interval. Click on a class, or press Enter on it, to select it. The table lists all measures.",
+    how: "Each dot is the chosen measure of a class against all others, with its confidence interval. Click on a class, or press Enter on it, to select it. The table lists all measures. Macro averages are plain means over classes, weighted averages are means by class frequency. Micro averages of recall, precision and F1 all equal the accuracy.",
   },
   "class-roc": {
     title: "ROC curves",
@@ -49,7 +49,7 @@ export const SECTIONS = [
   { id: "confusions", title: "Confusions", panels: ["confusion", "overall"] },
   { id: "classes", title: "Classes", panels: ["per-class"] },
   { id: "one-class", title: "One class against the rest", panels: ["class-roc", "class-pr", "class-scores"] },
-  { id: "calibration", title: "Calibration", panels: ["top-class"] },
+  { id: "probabilities", title: "Calibration", panels: ["top-class"] },
   { id: "all-findings", title: "Findings", panels: ["findings"] },
 ];
 

@@ -1,9 +1,9 @@
-/** Measures of all classes together, and averages over classes. */
+/** Measures of all classes together. */
 
 import { element, makeTable } from "../dom.js";
 import { formatLevel } from "../format.js";
 import { valueCell } from "./per_class.js";
-import { measureChoices, numberOf } from "./view.js";
+import { numberOf } from "./view.js";
 
 /** @typedef {import("./view.js").MulticlassView} MulticlassView */
 
@@ -20,16 +20,7 @@ export function drawOverall(body, view) {
     element("span", { title: measures[name].hint }, measures[name].label),
     valueCell(name, numberOf(report, "overall", name), measures[name].format),
   ]);
-  const averages = measureChoices(report).map((name) => [
-    element("span", { title: measures[name].hint }, measures[name].label),
-    ...["macro", "weighted"].map((average) =>
-      valueCell(`${average} ${name}`, numberOf(report, "averages", name, { average }), measures[name].format),
-    ),
-  ]);
-  body.replaceChildren(
-    makeTable("Measures of all classes together", ["measure", `value, ${level}`], overall),
-    makeTable("Averages over classes", ["average over classes", "macro", "weighted"], averages),
-  );
+  body.replaceChildren(makeTable("Measures of all classes together", ["measure", `value, ${level}`], overall));
 }
 
 /**
@@ -49,22 +40,11 @@ function overallMeasures({ payload }) {
 export function overallTable(view) {
   const { report } = view;
   return {
-    columns: ["measure", "average", "value", "low", "high"],
-    rows: () => [
-      ...overallMeasures(view).map((name) => lineOf(name, "", numberOf(report, "overall", name))),
-      ...measureChoices(report).flatMap((name) =>
-        ["macro", "weighted"].map((average) => lineOf(name, average, numberOf(report, "averages", name, { average }))),
-      ),
-    ],
+    columns: ["measure", "value", "low", "high"],
+    rows: () =>
+      overallMeasures(view).map((name) => {
+        const { value, low, high } = numberOf(report, "overall", name);
+        return [name, value, low, high];
+      }),
   };
-}
-
-/**
- * @param {string} name
- * @param {string} average
- * @param {import("./view.js").Estimate} estimate
- * @returns {(string | number)[]}
- */
-function lineOf(name, average, { value, low, high }) {
-  return [name, average, value, low, high];
 }

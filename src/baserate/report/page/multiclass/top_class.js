@@ -8,7 +8,8 @@ import { numberOf, remember } from "./view.js";
 /** @typedef {{lower: number, upper: number, probability: number, share: number, low: number, high: number, mass: number}} Bin */
 
 const DIAGONAL = [0, 1];
-const DEPTH = 0.22;
+/** Ends of the vertical axis: bars lie below 0, and a marker at 1 needs room. */
+const [DEPTH, TOP] = [0.22, 1.03];
 
 /**
  * @param {MulticlassView} view
@@ -20,7 +21,7 @@ export function topClassSpec(view) {
   const level = formatLevel(view.payload.options.level);
   return {
     x: { label: "probability of the predicted class", domain: [0, 1], format: "percent" },
-    y: { label: "accuracy", domain: [-DEPTH, 1], format: "percent", ticks: percentTicks() },
+    y: { label: "accuracy", domain: [-DEPTH, TOP], format: "percent", ticks: percentTicks() },
     shape: 0.7,
     marks: [
       { kind: "line", key: "right", x: DIAGONAL, y: DIAGONAL, look: "faint", label: "perfect calibration" },
