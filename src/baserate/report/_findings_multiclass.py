@@ -172,7 +172,7 @@ def find_useless_accuracy(report: MulticlassReport) -> Evidence | None:
     >>> import baserate
     >>> report = baserate.evaluate(["cat"] * 80 + ["dog"] * 10 + ["fox"] * 10, predicted=["cat"] * 95 + ["fox"] * 5)
     >>> print(*(each.sentence for each in report.findings if each.code == "BR103"))
-    Accuracy is 85.0% (76.5 to 91.4), not clearly above 80.0%, the share of the largest class (cat).
+    Accuracy is 85.0% (76.7 to 90.7), not clearly above 80.0%, the share of the largest class (cat).
     """
     accuracy = find_estimate(report, "overall", "accuracy")
     label, share = largest_class(report)

@@ -37,8 +37,8 @@ class MulticlassVerdict:
     >>> from textwrap import fill
     >>> truth, predicted = ["cat", "dog", "fox"] * 40, ["cat", "dog", "dog"] * 30 + ["cat", "dog", "fox"] * 10
     >>> for line in str(baserate.evaluate(truth, predicted=predicted).verdict).splitlines():
-    ...     print(fill(line, 115))
-    75.0% (66.3 to 82.5) of 120 rows are classified correctly; always predicting the largest class (cat) would
+    ...     print(fill(line, 110))
+    75.0% (66.6 to 81.9) of 120 rows are classified correctly; always predicting the largest class (cat) would
     give 33.3%.
     Lowest recall: fox, 25.0% (12.7 to 41.2); most often mistaken for dog (30 of 40 rows).
     Accuracy 75%  Balanced accuracy 75%  Macro F1 0.71
