@@ -56,8 +56,8 @@ function start() {
     measureChoices(report).map((name) => [name, report.payload.measures[name].label]),
     "measure",
   );
-  selectByPoint("confusion", (index) => classOfCell(view, index));
-  selectByPoint("per-class", (index) => index);
+  selectByRow("confusion", (cursor) => classOfCell(view, cursor));
+  selectByRow("per-class", (cursor) => cursor);
   fillPicker();
   fillHeader();
   fillVerdict();
@@ -113,28 +113,29 @@ function addChoices(id, label, choices, setting) {
 }
 
 /**
- * Select the class of a point of a chart by a click, or by Enter or the space bar.
+ * Select the class of a row of a chart by a click, or by Enter or the space bar.
  * @param {string} id
- * @param {(index: number) => number} classOf
+ * @param {(cursor: number) => number} classOf  the class of a point that the keyboard visits
  */
-function selectByPoint(id, classOf) {
+function selectByRow(id, classOf) {
   const chart = panels.get(id)?.chart;
   if (!chart) return;
   const { interaction, svg } = chart;
-  const select = (/** @type {number} */ index) => {
-    const at = classOf(index);
+  const select = (/** @type {number} */ at) => {
     if (at < report.names.length) change({ class: at, threshold: null });
   };
   svg.classList.add("selects");
   svg.addEventListener("click", (event) => {
-    const probe = interaction.probe();
-    if (probe) select(interaction.nearest(/** @type {PointerEvent} */ (event), probe));
+    const { top, bottom } = chart.area;
+    const { y } = interaction.pointAt(/** @type {PointerEvent} */ (event));
+    const rows = chart.spec?.y.ticks?.length ?? 0;
+    if (y >= top && y <= bottom) select(Math.min(rows - 1, Math.floor(((y - top) / (bottom - top)) * rows)));
   });
   interaction.grip.addEventListener("keydown", (event) => {
     const { key } = /** @type {KeyboardEvent} */ (event);
     if (key !== "Enter" && key !== " ") return;
     event.preventDefault();
-    select(interaction.cursor);
+    select(classOf(interaction.cursor));
   });
 }
 
