@@ -216,7 +216,10 @@ def test_verdict_names_the_worst_class_and_its_confusion() -> None:
         "85.0% (76.7 to 90.7) of 100 rows are classified correctly; always predicting the largest class (cat) would "
         "give 50.0%."
     )
-    assert verdict.worst == "Lowest recall: fox, 40.0% (19.1 to 63.9); most often mistaken for dog (9 of 20 rows)."
+    assert (
+        verdict.worst
+        == "Class with the lowest recall: fox, 40.0% (19.1 to 63.9); most often mistaken for dog (9 of 20 rows)."
+    )
     assert verdict.calibration == ""
     assert verdict.measures[0] == ("Accuracy", "85%")
     assert [warning.code for warning in verdict.warnings] == ["BR102"]

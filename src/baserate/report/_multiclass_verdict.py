@@ -2,7 +2,7 @@
 
 1. `accuracy`: "97.3% (93.3 to 99.3) of 150 rows are classified correctly; always predicting the largest class
    (setosa) would give 33.3%."
-2. `worst`: "Lowest recall: versicolor, 94.0% (83.5 to 98.7); most often mistaken for virginica (3 of 50 rows)." Of
+2. `worst`: "Class with the lowest recall: versicolor, 94.0% (83.5 to 98.7); most often mistaken for virginica (3 of 50 rows)." Of
    weighted rows the share is stated in place of numbers of rows.
 3. `calibration`: whether the probability of the predicted class agrees with the accuracy, and the calibration error
    (ECE) beside its null reference; empty without probabilities. "Too high" or "too low" is said where the interval of
@@ -40,7 +40,7 @@ class MulticlassVerdict:
     ...     print(fill(line, 110))
     75.0% (66.6 to 81.9) of 120 rows are classified correctly; always predicting the largest class (cat) would
     give 33.3%.
-    Lowest recall: fox, 25.0% (12.7 to 41.2); most often mistaken for dog (30 of 40 rows).
+    Class with the lowest recall: fox, 25.0% (12.7 to 41.2); most often mistaken for dog (30 of 40 rows).
     Accuracy 75%  Balanced accuracy 75%  Macro F1 0.71
     """
 
@@ -112,7 +112,7 @@ def _describe_worst_class(report: MulticlassReport) -> str:
     if report.data["weighted"]:
         many = f"{format_percent(float(cells[other]) / support)} of its weight"
     mistaken = f"most often mistaken for {shorten_label(report.classes[other])} ({many})"
-    return f"Lowest recall: {shorten_label(label)}, {percent_interval(recall)}; {mistaken}."
+    return f"Class with the lowest recall: {shorten_label(label)}, {percent_interval(recall)}; {mistaken}."
 
 
 def _describe_calibration(report: MulticlassReport) -> str:

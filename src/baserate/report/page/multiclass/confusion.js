@@ -1,6 +1,6 @@
 /** Confusion matrix as a heat map. */
 
-import { formatCount, formatNumber, formatPercent, shorten } from "../format.js";
+import { formatPercent, formatValue, shorten } from "../format.js";
 import { axisAcross, axisUp, isNumbered, rowsFor } from "./axes.js";
 import { MATRIX_MODES, matrixCells, remember } from "./view.js";
 
@@ -60,10 +60,10 @@ function heatMap({ report, state, names }) {
     const values = matrixCells(report, state.matrix).flat();
     const most = Math.max(...values.filter((value) => !Number.isNaN(value)), 1e-300);
     const text = (/** @type {number} */ value) =>
-      shares ? `${(100 * value).toFixed(0)}%` : value % 1 ? formatNumber(value) : formatCount(value);
+      shares ? `${(100 * value).toFixed(0)}%` : formatValue(value, "count");
     const edges = Array.from({ length: names.length + 1 }, (_, at) => at - 0.5);
     /** @type {import("../chart.js").Colors} */
-    const colors = { domain: [0, shares ? 1 : most], format: shares ? "percent" : "number" };
+    const colors = { domain: [0, shares ? 1 : most], format: shares ? "percent" : "count" };
     return { values, texts: values.map((value) => (value > 0 ? text(value) : "")), edges, colors };
   });
 }
@@ -117,10 +117,9 @@ function describeCell({ report, names, payload }, row, column) {
   const [count, ofTrue, ofPredicted] = /** @type {import("./view.js").MatrixMode[]} */ (["count", "row", "column"]).map(
     (mode) => matrixCells(report, mode)[row][column],
   );
-  const mass = count % 1 ? formatNumber(count) : formatCount(count);
   return [
     `true ${shorten(names[row], 40)}, predicted ${shorten(names[column], 40)}`,
-    `${mass} ${payload.data.weighted ? "by weight" : count === 1 ? "row" : "rows"}`,
+    `${formatValue(count, "count")} ${payload.data.weighted ? "by weight" : count === 1 ? "row" : "rows"}`,
     `${formatPercent(ofTrue)} of the true class`,
     `${formatPercent(ofPredicted)} of the predicted class`,
   ].join("\n");

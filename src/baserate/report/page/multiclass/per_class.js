@@ -1,7 +1,7 @@
 /** Measures of each class against the rest: a dot plot of one of them, and a table of all. */
 
 import { element, makeTable, numberAttributes } from "../dom.js";
-import { formatCount, formatEstimate, formatLevel, formatNumber, formatPercent, shorten } from "../format.js";
+import { formatEstimate, formatLevel, formatValue, shorten } from "../format.js";
 import { axisUp, rowsFor } from "./axes.js";
 import { measureChoices, numberOf, remember } from "./view.js";
 
@@ -139,12 +139,7 @@ export function drawPerClass(body, view) {
  */
 export function valueCell(measure, { value, low, high, why }, format) {
   const bounds = Number.isNaN(low) || Number.isNaN(high) ? null : { low, high };
-  const show = (/** @type {number} */ each) =>
-    format === "percent"
-      ? formatPercent(each)
-      : format === "count" && each % 1 === 0
-        ? formatCount(each)
-        : formatNumber(each);
+  const show = (/** @type {number} */ each) => formatValue(each, format);
   const title = Number.isNaN(value) ? why : null;
   return element(
     "td",
