@@ -2,8 +2,8 @@
 
 1. `accuracy`: "97.3% (93.3 to 99.3) of 150 rows are classified correctly; always predicting the largest class
    (setosa) would give 33.3%."
-2. `worst`: "Class with the lowest recall: versicolor, 94.0% (83.5 to 98.7); most often mistaken for virginica (3 of 50 rows)." Of
-   weighted rows the share is stated in place of numbers of rows.
+2. `worst`: "Class with the lowest recall: versicolor, 94.0% (83.5 to 98.7); most often mistaken for virginica (3 of 50
+   rows)." Of weighted rows the share is stated in place of numbers of rows.
 3. `calibration`: whether the probability of the predicted class agrees with the accuracy, and the calibration error
    (ECE) beside its null reference; empty without probabilities. "Too high" or "too low" is said where the interval of
    the ratio of accuracy to mean probability excludes 1.
@@ -20,6 +20,7 @@ from math import isfinite
 import numpy as np
 
 from baserate._formatting import count_of, format_percent, round_fixed
+from baserate._rendering import short_repr
 from baserate.report._findings_multiclass import class_values, find_estimate, largest_class, percent_interval
 from baserate.report._multiclass_report import MulticlassReport
 from baserate.report._verdict import GAP, VerdictWarning, brief_area, brief_percent
@@ -51,6 +52,8 @@ class MulticlassVerdict:
     measures: tuple[tuple[str, str], ...]
     """Name and value of each measure."""
     warnings: tuple[VerdictWarning, ...] = ()
+
+    __repr__ = short_repr
 
     @property
     def sentences(self) -> tuple[str, ...]:

@@ -59,6 +59,7 @@ from typing import NamedTuple
 from baserate._cut import FLAG, PASS, REFER, Cut
 from baserate._formatting import UNDEFINED, count_of, format_number, format_percent, round_fixed, round_significant
 from baserate._policy import Policy
+from baserate._rendering import short_repr
 from baserate._results import Estimate
 from baserate.report._findings import defined_estimate
 from baserate.report._natural_frequencies import (
@@ -111,6 +112,8 @@ class Verdict:
     measures: tuple[tuple[str, str], ...]
     """Name and value of each measure."""
     warnings: tuple[VerdictWarning, ...] = ()
+
+    __repr__ = short_repr
 
     @property
     def sentence(self) -> str:
