@@ -303,7 +303,7 @@ def format_findings_page() -> str:
     return "\n".join(lines)
 
 
-ALL_CHECKS = {**CHECKS, **MULTICLASS_CHECKS}
+ALL_CHECKS: dict[str, Any] = {**CHECKS, **MULTICLASS_CHECKS}
 
 
 def format_finding_page(code: str) -> str:

@@ -6,6 +6,7 @@ import runpy
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -125,7 +126,8 @@ def test_pages_of_findings_match_the_checks() -> None:
     pages = ROOT / "docs" / "findings"
     assert {page.stem for page in pages.glob("BR*.md")} == {*CHECKS, *MULTICLASS_CHECKS}
     index = (pages / "index.md").read_text(encoding="utf-8")
-    for code, check in [*CHECKS.items(), *MULTICLASS_CHECKS.items()]:
+    checks: dict[str, Any] = {**CHECKS, **MULTICLASS_CHECKS}
+    for code, check in checks.items():
         page = (pages / f"{code}.md").read_text(encoding="utf-8")
         assert all(text in page for text in (check.title, check.why, check.remedy, "## When it is", ">>> import"))
         assert f"| [{code}]({code}.md) | {check.title} | {check.severity} |" in index

@@ -25,7 +25,8 @@ class ClassData(NamedTuple):
     @property
     def predicted(self) -> npt.NDArray[Any]:
         """The most probable class."""
-        return np.unique(self.truth)[self.matrix.argmax(axis=1)]
+        labels: npt.NDArray[Any] = np.unique(self.truth)
+        return np.asarray(labels[self.matrix.argmax(axis=1)])
 
 
 @cache
@@ -82,7 +83,9 @@ ODD_CLASS_REPORTS: dict[str, Callable[[], MulticlassReport]] = {
     ),
     "never predicted": lambda: baserate.evaluate(baserate.confusion(["a", "b", "c"] * 40, ["a", "b", "b"] * 40)),
     "one class": lambda: baserate.evaluate(baserate.confusion(["a"] * 5, ["a"] * 5)),
-    "two classes": lambda: baserate.evaluate(baserate.class_scores(["a", "b", "b"], [[0.8, 0.2], [0.4, 0.6], [1, 0]])),
+    "two classes": lambda: baserate.evaluate(
+        baserate.class_scores(["a", "b", "b"], [[0.8, 0.2], [0.4, 0.6], [1.0, 0.0]])
+    ),
     "no probabilities": lambda: baserate.evaluate(
         baserate.class_scores(sklearn_data("iris").truth, 9 * sklearn_data("iris").matrix - 2)
     ),

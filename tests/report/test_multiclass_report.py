@@ -92,8 +92,10 @@ def test_calibration_is_that_of_the_calibration_summary() -> None:
             expected = summary[row["measure"]]
             assert [row[name] for name in names] == [expected[name] for name in names], row["measure"]
     curve = [row for row in infer.calibration_curves(rows) if row["top"]]
-    names = tuple(report.bins.columns)
-    assert [[row[name] for name in names] for row in report.bins] == [[row[name] for name in names] for row in curve]
+    columns = tuple(report.bins.columns)
+    assert [[row[name] for name in columns] for row in report.bins] == [
+        [row[each] for each in columns] for row in curve
+    ]
     assert value_of(report, "calibration", "mean_probability") == pytest.approx(
         sklearn_data("iris").matrix.max(axis=1).mean(), abs=1e-12
     )
@@ -146,7 +148,7 @@ def test_classifier_with_features_gives_a_report() -> None:
     model = LogisticRegression().fit(features, truth)
     report = baserate.evaluate(model, features, truth)
     assert isinstance(report, MulticlassReport)
-    assert report.rows() == baserate.evaluate(truth, model.predict_proba(features)).rows()  # type: ignore[union-attr]
+    assert report.rows() == baserate.evaluate(truth, model.predict_proba(features)).rows()
 
 
 def test_two_classes_stay_binary() -> None:
