@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from baserate._formatting import format_level, format_p_phrase, join_words
+from baserate._formatting import format_level, format_p_phrase, format_percent, join_words
 from baserate._results import estimate_of
 from baserate._tally import describe_reasons
 from baserate.report._commands import Step, has_both_classes
@@ -176,6 +176,9 @@ def find_repeated_ids(report: Report) -> Evidence | None:
 
 _MAX_DIFFERENCES = 6
 """Differences that a sentence names; JSON holds all."""
+_ERROR_RATES = ("fpr", "sensitivity")
+"""Rates within a class come first: unlike the others they do not differ because base rates do."""
+_TERMS = {"fpr": "FPR", "sensitivity": "sensitivity", "precision": "PPV", "flag_rate": "flag rate"}
 
 
 @Check(
@@ -194,20 +197,22 @@ _MAX_DIFFERENCES = 6
     suggest=suggest_groups,
 )
 def find_group_differences(report: Report) -> Evidence | None:
-    """Groups that differ from the largest one by more than chance.
+    """Groups that differ from the reference group by more than chance.
 
-    Each group is compared with the largest one in flag rate, sensitivity, false positive rate and precision. It is
-    reported for comparisons whose p-value is below one less the level, after Holm's adjustment over all groups and the
-    four measures. Only groups with at least 50 rows for a measure are compared: negatives for the false positive rate.
+    Each group is compared with the reference group, by default the largest one, in flag rate, sensitivity, false
+    positive rate and precision. It is reported for comparisons whose p-value is below one less the level, after Holm's
+    adjustment over all groups and the four measures. Only groups with at least 50 rows for a measure are compared:
+    negatives for the false positive rate. The first sentence is about the group with the strongest evidence for
+    different error rates.
 
     >>> import baserate
     >>> truth, score = [1] * 60 + [0] * 140, [0.8] * 50 + [0.3] * 10 + [0.1] * 140
     >>> other = [0.8] * 20 + [0.3] * 40 + [0.1] * 140
     >>> report = baserate.evaluate(truth * 2, score + other, group={"site": ["north"] * 200 + ["south"] * 200})
     >>> print(*(each.sentence for each in report.findings if each.code == "BR011"))
-    Compared in the sample with the largest group, site = north: sensitivity of site = south is 0.5 lower (95 % CI 0.33
-    to 0.629, Holm-adjusted p < 0.0001) and flag rate of site = south is 0.15 lower (95 % CI 0.0761 to 0.223,
-    Holm-adjusted p = 0.00019). p-values are adjusted for 3 comparisons, CIs are not.
+    Sensitivity is 50.0 points lower in site = south than in site = north (33.3% vs 83.3%, 95% CI of the difference
+    33.0 to 62.9 points, Holm p < 0.0001). Also in the sample: flag rate 15.0 points lower in site = south (7.6 to 22.3
+    points, Holm p = 0.00019). p-values are adjusted for 3 comparisons, CIs are not.
     """
     # All comparisons count for the adjustment that the sentence states, also those that are not significant.
     tested = [row for row in report.select(part="group_differences") if row["p_adjusted"] is not None]
@@ -218,37 +223,88 @@ def find_group_differences(report: Report) -> Evidence | None:
     )
     if not significant:
         return None
-    references = dict.fromkeys(format_group(row["other_group"]) for row in significant)
-    reference = next(iter(references)) if len(references) == 1 else None
-    descriptions = [_describe_difference(row, report.plan.level, reference) for row in significant[:_MAX_DIFFERENCES]]
-    omitted = max(len(significant) - _MAX_DIFFERENCES, 0)
-    descriptions += [f"{omitted} more"] * bool(omitted)
-    largest = f"group, {reference}" if reference else "groups"
-    opening = f"Compared in the sample with the largest {largest}:"
+    main = _main_differences(significant)
+    others = [row for row in significant if row not in main]
+    named = others[: _MAX_DIFFERENCES - len(main)]
+    omitted = len(others) - len(named)
+    parts = [*(_describe_other(row, main[0]) for row in named), *[f"{omitted} more"] * bool(omitted)]
+    further = f" Also in the sample: {join_words(parts)}." if parts else ""
     sentence = (
-        f"{opening} {join_words(descriptions)}. p-values are adjusted for {len(tested)} comparisons, CIs are not."
+        f"{_describe_main(report, main)}.{further} p-values are adjusted for {len(tested)} comparisons, CIs are not."
     )
     numbers: dict[str, Any] = {"comparisons": len(tested)}
     for row in significant:
         numbers |= _difference_numbers(row)
+    for row in main:
+        name = _number_name(row)
+        own, other = (_rate_of(report, row[end], row["measure"]) for end in ("group", "other_group"))
+        numbers |= {f"{name}_rate": own, f"{name}_reference_rate": other}
     return Evidence(sentence, numbers | {"not_named": omitted} if omitted else numbers)
 
 
-def _describe_difference(row: dict[str, Any], level: float, reference: str | None) -> str:
-    """Describe how much higher or lower a measure of a group is than that of its reference group."""
-    value, low, high = row["value"], row["low"], row["high"]
-    side = "higher" if value > 0 else "lower"
-    ends = (low, high) if value > 0 else (-high, -low)
-    than = "" if reference else f" than of {format_group(row['other_group'])}"
-    p = format_p_phrase(row["p_adjusted"], is_bound=row["p_is_bound"], name="Holm-adjusted p")
-    interval = f"{format_level(level)} % CI {format_short(ends[0])} to {format_short(ends[1])}"
-    measure = row["measure"].replace("_", " ")
-    return f"{measure} of {format_group(row['group'])} is {format_short(abs(value))} {side}{than} ({interval}, {p})"
+def _main_differences(significant: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the differences in error rates of the group with the strongest evidence, or else the strongest one."""
+    rates = [row for row in significant if row["measure"] in _ERROR_RATES]
+    if not rates:
+        return significant[:1]
+    pair = rates[0]["group"], rates[0]["other_group"]
+    own = [row for row in rates if (row["group"], row["other_group"]) == pair]
+    return sorted(own, key=lambda row: _ERROR_RATES.index(row["measure"]))
+
+
+def _describe_main(report: Report, rows: list[dict[str, Any]]) -> str:
+    """Describe the main differences, each with both rates, its interval and its p-value."""
+    first, level = rows[0], format_level(report.plan.level)
+    place = f" in {format_group(first['group'])} than in {format_group(first['other_group'])}"
+    parts = []
+    for at, row in enumerate(rows):
+        ends = (_rate_of(report, row[end], row["measure"]) for end in ("group", "other_group"))
+        rates = " vs ".join(map(format_percent, ends))
+        interval = f"{level}% CI of the difference {_format_interval(row)}"
+        details = f"({rates}, {interval}, {_describe_p(row)})"
+        parts.append(f"{_TERMS[row['measure']]} is {_describe_size(row)}{'' if at else place} {details}")
+    sentence = join_words(parts)
+    return sentence[0].upper() + sentence[1:]
+
+
+def _describe_other(row: dict[str, Any], main: dict[str, Any]) -> str:
+    """Describe a further difference; the reference group only where it is another one."""
+    than = "" if row["other_group"] == main["other_group"] else f" than in {format_group(row['other_group'])}"
+    size = f"{_TERMS[row['measure']]} {_describe_size(row)} in {format_group(row['group'])}{than}"
+    return f"{size} ({_format_interval(row)}, {_describe_p(row)})"
+
+
+def _describe_size(row: dict[str, Any]) -> str:
+    """Describe how many percentage points higher or lower a rate is."""
+    return f"{100 * abs(row['value']):.1f} points {'higher' if row['value'] > 0 else 'lower'}"
+
+
+def _format_interval(row: dict[str, Any]) -> str:
+    """Format the interval of the size of a difference."""
+    ends = (row["low"], row["high"]) if row["value"] > 0 else (-row["high"], -row["low"])
+    low, high = (f"{100 * end:.1f}".replace("-", "−") for end in ends)
+    return f"{low} to {high} points"
+
+
+def _describe_p(row: dict[str, Any]) -> str:
+    """Describe Holm's p-value."""
+    return format_p_phrase(row["p_adjusted"], is_bound=row["p_is_bound"], name="Holm p")
+
+
+def _rate_of(report: Report, group: Mapping[str, object], measure: str) -> float:
+    """Return a rate of a group in the sample."""
+    view = report.within(**group).here
+    return float(1 - view.specificity.value if measure == "fpr" else view[measure].value)
+
+
+def _number_name(row: dict[str, Any]) -> str:
+    """Return the name of a difference among the numbers of the finding."""
+    return f"{row['measure']}[{format_group(row['group'])}]"
 
 
 def _difference_numbers(row: dict[str, Any]) -> dict[str, Any]:
     """Return a difference with its interval and p-values, under names that contain the measure and the group."""
-    name = f"{row['measure']}[{format_group(row['group'])}]"
+    name = _number_name(row)
     details = {f"{name}_{what}": row[what] for what in ("low", "high", "p", "p_adjusted")}
     return {name: row["value"], **details, f"{name}_reference": format_group(row["other_group"])}
 
@@ -273,7 +329,7 @@ def find_small_groups(report: Report) -> Evidence | None:
     difference of 0.2 from all others would be detected with a power below 0.8.
 
     >>> import baserate
-    >>> truth, score, site = [1, 0, 0, 0] * 100, [0.8, 0.1, 0.2, 0.6] * 100, ["north"] * 190 + ["east"] * 190
+    >>> truth, score, site = [1, 0, 0, 0] * 130, [0.8, 0.1, 0.2, 0.6] * 130, ["north"] * 250 + ["east"] * 250
     >>> report = baserate.evaluate(truth, score, group={"site": site + ["south"] * 20})
     >>> print(*(each.sentence for each in report.findings if each.code == "BR012"))
     1 of 3 groups has few rows; the smallest is site = south, with 5 positives.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from functools import cache
 from hashlib import sha256
 from html import escape
 from importlib import resources
-from posixpath import dirname, join, normpath
 from typing import Any, NamedTuple
 
 from baserate._costs import Costs
@@ -26,8 +26,10 @@ from baserate.report._commands import plan_of, spell_plan
 from baserate.report._curves import ThinnedCurve
 from baserate.report._findings import format_group
 from baserate.report._measurements import GROUP_MEASURES, INVARIANT_MEASURES
+from baserate.report._payload_packing import pack_payload
 from baserate.report._report import CELLS, Report
 from baserate.report._run import CHECKS
+from baserate.report._scripts import compress_script, inline_scripts
 from baserate.report._verdict import verdict
 
 _FINDING_FIELDS = ("code", "title", "severity", "sentence", "why", "remedy", "anchor")
@@ -258,7 +260,8 @@ def _number_payload(report: Report, models: Mapping[str, int]) -> list[JsonObjec
     groups = {str(group): at for at, group in enumerate(report.groups)}
     numbers = []
     for row in report.rows():
-        if row["part"] == "group_differences":  # with many groups these are most rows, and findings have them
+        # With many groups these are most rows. Models hold the former; the page computes the latter.
+        if row["part"] == "group_differences" or _is_computed(report, row):
             continue
         number = {name: json_ready(row[name]) for name in _NUMBER_FIELDS}
         if row["part"] == "differences":
@@ -269,114 +272,22 @@ def _number_payload(report: Report, models: Mapping[str, int]) -> list[JsonObjec
     return numbers
 
 
+def _is_computed(report: Report, row: Mapping[str, Any]) -> bool:
+    """Return whether the page computes a number of a group with its interval: a count or share at one threshold."""
+    if row["part"] != "decisions" or row["group"] is None or report.policies[row["model"]].flags_from is None:
+        return False
+    return row["measure"] in CELLS or describe(MEASURES[row["measure"]]).share is not None
+
+
 def _model_place(models: Mapping[str, int], name: str | None) -> int | None:
     """Return the index of a model; None for none."""
     return None if name is None else models[name]
 
 
-_IMPORT = re.compile(r'^import \{([^{}]*)\} from "(\.{1,2}/[\w./-]+\.js)";[ \t]*\n?', re.MULTILINE)
-_EXPORT = re.compile(r"^export ((?:async )?function|const|class) ([A-Za-z_$][\w$]*)", re.MULTILINE)
-_UNSUPPORTED = re.compile(r"^\s*(?:import|export)\b.*|^.*\bimport\s*\(.*", re.MULTILINE)
-_COMMENT = re.compile(r"^[ \t]*(?:/\*(?:(?!\*/)[\s\S])*\*/|//.*)[ \t]*\n|/\*\* @type [^*\n]*\*/ ?", re.MULTILINE)
-"""A comment on lines of its own, or a type: elsewhere a string may look like a comment."""
-_NAME = re.compile(r"[A-Za-z_$][\w$]*")
-
-
-class _Module(NamedTuple):
-    script: str
-    """Text that takes imports from other scopes, without the word export."""
-    exports: tuple[str, ...]
-
-
-def inline_scripts(read: Callable[[str], str], entry: str) -> str:
-    r"""Return JavaScript modules as one script, each after those that it imports, in a scope of its own.
-
-    Comments are left out. `read` returns the text of a file.
-
-    >>> files = {"main.js": 'import { one } from "./a.js";\none();\n', "a.js": "// One.\nexport const one = () => 1;\n"}
-    >>> print(inline_scripts(files.__getitem__, "main.js"), end="")
-    const $a = (() => {
-    const one = () => 1;
-    return { one };
-    })();
-    const { one } = $a;
-    one();
-    """
-    modules: dict[str, _Module] = {}
-    _load_module(read, entry, modules, ())
-    *others, (_, main) = modules.items()
-    scopes = (
-        f"const {_scope_name(name)} = (() => {{\n{module.script}return {{ {', '.join(module.exports)} }};\n}})();\n"
-        for name, module in others
-    )
-    return "".join([*scopes, main.script])
-
-
-def _load_module(
-    read: Callable[[str], str], name: str, modules: dict[str, _Module], importers: tuple[str, ...]
-) -> None:
-    """Load a module after those that it imports."""
-    if name in importers:
-        raise FileFormatError(
-            f"{' imports '.join([*importers[importers.index(name) :], name])}: circular import.",
-            remedy="Move the shared code to a third module.",
-        )
-    if name in modules:
-        return
-    text = _COMMENT.sub("", read(name))
-    text = text if text.endswith("\n") else f"{text}\n"
-    for names, file in _IMPORT.findall(text):
-        other = _resolve_path(name, file)
-        _load_module(read, other, modules, (*importers, name))
-        for each in _imported_names(name, names):
-            if each not in modules[other].exports:
-                raise FileFormatError(
-                    f"{name} imports {each} from {other}, which does not export it.", remedy="Export it."
-                )
-    modules[name] = _module(name, text)
-
-
-def _module(name: str, text: str) -> _Module:
-    """Return a module with its imports replaced and its exports listed."""
-    script = _IMPORT.sub(lambda match: f"const {{{match[1]}}} = {_scope_name(_resolve_path(name, match[2]))};\n", text)
-    exports = tuple(match[2] for match in _EXPORT.finditer(script))
-    script = _EXPORT.sub(r"\1 \2", script)
-    if match := _UNSUPPORTED.search(script):
-        statement = match[0].strip()
-        raise FileFormatError(
-            f"{name} contains the statement {statement!r}, which cannot be inlined.",
-            remedy='Write import { a } from "./b.js"; or export function, const or class.',
-        )
-    return _Module(script, exports)
-
-
-def _imported_names(name: str, names: str) -> list[str]:
-    """Return the names of an import; renaming ("a as b") is not supported."""
-    several = [each.strip() for each in names.split(",") if each.strip()]
-    renamed = [each for each in several if not _NAME.fullmatch(each)]
-    if renamed:
-        raise FileFormatError(f"{name} imports {renamed[0]!r}.", remedy="Import without renaming: { a, b }.")
-    return several
-
-
-def _resolve_path(name: str, file: str) -> str:
-    """Return the path of an imported module, relative to the folder of the page."""
-    return normpath(join(dirname(name), file))
-
-
-def _scope_name(name: str) -> str:
-    """Return the name of the constant that holds the exports of a module.
-
-    >>> _scope_name("panels/roc.js")
-    '$panels_roc'
-    """
-    return "$" + re.sub(r"\W", "_", name.removesuffix(".js"))
-
-
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 _LONGEST = 80
 """Letters of the longest title."""
-_STYLES = ("style.css", "layout.css")
+_STYLES, _LOADER = ("style.css", "layout.css"), "loader.js"
 _MARKUP = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 _CLOSING_TAGS = re.compile(r"</(?:script|style)|<!--", re.IGNORECASE)
 """Text at which HTML ends a script or a style, or begins a comment, even inside a string."""
@@ -398,22 +309,22 @@ def render_html(report: Report) -> str:
                 "Run its plan again: baserate.run(report.plan), or `baserate report --plan plan.json -o report.html`."
             ),
         )
-    return assemble_page("index.html", "main.js", page_title(report), page_payload(report))
+    payload = pack_payload(page_payload(report))
+    return assemble_page("index.html", "main.js", page_title(report), payload)
 
 
 def assemble_page(template: str, entry: str, title: str, payload: JsonObject) -> str:
     """Return a page: a template with the style, the scripts that an entry module needs, and a payload."""
-    style, script = (
-        "".join(_check_inert(name, _read_asset(name)) for name in _STYLES),
-        _check_inert(entry, inline_scripts(_read_asset, entry)),
-    )
+    style = "".join(_check_inert(name, _read_asset(name)) for name in _STYLES)
+    loader, script = _check_inert(_LOADER, _read_asset(_LOADER)), page_script(entry)
     parts = {
-        "policy": _content_security_policy(script, style),
+        "policy": _content_security_policy([loader, script.text], style),
         "version": escape(__version__),
         "title": escape(title),
         "style": style,
         "payload": _embed_payload(payload),
-        "script": script,
+        "script": script.packed,
+        "loader": loader,
     }
     # One pass, so that braces within a part are never replaced.
     return _PLACEHOLDER.sub(lambda match: parts[match[1]], _read_asset(template))
@@ -453,6 +364,20 @@ def _read_asset(name: str) -> str:
     return resources.files("baserate.report").joinpath("page", name).read_text(encoding="utf-8")
 
 
+class PageScript(NamedTuple):
+    """The script of a page: its text, which the browser runs, and the compressed text, which the file contains."""
+
+    text: str
+    packed: str
+
+
+@cache
+def page_script(entry: str) -> PageScript:
+    """Return the script with an entry module; all pages share it, and to compress it takes time."""
+    text = inline_scripts(_read_asset, entry)
+    return PageScript(text, compress_script(text))
+
+
 def _check_inert(name: str, text: str) -> str:
     """Raise an error if HTML would end a script or a style before its end."""
     if match := _CLOSING_TAGS.search(text):
@@ -460,11 +385,15 @@ def _check_inert(name: str, text: str) -> str:
     return text
 
 
-def _content_security_policy(script: str, style: str) -> str:
-    """Return the policy that allows this script and this style by their hashes, and nothing else."""
-    allowed = {"script-src": script, "style-src": style}
-    hashes = [f"{what} 'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for what, text in allowed.items()]
-    return "; ".join(["default-src 'none'", *hashes, "base-uri 'none'", "form-action 'none'"])
+def _content_security_policy(scripts: Iterable[str], style: str) -> str:
+    """Return the policy that allows these scripts and this style by their hashes, and nothing else."""
+    allowed = [f"script-src {' '.join(map(_policy_hash, scripts))}", f"style-src {_policy_hash(style)}"]
+    return "; ".join(["default-src 'none'", *allowed, "base-uri 'none'", "form-action 'none'"])
+
+
+def _policy_hash(text: str) -> str:
+    """Return the hash of a text as a content security policy states it."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 def _embed_payload(payload: JsonObject) -> str:

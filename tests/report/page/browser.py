@@ -21,9 +21,10 @@ PANELS = (
     "reliability",
     "benefit",
     "prevalence",
+    "cost-map",
 )
 """Of every page of one model with probabilities; groups and models have one more each."""
-CHARTS = ("scores", "roc", "pr", "thresholds", "reliability", "benefit", "prevalence")
+CHARTS = ("scores", "roc", "pr", "thresholds", "reliability", "benefit", "prevalence", "cost-map")
 SLIDERS = ("threshold", "flag-rate", "prevalence", "ratio", "fp", "fn")
 Scheme = Literal["light", "dark"]
 Media = Literal["screen", "print"]

@@ -195,6 +195,22 @@ def test_charts_are_saved_as_svg_and_csv(screening_page: str, open_page: PageOpe
     assert any(_is_number(cell) for row in rows for cell in row)
 
 
+def test_saved_charts_are_light_and_their_text_is_text(screening_page: str, open_page: PageOpener) -> None:
+    pictures = []
+    for scheme in ("light", "dark"):
+        page = open_page(screening_page, scheme=scheme)
+        with read_download(page) as texts:
+            page.click("#panel-roc [data-download='svg']")
+        assert page.locator("#panel-roc .chart").count() == 1  # the copy in light colors is removed
+        pictures.append(texts[0])
+    assert pictures[0] == pictures[1]
+    svg = ET.fromstring(pictures[0])  # noqa: S314  (our own picture)
+    first = svg[0]
+    assert (first.tag.rpartition("}")[2], first.get("fill")) == ("rect", "#fff")
+    words = [each.text for each in svg.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"0%", "100%"} <= {*words}
+
+
 def _is_number(cell: str) -> bool:
     try:
         float(cell)
@@ -220,7 +236,7 @@ def test_hostile_names_are_exported_unchanged(hostile_page: str, open_page: Page
 @pytest.mark.slow
 def test_the_page_works_in_a_notebook(screening: ScreeningReport, open_page: PageOpener, tmp_path: Path) -> None:
     outer = open_page(
-        f"<!doctype html><html lang=en data-ready=1><title>n</title><body>{screening.report.html(framed=True)}"
+        f"<!doctype html><html lang=en data-ready=1 data-drawn=1><title>n</title><body>{screening.report.html(framed=True)}"
     )
     frame = outer.frame_locator("iframe")
     frame.locator("html[data-drawn='1']").wait_for(state="attached")

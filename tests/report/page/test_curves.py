@@ -59,10 +59,16 @@ def flagged_mass(thinned: ThinnedCurve) -> Any:  # noqa: ANN401  (an array)
 def neighbor_counts(thinned: ThinnedCurve, tally: Tally) -> Any:  # noqa: ANN401  (two arrays)
     """Return counts at every threshold of a tally, and at the next stricter kept threshold."""
     full = Curve(tally)
-    place = len(thinned.threshold) - np.searchsorted(thinned.threshold[::-1], full.threshold, side="left")
-    kept = np.concatenate([[np.inf], thinned.threshold])[place]
+    scores = as_scores(thinned.threshold, tally)
+    place = len(scores) - np.searchsorted(scores[::-1], full.threshold, side="left")
+    kept = np.concatenate([[np.inf], scores])[place]
     assert (kept >= full.threshold).all()
     return full.counts, full.at(kept)
+
+
+def as_scores(threshold: Any, tally: Tally) -> Any:  # noqa: ANN401  (two arrays)
+    """Return the lowest score that each threshold flags; infinity where there is none."""
+    return np.append(tally.score[::-1], np.inf)[np.searchsorted(tally.score[::-1], threshold)]
 
 
 def check_bounds(thinned: ThinnedCurve, tally: Tally, steps: int) -> None:
@@ -103,7 +109,8 @@ def test_counts_and_hull_equal_those_of_the_full_curve(tally: Tally) -> None:
     np.testing.assert_allclose(flagged_mass(thinned)[:, 1:], [at.tp, at.fp], rtol=1e-12 if tally.weighted else 0)
     assert {*full.hull().tally.score} <= {*thinned.threshold}
     assert (np.diff(thinned.threshold) < 0).all()
-    assert {*thinned.threshold} <= {*tally.score}
+    assert (np.diff(as_scores(thinned.threshold, tally)) < 0).all()
+    assert all(float(f"{each:.12g}") == each for each in {*thinned.threshold} - {*tally.score})
     if tally.weighted:
         assert thinned.squares is not None
         np.testing.assert_allclose(thinned.squares.sum(axis=(1, 2)), tally.squares.sum(axis=1))

@@ -205,3 +205,29 @@ def test_reset_returns_to_the_plan(page: Page) -> None:
     wait_until_drawn(page)
     assert state(page) == now
     assert page.get_attribute("#planned", "aria-disabled") == "true"
+
+
+def test_a_toolbar_is_one_tab_stop(page: Page) -> None:
+    toolbar = page.locator("#panel-roc > .tools")
+    assert toolbar.get_attribute("role") == "toolbar"
+    stops = toolbar.locator("summary, button")
+    assert stops.count() == 4
+    assert [each.get_attribute("tabindex") for each in stops.all()] == ["0", "-1", "-1", "-1"]
+    stops.first.focus()
+    for key, at in {"ArrowRight": 1, "End": 3, "ArrowLeft": 2, "Home": 0}.items():
+        page.keyboard.press(key)
+        assert page.evaluate("each => each === document.activeElement", stops.nth(at).element_handle()), key
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Tab")
+    assert not page.evaluate("() => document.activeElement.closest('#panel-roc > .tools')")
+    page.keyboard.press("Shift+Tab")
+    assert page.evaluate("each => each === document.activeElement", stops.nth(1).element_handle())
+
+
+def test_a_hidden_button_is_no_tab_stop(open_page: PageOpener) -> None:
+    page = open_page(baserate.evaluate(PEOPLE.sick, PEOPLE.risk).html())
+    show_all_controls(page)
+    rules = page.locator("#rules button")
+    assert [each.get_attribute("tabindex") for each in rules.all()].count("0") == 1
+    assert page.locator("#rules button[tabindex='0']").is_visible()
+    assert page.locator("[data-rule='cost']").is_hidden()

@@ -1,8 +1,9 @@
 """The page: one file with everything in it, a content security policy of its own hashes, and hostile names as text."""
 
+import gzip
 import json
 import re
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from hashlib import sha256
 from html import unescape
 from html.parser import HTMLParser
@@ -10,11 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser
 
 import baserate
 from baserate import FileFormatError, OptionError, Report
 from baserate.report import _page
-from baserate.report._page import inline_scripts, page_payload, render_frame, render_html
+from baserate.report._page import page_payload, render_frame, render_html
+from baserate.report._payload_packing import pack_payload
+from baserate.report._scripts import inline_scripts
 from tests.report.cases import FIRES, Make
 from tests.tiers import take_in_tiers
 
@@ -58,13 +62,15 @@ def hostile_report() -> Report:
 
 def test_page_contains_the_payload(hostile_report: Report) -> None:
     observed = ParsedPage(render_html(hostile_report))
-    assert json.loads(observed.within("scriptapplication/json")) == json.loads(json.dumps(page_payload(hostile_report)))
+    wanted = pack_payload(page_payload(hostile_report))
+    assert json.loads(observed.within("scriptapplication/json")) == json.loads(json.dumps(wanted))
 
 
 def test_hostile_names_add_nothing_to_the_page(hostile_report: Report) -> None:
     plain, other = (ParsedPage(render_html(each)) for each in (report_with_name("risk"), hostile_report))
     assert [tag for tag, _ in plain.tags] == [tag for tag, _ in other.tags]
-    assert plain.within("scriptmodule") == other.within("scriptmodule")
+    for kind in ("scriptmodule", "scripttext/plain"):
+        assert plain.within(kind) == other.within(kind)
     assert unescape(other.within("title")).startswith("</script><script>alert(1)")
     embedded = re.search(r'id="payload">(.*?)</script>', render_html(hostile_report), re.DOTALL)
     assert embedded is not None
@@ -72,12 +78,14 @@ def test_hostile_names_add_nothing_to_the_page(hostile_report: Report) -> None:
     assert embedded[1].isascii()
 
 
-def test_content_security_policy_allows_only_own_script_and_style(hostile_report: Report) -> None:
+def test_content_security_policy_allows_only_own_scripts_and_style(hostile_report: Report) -> None:
     observed = ParsedPage(render_html(hostile_report))
     policy = next(attrs["content"] for tag, attrs in observed.tags if attrs.get("http-equiv"))
     assert policy is not None
     allowed = dict(part.split(" ", 1) for part in policy.split("; "))
-    assert allowed.pop("script-src") == _csp_hash(observed.within("scriptmodule"))
+    script = gzip.decompress(b64decode(observed.within("scripttext/plain"))).decode()
+    assert "function loadReport" in script
+    assert allowed.pop("script-src") == f"{_csp_hash(observed.within('scriptmodule'))} {_csp_hash(script)}"
     assert allowed.pop("style-src") == _csp_hash(observed.within("style"))
     assert allowed == {"default-src": "'none'", "base-uri": "'none'", "form-action": "'none'"}
 
@@ -130,8 +138,8 @@ def test_html_ending_saves_the_page(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["a </SCRIPT b", "a <!-- b", "</style>"])
-def test_text_that_would_end_a_script_raises(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = {"style.css": "", "layout.css": "", "index.html": "", "main.js": f"const a = `{text}`;\n"}
+def test_text_that_would_end_a_style_raises(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {"style.css": f"/* {text} */", "layout.css": "", "index.html": "", "loader.js": "", "main.js": ""}
     monkeypatch.setattr(_page, "_read_asset", files.__getitem__)
     with pytest.raises(FileFormatError, match="Split the string"):
         render_html(report_with_name("risk"))
@@ -211,3 +219,13 @@ def test_unsupported_imports_and_exports_raise(line: str) -> None:
 def test_imported_names_must_be_exported(files: dict[str, Any], message: str) -> None:
     with pytest.raises(FileFormatError, match=re.escape(message)):
         inline_files(**files)
+
+
+def test_browsers_without_decompression_get_a_message(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_text(report_with_name("risk").html(), encoding="utf-8")
+    page = browser.new_page()
+    page.add_init_script("delete window.DecompressionStream")
+    page.goto(path.as_uri())
+    assert page.locator("body > p").first.inner_text().startswith("This page needs a browser of 2023 or later")
+    page.close()

@@ -96,3 +96,32 @@ function boundsAtKnownPrevalence([hits, misses], [one, other], z) {
   const reweigh = (bound) => (bound * one) / (bound * one + (1 - bound) * other);
   return { low: reweigh(bounds.low), high: reweigh(bounds.high) };
 }
+
+/**
+ * Expected calibration error: mean distance of prediction and observed share, weighted by the mass of bins.
+ * @param {ReliabilityBin[]} bins
+ * @returns {number}
+ */
+export function calibrationError(bins) {
+  return (
+    sumOf(bins, ({ mass, share, predicted }) => mass * Math.abs(share - predicted)) / sumOf(bins, ({ mass }) => mass)
+  );
+}
+
+/**
+ * Observed positives over expected ones.
+ * @param {ReliabilityBin[]} bins
+ * @returns {number}
+ */
+export function observedExpected(bins) {
+  return sumOf(bins, ({ mass, share }) => mass * share) / sumOf(bins, ({ mass, predicted }) => mass * predicted);
+}
+
+/**
+ * @param {ReliabilityBin[]} bins
+ * @param {(bin: ReliabilityBin) => number} of
+ * @returns {number}
+ */
+function sumOf(bins, of) {
+  return bins.reduce((sum, bin) => sum + of(bin), 0);
+}

@@ -9,10 +9,11 @@ import { fitText, scaleOf } from "./paths.js";
  * @property {string} label
  * @property {string} [name]  unit or synonym, in parentheses
  * @property {[number, number]} domain
- * @property {"linear" | "log"} [scale]
+ * @property {"linear" | "log" | "logit"} [scale]
  * @property {"percent" | "number"} [format]
  * @property {{at: number, text: string}[]} [ticks]  in place of the default ones
  * @property {boolean} [categorical]  whether the ticks are names; see categoryAxis
+ * @property {string[]} [notes]       text to the right of each name of the vertical axis
  */
 /** @typedef {ArrayLike<number>} Numbers */
 /**
@@ -48,6 +49,7 @@ import { fitText, scaleOf } from "./paths.js";
  * @property {Colors} [colors]
  * @property {string[] | false} [texts]  of cells in place of their numbers; false for none
  * @property {string} [text]
+ * @property {[number, number]} [shift]  of text, in pixels to the right and downwards
  * @property {(index: number) => string} [describe]  tooltip of a point, in place of the default one
  */
 /**
@@ -58,6 +60,7 @@ import { fitText, scaleOf } from "./paths.js";
  * @property {boolean} [upright]  whether only the horizontal distance counts; a handle is then a vertical line
  * @property {number} [columns]   points in a row of a grid, which the up and down arrows move by
  * @property {number[]} [starts]  first point of each mark, which the page keys move by
+ * @property {boolean} [picks]    whether a click or Enter selects a point, although none is a handle
  * @property {(index: number) => string} describe
  */
 /**
@@ -70,6 +73,20 @@ import { fitText, scaleOf } from "./paths.js";
  * @property {() => (number | string)[][]} rows
  */
 /**
+ * A number that a legend, a title, a body or a description states, so that tests can compare panels with each other and
+ * with Python. `window.baserate.numbers()` lists those of all panels, each with the id of its `panel`.
+ * @typedef {object} Summary
+ * @property {string} measure             its name in Python
+ * @property {number | null} prevalence   at which the number holds; null: in the sample
+ * @property {number} model               index of the model
+ * @property {number} value
+ * @property {number} [low]
+ * @property {number} [high]
+ * @property {number} [group]             index of the group; absent for everybody
+ * @property {number} [threshold]         of numbers that have one
+ * @property {number} [other]             of differences, index of the model that is subtracted
+ */
+/**
  * @typedef {object} Spec
  * @property {Axis} x
  * @property {Axis} y
@@ -77,9 +94,11 @@ import { fitText, scaleOf } from "./paths.js";
  * @property {Handle} [handle]
  * @property {Probe} [probe]  of a chart without a handle
  * @property {number} [shape]  height over width
+ * @property {number} [height] greatest height in pixels
  * @property {number} [rows]   in place of a shape: lines of text that the vertical axis has room for
  * @property {string} description  for screen readers
  * @property {Table} table
+ * @property {Summary[]} [numbers]  that legend, title or description state
  */
 /** @typedef {import("./paths.js").Scale} Scale */
 /** @typedef {import("./marks.js").Area} Area */
@@ -90,7 +109,7 @@ const [TOP, TICK_GAP, TITLE, ROW] = [10, 5, 19, 24];
 /** Width of bold text relative to that of normal text. */
 const BOLD = 1.12;
 /** Least margins, and the largest part of the width that names or labels take. */
-const [LEAST_LEFT, LEAST_RIGHT, MOST_NAMES, MOST_LABELS] = [40, 14, 0.4, 0.3];
+const [LEAST_LEFT, LEAST_RIGHT, MOST_NAMES, MOST_LABELS, MOST_NOTES] = [40, 14, 0.4, 0.3, 0.42];
 
 /** A chart: draws specs, and reports the point that a user selects. */
 export class Chart {
@@ -147,7 +166,9 @@ export class Chart {
   draw(spec) {
     this.spec = spec;
     this.layOut(spec);
-    this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
+    const box = `0 0 ${this.width} ${this.height}`;
+    // The browser lays out the whole chart again after an attribute is set, even if its value is the same.
+    if (this.svg.getAttribute("viewBox") !== box) this.svg.setAttribute("viewBox", box);
     this.svg.setAttribute("aria-label", spec.description);
     this.drawAxes(spec);
     this.drawMarks(spec.marks);
@@ -169,9 +190,15 @@ export class Chart {
     const names = Math.min(Math.max(0, ...ticksUp), MOST_NAMES * width);
     const left = Math.ceil(Math.max(LEAST_LEFT, title + names + TICK_GAP));
     const lastTick = spec.x.categorical ? 0 : (ticksAcross.at(-1) ?? 0) / 2 + 2;
-    const right = Math.ceil(Math.max(LEAST_RIGHT, lastTick, Math.min(Math.max(0, ...ends), MOST_LABELS * width)));
+    const notes = (spec.y.notes ?? []).map((text) => textWidth(text) + 10);
+    const beside = Math.max(
+      Math.min(Math.max(0, ...ends), MOST_LABELS * width),
+      Math.min(Math.max(0, ...notes), MOST_NOTES * width),
+    );
+    const right = Math.ceil(Math.max(LEAST_RIGHT, lastTick, beside));
     const below = spec.x.label ? 42 : 24;
-    this.height = spec.rows ? TOP + spec.rows * ROW + below : Math.round(width * (spec.shape ?? DEFAULT_SHAPE));
+    const tall = spec.rows ? TOP + spec.rows * ROW + below : Math.round(width * (spec.shape ?? DEFAULT_SHAPE));
+    this.height = Math.min(tall, spec.height ?? Infinity);
     this.area = { left, right: width - right, top: TOP, bottom: this.height - below };
     this.across = scaleOf(spec.x, [left, width - right]);
     this.up = scaleOf(spec.y, [this.height - below, TOP]);
@@ -180,7 +207,11 @@ export class Chart {
   /** @param {Spec} spec */
   drawAxes(spec) {
     const [across, up] = this.scales();
-    const texts = [...across.ticks, ...up.ticks].map((tick) => tick.text);
+    const texts = [
+      ...across.ticks.map(({ text }) => text),
+      ...up.ticks.map(({ text }) => text),
+      ...(spec.y.notes ?? []),
+    ];
     const key = [across.key, up.key, spec.x.label, spec.y.label, spec.x.name, spec.y.name, ...texts].join("|");
     if (key === this.axesKey) return;
     this.axesKey = key;
@@ -191,6 +222,7 @@ export class Chart {
     this.axes.replaceChildren(
       ...up.ticks.flatMap((tick) => this.tickUp(tick)),
       ...this.ticksAcross(spec.x),
+      ...(spec.y.notes ?? []).map((text, at) => this.note(text, up.ticks[at].at)),
       shape("path", { class: "frame", d: `M${left} ${top}V${bottom}H${right}` }),
       axisTitle(spec.x, { x: (left + right) / 2, y: bottom + 31, "text-anchor": "middle" }),
       axisTitle(spec.y, { x: 11, y: middle, "text-anchor": "middle", transform: `rotate(-90 11 ${middle})` }),
@@ -210,6 +242,18 @@ export class Chart {
       shape("path", { class: "grid", d: `M${left} ${place}H${right}` }),
       textElement(short, { class: "tick", x: left - TICK_GAP, y: place + 3.5, "text-anchor": "end" }, text),
     ];
+  }
+
+  /**
+   * The text to the right of a name.
+   * @param {string} text
+   * @param {number} at
+   * @returns {SVGElement}
+   */
+  note(text, at) {
+    const { right } = this.area;
+    const attributes = { class: "tick", x: right + 8, y: this.scales()[1].to(at) + 3.5 };
+    return textElement(fitText(text, this.width - right - 8, textWidth), attributes, text);
   }
 
   /**

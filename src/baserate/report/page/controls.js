@@ -2,6 +2,7 @@
 
 import { MEASURES } from "./core.js";
 import { capacityIndex } from "./rules.js";
+import { makeToolbar } from "./toolbar.js";
 import { byId, element } from "./dom.js";
 import { formatPercent, parseNumber, parseShare, shorten } from "./format.js";
 import { applicableRules, planState, ruleIndex } from "./view.js";
@@ -106,7 +107,7 @@ export function costRatio({ tp, fp, fn, tn }) {
  * @param {number} ratio
  * @returns {Partial<State> | null}
  */
-function changeRatio({ costs }, ratio) {
+export function changeRatio({ costs }, ratio) {
   if (!(ratio > 0) || !Number.isFinite(ratio)) return null;
   const fp = costs.fp > costs.tn ? costs.fp : costs.tn + 1;
   return { fp, fn: costs.tp + ratio * (fp - costs.tn) };
@@ -231,7 +232,7 @@ export class Controls {
       ]),
     );
     for (const [rule, button] of buttons) button.addEventListener("click", () => this.apply(rule));
-    byId("rules").append(...buttons.values());
+    makeToolbar(byId("rules"), "Threshold by rule").append(...buttons.values());
     return buttons;
   }
 
@@ -302,14 +303,14 @@ export class Controls {
 
   /** Settings that stay when another model is selected. */
   settings() {
-    const { prevalence, fp, fn, who } = this.current().state;
-    return { prevalence, fp, fn, who };
+    const { prevalence, fp, fn, who, scale } = this.current().state;
+    return { prevalence, fp, fn, who, scale };
   }
 
   /** Return to the settings of the plan; the selected group stays. */
   reset() {
-    const { model, who } = this.current().state;
-    this.set({ ...planState(this.report, model), who });
+    const { model, who, scale } = this.current().state;
+    this.set({ ...planState(this.report, model), who, scale });
   }
 
   /** @param {Rule} rule */
@@ -333,9 +334,6 @@ export class Controls {
     byId("pin").setAttribute("aria-pressed", String(view.state.pin !== null));
     byId("pin").hidden = view.model.entry.labels;
     byId("planned").setAttribute("aria-disabled", String(view.planned));
-    for (const button of document.querySelectorAll("[data-parity]")) {
-      button.setAttribute("aria-pressed", String(button.getAttribute("data-parity") === view.state.parity));
-    }
     /** @type {HTMLSelectElement} */ (byId("model")).value = String(view.state.model);
     /** @type {HTMLSelectElement} */ (byId("who")).value = String(view.state.who);
     byId("sample-prevalence").setAttribute("aria-pressed", String(view.state.prevalence === null));

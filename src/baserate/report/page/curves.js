@@ -76,6 +76,19 @@ export function fixedBenefit({ tp, fp, fn, tn }, probabilities) {
   return Float64Array.from(probabilities, (each) => (tp - (each / (1 - each)) * fp) / total);
 }
 
+/** Most points of a thin curve. */
+const POINTS = 250;
+
+/**
+ * Some points of a curve, evenly along its thresholds; the first and the last one are kept.
+ * @param {Float64Array} values
+ * @returns {Float64Array}
+ */
+export function thinCurve(values) {
+  const step = Math.ceil(values.length / POINTS);
+  return values.filter((_, at) => at % step === 0 || at === values.length - 1);
+}
+
 /**
  * The iso-cost line through a point of ROC space, and its ends within the unit square.
  * @param {Costs} costs
@@ -130,4 +143,21 @@ function firstOccupied({ tp, fp }) {
     at += 1;
   }
   return at;
+}
+
+/**
+ * The share of the cost of errors that thresholds save, compared with the better one of flagging nobody and flagging
+ * everybody (relative utility). It depends on one number, the odds of the prevalence times the cost of a false negative in
+ * false positives.
+ * @param {{fpr: Numbers, sensitivity: Numbers}} vertices  of the convex hull
+ * @param {number} weight
+ * @returns {{saved: number, vertex: number}} the vertex is the first of equals
+ */
+export function relativeUtility({ fpr, sensitivity }, weight) {
+  let [least, vertex] = [Infinity, 0];
+  for (let at = 0; at < fpr.length; at += 1) {
+    const cost = weight * (1 - sensitivity[at]) + fpr[at];
+    if (cost < least) [least, vertex] = [cost, at];
+  }
+  return { saved: Math.max(0, 1 - least / Math.min(weight, 1)), vertex };
 }

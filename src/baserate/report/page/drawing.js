@@ -7,7 +7,7 @@ const FIRST = 3;
 
 /**
  * Draws the panels of the page.
- * @template [View=import("./view.js").View]
+ * @template {{state: object}} [View=import("./view.js").View]
  */
 export class Drawing {
   /**

@@ -7,6 +7,10 @@ import { applicableRules, ruleIndex } from "./view.js";
 
 /** File name of the plan's policy in commands, where its file is unknown. */
 const POLICY = "policy.json";
+/** The confidence level of plans that state none. */
+const USUAL_LEVEL = 0.95;
+/** Rule of thresholds that a user set on the page. */
+const BY_HAND = "by-hand";
 /** The parity of group-specific thresholds, with an infinite tolerance: Python requires one. */
 const UNCONSTRAINED_PARITY = "equalized-odds";
 
@@ -26,10 +30,12 @@ export function policyOf(view) {
     const threshold = model.threshold[view.index];
     const rule = activeRule(view);
     /** @type {Record<string, object>} */
-    const settings = { fixed: { threshold }, "by-hand": { threshold }, cost: setting };
+    const settings = { fixed: { threshold }, [BY_HAND]: { threshold }, cost: setting };
     return policyText({ ...base, rule, settings: settings[rule] ?? share, threshold, notes: notesOf(view, rule) });
   }
   const treatments = view.groups.map((group) => group.treatment);
+  if (state.cuts)
+    return policyText({ ...base, rule: BY_HAND, settings: {}, treatments, notes: notesOf(view, BY_HAND) });
   const parity = state.parity === "own" ? [] : [state.parity];
   const rule = "equalized";
   return policyText({ ...base, rule, settings: { parity, ...setting }, treatments, notes: notesOf(view, rule) });
@@ -62,17 +68,18 @@ function groupPrevalences({ state, model, factors }) {
  * @param {string} rule
  * @returns {string[]}
  */
-function notesOf({ model, payload }, rule) {
+function notesOf({ model, payload, state }, rule) {
   const { name, labels } = model.entry;
+  const what = state.cuts ? "thresholds" : "threshold";
   const labelNote = `${name} holds labels: hand the policy 1 where it says ${payload.data.positive}, else 0.`;
   return [
-    ...(rule === "by-hand" ? ["threshold set by hand on the page of a report, on these rows."] : []),
+    ...(rule === BY_HAND ? [`${what} set by hand on the page of a report, on these rows.`] : []),
     ...(labels ? [labelNote] : []),
   ];
 }
 
 /**
- * The rule that chooses the current threshold; "by-hand" if none does.
+ * The rule that chooses the current threshold; that of thresholds set by hand if none does.
  * @param {View} view
  * @returns {string}
  */
@@ -80,7 +87,7 @@ function activeRule(view) {
   const { rule } = view.model.entry.cut;
   const rules = applicableRules(view);
   if (view.planned && (rule === "fixed" || rules.some(({ id }) => id === rule))) return rule;
-  return rules.find((each) => ruleIndex(view, each) === view.index)?.id ?? "by-hand";
+  return rules.find((each) => ruleIndex(view, each) === view.index)?.id ?? BY_HAND;
 }
 
 /**
@@ -102,12 +109,13 @@ export function commandOf(view) {
 }
 
 /**
- * Whether `report` evaluates the decisions: one threshold, labels, or the policy of the plan. Others need `equalize`.
+ * Whether `report` evaluates the decisions: one threshold, labels, the policy of the plan, or that of custom thresholds,
+ * which the page exports. Others need `equalize`.
  * @param {View} view
  * @returns {boolean}
  */
 function isReport({ single, state }) {
-  return single || state.parity === "planned";
+  return single || state.parity === "planned" || state.cuts !== null;
 }
 
 /**
@@ -117,6 +125,7 @@ function isReport({ single, state }) {
  */
 function decisionFlags({ single, state, model }) {
   if (single) return model.entry.labels ? [] : [`--threshold=${thresholdWord(state.threshold)}`];
+  if (state.cuts) return ["--policy", POLICY];
   if (state.parity === "planned") return ["--policy", model.entry.spell.policy ?? POLICY];
   const parity = state.parity === "own" ? [UNCONSTRAINED_PARITY, "--within", "inf"] : [state.parity];
   return ["--parity", ...parity, "-o", "by-group.json"];
@@ -177,27 +186,77 @@ export function pythonOf(view) {
   const { spell } = view.model.entry;
   const { state } = view;
   const costs = costEntries(view).map(([cell, cost]) => `${cell}=${cost}`);
-  const price = costs.length ? [`costs=baserate.Costs(${costs.join(", ")})`] : [];
-  const use = [...(state.prevalence === null ? [] : [`prevalence=${pythonPrevalence(view)}`]), ...price];
+  const use = [...(state.prevalence === null ? [] : [`prevalence=${pythonPrevalence(view)}`]), ...costs];
   const rows = spell.file ? spell.files : "table";
   if (isReport(view)) {
-    const files = spell.file ? [`files=${spell.files}`] : [];
-    const plan = [...files, spell.plan, ...use, ...pythonDecision(view)].join(", ");
+    const options = [rows, spell.read, ...reportOptions(view), ...use, ...pythonDecision(view)];
     return joinProgram(
-      `plan = baserate.Plan(${plan})`,
-      `report = baserate.run(plan${spell.file ? "" : ", table"})`,
+      ...policyLines(view),
+      `report = baserate.evaluate(${options.join(", ")})`,
       "print(report.text())",
     );
   }
-  const goal = [
-    ...(state.parity === "own" ? [`"${UNCONSTRAINED_PARITY}"`, 'within=float("inf")'] : [`"${state.parity}"`]),
-    ...use,
-  ].join(", ");
+  const goal = state.parity === "own" ? [`"${UNCONSTRAINED_PARITY}"`, 'within=float("inf")'] : [`"${state.parity}"`];
+  const [parity, ...within] = goal;
   return joinProgram(
-    `tallies = baserate.read.tallies(${rows}, ${spell.read})`,
-    `policy = baserate.fairness.optimal_policy(tallies, baserate.fairness.Goal(${goal}))`,
+    `policy = baserate.equalize(${[rows, parity, spell.read, ...within, ...use].join(", ")})`,
     'policy.save("by-group.json")',
   );
+}
+
+/**
+ * Options of a report that do not select the rows, where they differ from the defaults.
+ * @param {View} view
+ * @returns {string[]}
+ */
+function reportOptions({ payload }) {
+  const { id, level, method, seed } = payload.plan;
+  return [
+    ...(id === null ? [] : [`id=${JSON.stringify(id)}`]),
+    ...(level === USUAL_LEVEL ? [] : [`level=${level}`]),
+    ...(method === null ? [] : [`method=${JSON.stringify(method)}`]),
+    ...(seed === 0 ? [] : [`seed=${seed}`]),
+  ];
+}
+
+/**
+ * Lines that make the policy of custom thresholds.
+ * @param {View} view
+ * @returns {string[]}
+ */
+function policyLines({ state, model, groups }) {
+  if (!state.cuts) return [];
+  const { attributes } = model.entry;
+  const cuts = groups.map(({ treatment }, at) => {
+    const labels = attributes.map((/** @type {string} */ name) => pythonLiteral(model.entry.groups[at][name]));
+    const threshold = treatment && !("lottery" in treatment) ? treatment.thresholds[0] : Infinity;
+    return `    (${labels.join(", ")},): baserate.Cut((${pythonNumber(threshold)},)),`;
+  });
+  const names = attributes.map((/** @type {string} */ name) => `${JSON.stringify(name)}, `).join("");
+  return [
+    "cuts = {",
+    ...cuts,
+    "}",
+    `policy = baserate.Policy(by_group=cuts, otherwise="refuse", attributes=(${names.trim()}))`,
+  ];
+}
+
+/**
+ * A label in Python.
+ * @param {string | number | boolean} label
+ * @returns {string}
+ */
+function pythonLiteral(label) {
+  if (typeof label === "boolean") return label ? "True" : "False";
+  return typeof label === "number" ? pythonNumber(label) : JSON.stringify(label);
+}
+
+/**
+ * @param {number} number
+ * @returns {string}
+ */
+function pythonNumber(number) {
+  return Number.isFinite(number) ? String(number) : `float("${number > 0 ? "inf" : "-inf"}")`;
 }
 
 /**
@@ -229,7 +288,8 @@ function joinProgram(...lines) {
  * @returns {string[]}
  */
 function pythonDecision({ single, state, model }) {
+  if (state.cuts) return ["policy=policy"];
   if (!single) return [`policy=baserate.load_policy(${model.entry.spell.policy_file ?? JSON.stringify(POLICY)})`];
   if (model.entry.labels) return [];
-  return [`threshold=${state.threshold === Infinity ? 'float("inf")' : state.threshold}`];
+  return [`threshold=${pythonNumber(state.threshold)}`];
 }

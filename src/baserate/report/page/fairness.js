@@ -29,7 +29,7 @@ import { costWeights, flagRates, lowerBound, mixtureAt, regionCost, regionOf } f
  * Rates that are linear in ROC space: their values at the vertices of a region, and the class that a group needs.
  * @type {Record<string, {of: (region: Region) => Float64Array, needs?: "positives" | "negatives"}>}
  */
-const RATES = {
+export const RATES = {
   flag_rate: { of: flagRates },
   sensitivity: { of: (region) => region.tpr, needs: "positives" },
   fpr: { of: (region) => region.fpr, needs: "negatives" },
@@ -67,7 +67,7 @@ export function solveStrategy(constraint, { threshold, groups, factors, costs })
  * @param {Constraint} constraint
  * @returns {boolean}
  */
-function isEligible(part, { rates }) {
+export function isEligible(part, { rates }) {
   const needs = rates.flatMap((rate) => RATES[rate].needs ?? []);
   return part.positives + part.negatives > 0 && needs.every((each) => part[each] > 0);
 }
@@ -85,11 +85,12 @@ function alignToGroups(eligible, values) {
 }
 
 /**
+ * Reachable points of groups, at the prevalence of the factors.
  * @param {Part[]} parts
  * @param {Factors} factors
  * @returns {Region[]}
  */
-function regionsOf(parts, { positive, negative }) {
+export function regionsOf(parts, { positive, negative }) {
   const masses = parts.map((part) => [part.positives * positive, part.negatives * negative]);
   const total = masses.reduce((sum, [hits, misses]) => sum + hits + misses, 0);
   return parts.map((part, at) => regionOf(part, masses[at][0] / total, masses[at][1] / total));
@@ -242,7 +243,7 @@ function vertexPoint({ fpr, tpr }, at) {
  * @param {Costs} costs
  * @returns {Float64Array}
  */
-function vertexCosts(region, costs) {
+export function vertexCosts(region, costs) {
   const { cost, gain } = costWeights(region, costs);
   return region.fpr.map((each, at) => cost * each - gain * region.tpr[at]);
 }
@@ -252,7 +253,7 @@ function vertexCosts(region, costs) {
  * @param {Float64Array} cost
  * @returns {number}
  */
-function cheapestOf(cost) {
+export function cheapestOf(cost) {
   return Math.max(strictestMaximum(cost.map((each) => -each)), 0);
 }
 
@@ -321,7 +322,7 @@ function equalRate(regions, vertexRates, costs) {
  * @param {Float64Array} cost
  * @returns {{xs: number[], ys: number[]}}
  */
-function lowestCosts(rates, cost) {
+export function lowestCosts(rates, cost) {
   /** @type {{xs: number[], ys: number[]}} */
   const line = { xs: [], ys: [] };
   rates.forEach((rate, at) => {

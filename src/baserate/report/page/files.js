@@ -53,17 +53,34 @@ export function csvText(table) {
 }
 
 /**
- * A chart as a complete SVG file, with computed styles and the legend below.
- * @param {SVGElement} svg
+ * A chart as a complete SVG file with its legend: in light colors whatever those of the page are, and with its texts as
+ * text, so that they can be edited.
+ * @param {HTMLElement} holder  container of the chart and its legend
  * @param {string} title
  * @returns {string}
  */
-export function svgText(svg, title) {
+export function svgText(holder, title) {
+  const light = /** @type {HTMLElement} */ (holder.cloneNode(true));
+  light.classList.add("light", "visually-hidden");
+  holder.after(light);
+  const text = fileOf(light, title);
+  light.remove();
+  return text;
+}
+
+/**
+ * The text of the file of a chart in light colors.
+ * @param {HTMLElement} light
+ * @param {string} title
+ * @returns {string}
+ */
+function fileOf(light, title) {
+  const svg = /** @type {SVGElement} */ (light.querySelector("svg"));
   const copy = /** @type {SVGElement} */ (svg.cloneNode(true));
   const [from, to] = [svg.querySelectorAll("*"), copy.querySelectorAll("*")];
   from.forEach((element, at) => copyStyle(element, to[at]));
   const [, , width, height] = (svg.getAttribute("viewBox") ?? "0 0 400 300").split(" ").map(Number);
-  const legend = [...(svg.parentElement?.querySelectorAll(".legend li") ?? [])];
+  const legend = [...light.querySelectorAll(".legend li")];
   copy.append(...legend.map((item, at) => legendLine(item, MARGIN, height + LINE * (at + 0.8))));
   const all = height + LINE * legend.length + MARGIN;
   const attributes = {
@@ -75,7 +92,8 @@ export function svgText(svg, title) {
     "aria-label": title,
   };
   for (const [name, value] of Object.entries(attributes)) copy.setAttribute(name, String(value));
-  copy.querySelector(".grip .halo")?.remove();
+  for (const part of copy.querySelectorAll(".halo, .ring, .reads")) part.remove();
+  copy.prepend(shape("rect", { width, height: all, fill: "#fff" }));
   return `${new XMLSerializer().serializeToString(copy)}\n`;
 }
 
@@ -107,7 +125,7 @@ function legendLine(item, x, y) {
   }
   const text = shape("text");
   copyStyle(item, text);
-  const place = { x: x + 28, y: y + 4, fill: getComputedStyle(item).color, "font-size": 11 };
+  const place = { x: x + 38, y: y + 4, fill: getComputedStyle(item).color, "font-size": 11 };
   for (const [name, value] of Object.entries(place)) text.setAttribute(name, String(value));
   text.textContent = item.textContent;
   line.append(text);

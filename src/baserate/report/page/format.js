@@ -44,6 +44,17 @@ export function formatEstimate(value, bounds, format) {
   return `${text} (${low} to ${high})`;
 }
 
+/**
+ * A difference of two shares in percentage points, with its sign.
+ * @param {number} difference
+ * @returns {string}
+ */
+export function formatPoints(difference) {
+  if (!Number.isFinite(difference)) return formatSpecial(difference);
+  const text = toFixed(100 * difference, 1);
+  return /[1-9]/.test(text) && !text.startsWith("−") ? `+${text}` : text;
+}
+
 const SMALLEST_P = 0.0001;
 
 /**

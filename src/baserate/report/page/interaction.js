@@ -43,7 +43,7 @@ export class Interaction {
   draw(spec) {
     const { handle } = spec;
     this.derived = undefined;
-    this.chart.svg.classList.toggle("picks", Boolean(handle));
+    this.chart.svg.classList.toggle("picks", Boolean(handle ?? spec.probe?.picks));
     this.grip.classList.toggle("reads", !handle);
     this.grip.classList.toggle("idle", Boolean(handle?.idle));
     if (handle) this.drawHandle(handle);
@@ -72,7 +72,8 @@ export class Interaction {
     const probe = this.isFocused() ? this.probe() : undefined;
     const last = probe ? probe.x.length - 1 : Infinity;
     this.cursor = Math.min(this.cursor, Math.max(0, last));
-    const text = probe ? probe.describe(this.cursor) : "The arrow keys move from point to point.";
+    const keys = `The arrow keys move from point to point${this.chart.spec?.probe?.picks ? ", and Enter selects one" : ""}.`;
+    const text = probe ? probe.describe(this.cursor) : keys;
     this.nameGrip("Points of the chart", this.cursor, probe ? last : this.cursor, text);
     if (probe) this.moveGrip(...this.position(probe, this.cursor));
     else this.moveGrip((this.chart.area.left + this.chart.area.right) / 2, this.chart.area.top + 16);
@@ -112,6 +113,10 @@ export class Interaction {
       if (this.dragging) this.pick(index);
       this.describe(index);
     });
+    svg.addEventListener("click", (event) => {
+      const probe = this.probe();
+      if (probe?.picks) this.chart.onPick(this.nearest(event, probe));
+    });
     for (const end of ["pointerup", "pointercancel"]) svg.addEventListener(end, () => (this.dragging = false));
     // A finger leaves the chart when it is lifted; its tooltip stays until something else is touched.
     svg.addEventListener("pointerleave", (event) => {
@@ -120,7 +125,10 @@ export class Interaction {
     document.addEventListener("pointerdown", (event) => {
       if (this.described >= 0 && !svg.contains(/** @type {Node} */ (event.target))) this.hide();
     });
-    this.grip.addEventListener("focus", () => this.enter());
+    this.grip.addEventListener("focus", () => {
+      this.scrollToChart();
+      this.enter();
+    });
     this.grip.addEventListener("blur", () => this.hide());
     this.grip.addEventListener("keydown", (event) => this.key(/** @type {KeyboardEvent} */ (event)));
   }
@@ -148,6 +156,12 @@ export class Interaction {
     if (this.probe()) this.describe(handle ? handle.index : this.cursor);
   }
 
+  /** Scroll to the chart if the keyboard moved there: browsers do not scroll to a part of an SVG that gets the focus. */
+  scrollToChart() {
+    if (this.dragging || !this.grip.matches(":focus-visible")) return;
+    this.chart.svg.scrollIntoView({ block: "nearest", behavior: "instant" });
+  }
+
   /** The pointer left: describe the point at which the keyboard is, or none. */
   leave() {
     if (this.isFocused()) this.enter();
@@ -162,6 +176,11 @@ export class Interaction {
     }
     const probe = this.probe();
     const { handle } = this.chart.spec ?? {};
+    if (probe?.picks && event.key === "Enter") {
+      event.preventDefault();
+      this.chart.onPick(this.cursor);
+      return;
+    }
     const to = probe && (handle ? this.handleTarget(event.key, handle) : this.cursorTarget(event.key, probe));
     if (to === undefined || !probe) return;
     event.preventDefault();
@@ -246,7 +265,7 @@ export class Interaction {
 
   /**
    * Index of the point nearest to the pointer.
-   * @param {PointerEvent} event
+   * @param {MouseEvent} event
    * @param {Probe} probe
    * @returns {number}
    */
@@ -264,7 +283,7 @@ export class Interaction {
 
   /**
    * Position of the pointer in the coordinates of the chart.
-   * @param {PointerEvent} event
+   * @param {MouseEvent} event
    * @returns {DOMPoint}
    */
   pointAt(event) {

@@ -29,17 +29,17 @@ export const PANELS = {
   scores: {
     title: "Score distributions",
     name: "by class",
-    how: "Bars upwards are positives, bars downwards are negatives, each as a share of its class. Each class is scaled to its highest bar. Scores in the shaded area are flagged. Drag the line, or use the arrow keys, to move the threshold. The less the classes overlap, the better a threshold separates them.",
+    how: "Bars upwards are positives, bars downwards are negatives, both on one scale: people in each bin, of 1,000 people at the selected prevalence. Where positives are rare, their bars are short; shares of each class make their shape visible. A bar that is cut at the edge has its number beside it. Scores in the shaded area are flagged. Drag the line, or use the arrow keys, to move the threshold. The less the classes overlap, the better a threshold separates them.",
   },
   roc: {
     title: "ROC curve",
     name: "sensitivity vs false positive rate",
-    how: "Each point is a threshold: sensitivity (upwards) against the false positive rate (to the right). The upper left corner is perfect, the diagonal is chance. Randomizing between two thresholds reaches the dashed convex hull. All points on an iso-cost line cost the same. The line shown touches the hull at the threshold of lowest cost for the selected costs and prevalence. The band is a pointwise confidence band.",
+    how: "Each point is a threshold: sensitivity (upwards) against the false positive rate (to the right). The upper left corner is perfect, the diagonal is chance. Randomizing between two thresholds reaches the dotted convex hull. All points on an iso-cost line cost the same. The line shown, where costs are stated, touches the hull at the threshold of lowest cost for the selected costs and prevalence. The band is a pointwise confidence band. Thin lines are other models.",
   },
   pr: {
     title: "Precision–recall curve",
     name: "PPV vs sensitivity",
-    how: "Each point is a threshold: precision (upwards) against recall (to the right), at the selected prevalence. The horizontal line is the prevalence, which is the precision of random flagging. F1, the harmonic mean of precision and recall, is constant along each thin curve.",
+    how: "Each point is a threshold: PPV (precision, upwards) against sensitivity (recall, to the right), at the selected prevalence. The horizontal line is the prevalence, which is the PPV of random flagging. F1, the harmonic mean of precision and recall, is constant along each thin curve. The legend states average precision (AP) with its prevalence, where the report contains it. Other models have lines of their own.",
   },
   thresholds: {
     title: "Performance by threshold",
@@ -49,12 +49,17 @@ export const PANELS = {
   reliability: {
     title: "Calibration: predicted vs observed risk",
     name: "reliability diagram",
-    how: "Each dot is a bin of similar probabilities: the mean prediction (to the right) and the observed share of positives (upwards), with its confidence interval. On the diagonal the probabilities are calibrated; below it they are too high. The stepped line is an isotonic fit. Bars below show the number of people in each bin. At another prevalence than that of the sample the observed shares change, but the probabilities do not. The legend states the prevalence of the calibration error.",
+    how: "Each dot is a bin of similar predictions: the mean predicted risk (to the right) and the observed share of positives (upwards), with its confidence interval. On the diagonal the predictions are calibrated; below it they are too high. The stepped line is an isotonic fit. Bars below show people per bin, of 1,000. At another prevalence than that of the sample the observed shares change, but the predictions do not. A slope below 1 means predictions that are too extreme. The intercept is the calibration in the large: 0 is right, below 0 predictions are too high. O/E is the observed number of positives over the expected one. ECE is the mean distance from the diagonal.",
   },
   benefit: {
     title: "Decision curve (net benefit)",
     name: "decision curve analysis",
-    how: "Net benefit counts true positives, less false positives weighted by the odds of the threshold probability, per person. The scores are useful where their line is above both reference lines: flag everybody, and flag nobody. At another prevalence than that of the sample, scores are adjusted to it before they are compared with the threshold probability; a dotted line shows the unadjusted scores. The current threshold flags the same people at every threshold probability, so it has its own line. The vertical line is the threshold probability that the selected costs imply. The dot on it is the net benefit of the current threshold.",
+    how: "Net benefit counts true positives, less false positives weighted by the odds of the threshold probability, per person. A model is useful where its line is above both reference lines: flag everybody, and flag nobody. At another prevalence than that of the sample, scores are adjusted to it before they are compared with the threshold probability; a dotted line shows the scores without adjustment. The current threshold flags the same people at every threshold probability, so it has its own line. Where costs are stated, the vertical line is the threshold probability that they imply, and the dot on it is the net benefit of the current threshold.",
+  },
+  "cost-map": {
+    title: "Cost saved, by prevalence and costs",
+    name: "relative utility",
+    how: "Color is the share of the cost of errors that the best threshold saves, compared with the cheaper one of flagging nobody and flagging everybody. The horizontal axis is the prevalence, the vertical one the cost of a miss in false alarms. Beyond the dashed lines less than 1% is saved: flag nobody below the lower line, and everybody above the upper one. The best thresholds are chosen on the same rows, so the share is optimistic where rows are few. The point marks the selected settings. Click a cell, or press Enter, to select its prevalence and costs.",
   },
   prevalence: {
     title: "PPV and NPV by prevalence",
@@ -65,13 +70,35 @@ export const PANELS = {
     title: "Performance by group",
     name: "group fairness",
     wide: true,
-    how: "Each group at its threshold. A single threshold applies one threshold to all groups. Group-specific thresholds minimize the cost of each group separately. A parity constraint minimizes the total cost such that the named rates are equal in all groups. Where no single threshold reaches a rate, people with scores between two thresholds are decided at random. Prevalence, flag rate and PPV hold at the prevalence stated above the table. Where base rates differ, no policy makes all rates equal; the data cannot decide which parity is appropriate.",
+    how: "Each row of the chart is a group, each column a measure: the mark is the estimate, the bar its confidence interval, and the dashed line the reference group. Hollow marks rest on few rows and vary widely by chance. The table below states the numbers. Differences are those of a group less the reference group, with Newcombe's confidence interval; p-values are of the plan's decisions in the sample, adjusted by Holm's method over all groups and measures. Where base rates differ, no policy makes all rates equal; the data cannot decide which difference is justified.",
+  },
+  "group-policies": {
+    title: "Strategies for groups",
+    name: "parity constraints and what they cost",
+    wide: true,
+    how: "Each row is a strategy; its button applies it to the whole page. A single threshold applies one threshold to all groups. Group-specific thresholds minimize the cost of each group separately. A parity constraint minimizes the total cost such that the named rates are equal in all groups. Where no single threshold reaches a rate, people with scores between two thresholds are decided at random. Differences are the largest between any two groups, small groups included, since a strategy decides for them, too; bold ones are those that the strategy constrains. Changed decisions are those that differ from the plan's.",
+  },
+  "group-frontier": {
+    title: "Cost and disparity",
+    name: "exact frontier",
+    how: "Each point of the curve is the lowest expected cost of a policy whose rates differ between groups by no more than the place on the horizontal axis. The curve is exact, convex and piecewise linear; policies on it may randomize. Beyond its end the constraint costs nothing. The stepped line is the lowest cost of one threshold for all groups. Points are the strategies; below the curve there is no policy.",
+  },
+  "group-roc": {
+    title: "ROC curves by group",
+    name: "with the decision of each group",
+    how: "Each curve is the ROC curve of a group, and the mark on it the group's current decision. A mark below its curve is a randomized decision. Groups with curves far apart are ranked with different quality.",
+  },
+  "group-scores": {
+    title: "Scores by group",
+    name: "per 1,000 people of the group",
+    wide: true,
+    how: "Bars upwards are positives, bars downwards negatives, per 1,000 people of the group at the selected prevalence. All groups have the same scale; positives and negatives each have their own, stated on the axis. Scores at or above a group's line are flagged. Drag a line, or use the arrow keys, to give the group a threshold of its own; the whole page follows.",
   },
   models: {
     title: "Model comparison",
     name: "at planned thresholds and at equal flag rates",
     wide: true,
-    how: "The first table shows each model at its planned threshold, at the prevalence in the heading. The differences below it are those of the plan: at the planned thresholds and the deployment prevalence, which counts as known. They do not change with the controls. In the last table all models flag the same share of people as the selected model, so they cause the same workload. A model that predicts labels keeps its labels.",
+    how: "The first table shows each model at its planned threshold, at the prevalence in the heading. The forest plots below it show the difference of the selected model and each other one, with confidence intervals, on the same people: left of the line the selected model has the lower value. Measures of different units have axes of their own. Differences are those of the plan: at the planned thresholds and the prevalence in their heading, which counts as known. They do not change with the controls. In the last table all models flag the same share of people as the selected model, so they cause the same workload. A model that predicts labels keeps its labels.",
   },
 };
 
@@ -84,12 +111,23 @@ export const SECTIONS = [
   { id: "setting", title: "Setting", panels: ["prevalence", "benefit", "thresholds", "cost-map"] },
   { id: "discrimination", title: "Discrimination", panels: ["roc", "pr"] },
   { id: "calibration", title: "Calibration", panels: ["reliability"] },
-  { id: "fairness", title: "Groups", panels: ["groups", "group-policies", "group-frontier", "group-scores"] },
+  {
+    id: "fairness",
+    title: "Groups",
+    panels: ["groups", "group-policies", "group-frontier", "group-roc", "group-scores"],
+  },
   { id: "comparison", title: "Models", panels: ["models"] },
   { id: "all-findings", title: "Findings", panels: ["findings"] },
 ];
 
 /** @typedef {{label: string, hint: string}} Choice */
+
+/** Scales of the score distributions. */
+export const SCALE_CHOICE = {
+  name: /** @type {const} */ ("scale"),
+  label: "Scale of the score distributions",
+  texts: { people: "Per 1,000 people", classes: "Share of each class" },
+};
 
 /** The button that resets the page. @type {Choice} */
 export const RESET = {
@@ -102,6 +140,7 @@ export const GROUP_POLICIES = {
   single: { label: "Single threshold", hint: "One threshold for all groups." },
   own: { label: "Group-specific thresholds", hint: "The threshold of lowest cost for each group." },
   planned: { label: "Policy of the plan", hint: "The decisions of the policy in the plan." },
+  custom: { label: "Custom thresholds", hint: "The threshold of each group as it was dragged." },
 };
 
 /** How numbers of the page are computed. */

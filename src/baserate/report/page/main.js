@@ -8,20 +8,27 @@ import { shorten, formatPercent, formatCount, formatSetting } from "./format.js"
 import { hashOf, stateOf } from "./url_state.js";
 import { Panel } from "./panel.js";
 import { benefitSpec } from "./panels/benefit.js";
+import { costMapSpec, pickSetting } from "./panels/cost_map.js";
 import { drawFindings } from "./panels/findings.js";
-import { drawGroups, groupsSpec, parityButtons } from "./panels/groups.js";
+import { groupFrontierSpec, makeFrontierButtons } from "./panels/groups-frontier.js";
+import { groupPoliciesTable, makeGroupPolicies } from "./panels/groups-policies.js";
+import { groupRocSpec } from "./panels/groups-roc.js";
+import { groupScoresTable, makeGroupScores } from "./panels/groups-scores.js";
+import { makeGroupTables } from "./panels/groups-tables.js";
+import { groupsSpec } from "./panels/groups.js";
 import { drawMeasures, measuresTable } from "./panels/measures.js";
-import { drawModels, modelsTable } from "./panels/models.js";
+import { drawModels, modelsNumbers, modelsTable } from "./panels/models.js";
 import { prSpec } from "./panels/pr.js";
 import { prevalenceSpec } from "./panels/prevalence.js";
-import { reliabilitySpec } from "./panels/reliability.js";
+import { drawCalibration, reliabilitySpec } from "./panels/reliability.js";
 import { rocSpec } from "./panels/roc.js";
 import { scoresSpec } from "./panels/scores.js";
 import { drawThousand, thousandTable } from "./panels/thousand.js";
 import { thresholdsSpec } from "./panels/thresholds.js";
 import { commandOf, policyOf, pythonOf } from "./export.js";
 import { makeView, loadReport } from "./view.js";
-import { GROUP_POLICIES, METHODS, PANELS, RESET, SECTIONS, TERMS } from "./labels.js";
+import { GROUP_POLICIES, METHODS, PANELS, RESET, SCALE_CHOICE, SECTIONS, TERMS } from "./labels.js";
+import { makeToolbar } from "./toolbar.js";
 import { drawVerdict } from "./verdict.js";
 
 /**
@@ -29,17 +36,22 @@ import { drawVerdict } from "./verdict.js";
  * @type {Record<string, import("./panel.js").Content>}
  */
 const CONTENTS = {
-  scores: { spec: scoresSpec },
+  scores: { spec: scoresSpec, choice: SCALE_CHOICE },
   thousand: { body: drawThousand, table: thousandTable },
   measures: { body: drawMeasures, table: measuresTable },
   prevalence: { spec: prevalenceSpec },
   benefit: { spec: benefitSpec },
   thresholds: { spec: thresholdsSpec },
+  "cost-map": { spec: costMapSpec, pick: pickSetting },
   roc: { spec: rocSpec },
   pr: { spec: prSpec },
-  reliability: { spec: reliabilitySpec },
-  groups: { spec: groupsSpec, body: drawGroups },
-  models: { body: drawModels, table: modelsTable },
+  reliability: { spec: reliabilitySpec, body: drawCalibration },
+  groups: { spec: groupsSpec, body: makeGroupTables(change) },
+  "group-policies": { body: makeGroupPolicies(change), table: groupPoliciesTable, applies: hasThresholds },
+  "group-frontier": { spec: groupFrontierSpec, body: makeFrontierButtons(change) },
+  "group-roc": { spec: groupRocSpec },
+  "group-scores": { body: makeGroupScores(change), table: groupScoresTable, applies: hasThresholds },
+  models: { body: drawModels, table: modelsTable, numbers: modelsNumbers },
   findings: { body: drawFindings },
 };
 
@@ -50,7 +62,7 @@ let timer = 0;
 let view = makeView(report, stateOf(report, location.hash));
 const panels = Object.entries(CONTENTS)
   .filter(([id]) => isNeeded(id))
-  .map(([id, content]) => new Panel(id, content, pick, PANELS[id]));
+  .map(([id, content]) => new Panel(id, content, change, PANELS[id]));
 const sections = SECTIONS.map(makeSection).filter((section) => section.panels.length > 0);
 const drawing = new Drawing(
   sections.flatMap((section) => section.panels),
@@ -66,22 +78,30 @@ start();
  * @returns {boolean}
  */
 function isNeeded(id) {
-  if (id === "groups") return report.models[0].entry.groups[0] !== null;
+  if (id.startsWith("group")) return report.models[0].groups.length > 1;
   return id !== "models" || report.models.length > 1;
+}
+
+/**
+ * Whether the selected model has thresholds; predicted labels have none.
+ * @param {import("./view.js").View} view
+ * @returns {boolean}
+ */
+function hasThresholds({ model }) {
+  return !model.entry.labels;
 }
 
 /** Insert all panels into their sections, and draw them for the first time. */
 function start() {
   byId("panels").append(...sections.map(({ node }) => node));
-  const groups = panels.find((panel) => panel.id === "groups");
-  groups?.section.insertBefore(parityButtons(view, change), groups.holder);
   fillHeader();
   fillFooter();
   fillGlossary();
   listenToExports();
   addEventListener("hashchange", () => show(stateOf(report, location.hash)));
   draw();
-  Object.assign(window, { baserate: { state: () => ({ ...view.state }), set: change } });
+  const numbers = () => panels.flatMap((panel) => panel.numbers(view));
+  Object.assign(window, { baserate: { state: () => ({ ...view.state }), set: change, numbers } });
   document.documentElement.dataset.ready = "1";
 }
 
@@ -100,14 +120,6 @@ function makeSection({ id, title, panels: ids }) {
     ...own.map((panel) => panel.section),
   );
   return { node, panels: own };
-}
-
-/**
- * Select a threshold in a chart.
- * @param {number} index
- */
-function pick(index) {
-  change({ threshold: view.model.threshold[index], parity: "single" });
 }
 
 /**
@@ -178,6 +190,8 @@ function describeOutcome() {
 
 /** Fill the footer: where numbers come from, and the version. */
 function fillFooter() {
+  makeToolbar(byId("exports"), "Export");
+  makeToolbar(byId("details"), "Methods and glossary");
   const { data, models, version, level } = report.payload;
   const bounds = models.map(
     (/** @type {import("./view.js").Json} */ model) =>

@@ -101,9 +101,12 @@ export function markElements(mark, across, up, area) {
     intervals: dots,
     cells: () => cellElements(mark, across, up),
     rule: () => [shape("path", { d: rulePath(mark, across, up, area) })],
-    text: () => [
-      textElement(mark.text ?? "", { x: across.to(Number(mark.x)), y: up.to(Number(mark.y)), class: "note" }),
-    ],
+    text: () => {
+      const [right, down] = mark.shift ?? [0, 0];
+      const [left, top] = [across.to(Number(x)) + right, up.to(Number(y)) + down];
+      const defined = Number.isFinite(left) && Number.isFinite(top);
+      return defined ? [textElement(mark.text ?? "", { x: left, y: top, class: "note" })] : [];
+    },
   };
   return makers[mark.kind]();
 }

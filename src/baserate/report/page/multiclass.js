@@ -13,20 +13,10 @@ import { drawTopClass, topClassSpec } from "./multiclass/top_class.js";
 import { MATRIX_MODES, loadReport, makeView, measureChoices } from "./multiclass/view.js";
 import { Panel } from "./panel.js";
 import { drawFindings } from "./panels/findings.js";
+import { makeToolbar } from "./toolbar.js";
 
 /** @typedef {import("./multiclass/view.js").MulticlassView} View */
 
-/** Panels by id. @type {Record<string, import("./panel.js").Content<View>>} */
-const CONTENTS = {
-  confusion: { spec: confusionSpec },
-  overall: { body: drawOverall, table: overallTable },
-  "per-class": { spec: perClassSpec, body: drawPerClass },
-  "class-roc": { spec: rocSpec },
-  "class-pr": { spec: prSpec },
-  "class-scores": { spec: scoresSpec },
-  "top-class": { spec: topClassSpec, body: drawTopClass },
-  findings: { body: (body, view) => drawFindings(body, /** @type {any} */ (view)) },
-};
 /** Milliseconds without a change after which the state is written into the address. */
 const PAUSE = 120;
 
@@ -34,12 +24,25 @@ const report = loadReport(JSON.parse(byId("payload").textContent ?? "{}"));
 const picker = /** @type {HTMLSelectElement} */ (byId("class"));
 let timer = 0;
 let view = makeView(report, stateOf(report, location.hash));
-/** Functions that update buttons. @type {(() => void)[]} */
-const updates = [];
+/** Panels by id. @type {Record<string, import("./panel.js").Content<View>>} */
+const CONTENTS = {
+  confusion: { spec: confusionSpec, choice: { name: "matrix", label: "Cells of the matrix", texts: MATRIX_MODES } },
+  overall: { body: drawOverall, table: overallTable },
+  "per-class": {
+    spec: perClassSpec,
+    body: drawPerClass,
+    choice: { name: "measure", label: "Measure", texts: measureTexts() },
+  },
+  "class-roc": { spec: rocSpec, pick: pickThreshold },
+  "class-pr": { spec: prSpec, pick: pickThreshold },
+  "class-scores": { spec: scoresSpec, pick: pickThreshold },
+  "top-class": { spec: topClassSpec, body: drawTopClass },
+  findings: { body: (body, view) => drawFindings(body, /** @type {any} */ (view)) },
+};
 const panels = new Map(
   Object.entries(CONTENTS)
     .filter(([, { spec, body }]) => Boolean(body && !spec) || Boolean(spec?.(view)))
-    .map(([id, content]) => [id, new Panel(id, content, pick, PANELS[id])]),
+    .map(([id, content]) => [id, new Panel(id, content, change, PANELS[id])]),
 );
 const sections = SECTIONS.map(makeSection).filter((section) => section !== null);
 const drawing = new Drawing([...panels.values()], () => {});
@@ -49,19 +52,13 @@ start();
 /** Insert all panels into their sections, and draw them for the first time. */
 function start() {
   byId("panels").append(...sections);
-  addChoices("confusion", "Cells of the matrix", Object.entries(MATRIX_MODES), "matrix");
-  addChoices(
-    "per-class",
-    "Measure",
-    measureChoices(report).map((name) => [name, report.payload.measures[name].label]),
-    "measure",
-  );
   selectByRow("confusion", (cursor) => classOfCell(view, cursor));
   selectByRow("per-class", (cursor) => cursor);
   fillPicker();
   fillHeader();
   fillVerdict();
   fillFooter();
+  makeToolbar(byId("details"), "Methods and glossary");
   addEventListener("hashchange", () => show(stateOf(report, location.hash)));
   draw();
   Object.assign(window, { baserate: { state: () => ({ ...view.state }), set: change } });
@@ -80,36 +77,21 @@ function makeSection({ id, title, panels: ids }) {
 }
 
 /**
- * Select a threshold in a chart.
- * @param {number} index
+ * The measures of a class as texts of buttons.
+ * @returns {Record<string, string>}
  */
-function pick(index) {
-  if (view.curve) change({ threshold: view.curve.threshold[index] });
+function measureTexts() {
+  return Object.fromEntries(measureChoices(report).map((name) => [name, report.payload.measures[name].label]));
 }
 
 /**
- * Add buttons above a chart, of which one is pressed.
- * @param {string} id
- * @param {string} label
- * @param {string[][]} choices
- * @param {"matrix" | "measure"} setting
+ * The threshold of a point of a curve.
+ * @param {View} current
+ * @param {number} index
+ * @returns {Partial<import("./multiclass/view.js").State>}
  */
-function addChoices(id, label, choices, setting) {
-  const panel = panels.get(id);
-  const buttons = choices.map(([value, text]) => {
-    const button = element("button", { type: "button", "data-choice": value }, text);
-    button.addEventListener("click", () => change({ [setting]: value }));
-    return button;
-  });
-  panel?.section.insertBefore(
-    element("div", { class: "buttons", role: "group", "aria-label": label }, ...buttons),
-    panel.holder,
-  );
-  updates.push(() => {
-    for (const button of buttons) {
-      button.setAttribute("aria-pressed", String(button.dataset.choice === view.state[setting]));
-    }
-  });
+function pickThreshold({ curve }, index) {
+  return curve ? { threshold: curve.threshold[index] } : {};
 }
 
 /**
@@ -168,7 +150,6 @@ function show(state) {
 function draw() {
   picker.value = String(view.state.class);
   byId("class-output").textContent = describeThreshold(view, view.index);
-  for (const update of updates) update();
   drawing.draw(view);
 }
 
@@ -181,7 +162,8 @@ function fillPicker() {
 /** Fill the header: title, outcome, rows and classes. */
 function fillHeader() {
   const { data, options } = report.payload;
-  const column = typeof data.columns.truth === "string" ? shorten(data.columns.truth) : null;
+  const named = typeof data.columns.truth === "string" && data.columns.truth !== "truth";
+  const column = named ? shorten(data.columns.truth) : null;
   const outcome = options.outcome_name ?? column;
   byId("report-title").textContent = options.title ?? `${report.names.length} classes`;
   byId("data-summary").textContent = [

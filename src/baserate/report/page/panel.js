@@ -4,39 +4,45 @@ import { element } from "./dom.js";
 import { csvText, save, svgText } from "./files.js";
 import { formatNumber } from "./format.js";
 import { Chart } from "./chart.js";
+import { makeToolbar } from "./toolbar.js";
 
 /** @typedef {import("./chart.js").Spec} Spec */
 /** @typedef {import("./chart.js").Table} Table */
+/** @typedef {import("./chart.js").Summary} Summary */
 
 /** Rows of a table on the page; a file holds all. */
 const MOST_ROWS = 60;
 
 /**
  * Content of a panel: a chart, or a body with a table to download, or both.
- * @template [View=import("./view.js").View]
+ * @template {{state: object}} [View=import("./view.js").View]
  * @typedef {object} Content
  * @property {(view: View) => Spec | null} [spec]  null where the panel does not apply: it is hidden then
  * @property {(body: HTMLElement, view: View) => void} [body]
  * @property {(view: View) => Table} [table]
+ * @property {(view: View) => Summary[]} [numbers]  that the body states
+ * @property {(view: View, index: number) => Partial<View["state"]>} [pick]  what a point of the chart selects; by default a threshold
+ * @property {{name: string, label: string, texts: Record<string, string>}} [choice]  a setting with a button for each value
+ * @property {(view: View) => boolean} [applies]  false where a panel without a chart does not apply
  */
 
 /**
  * One panel of the page.
- * @template [View=import("./view.js").View]
+ * @template {{state: object}} [View=import("./view.js").View]
  */
 export class Panel {
   /**
    * @param {string} id
    * @param {Content<View>} content
-   * @param {(index: number) => void} onPick
+   * @param {(change: Partial<View["state"]>) => void} change
    * @param {import("./labels.js").Panel} texts
    */
-  constructor(id, content, onPick, { title, name, how, wide }) {
+  constructor(id, content, change, { title, name, how, wide }) {
     this.id = id;
     this.content = content;
     this.body = element("div", { class: "body" });
     this.holder = element("div", { class: "holder" });
-    this.chart = content.spec ? new Chart(this.holder, id, onPick) : null;
+    this.chart = content.spec ? new Chart(this.holder, id, (index) => change(this.pick(index))) : null;
     this.data = element(
       "details",
       { class: "table" },
@@ -47,9 +53,10 @@ export class Panel {
       "section",
       { class: wide ? "panel wide" : "panel", id: `panel-${id}`, "aria-labelledby": `title-${id}`, tabindex: "-1" },
       element("h3", { id: `title-${id}` }, title, element("small", {}, ` ${name}`)),
+      this.makeChoice(change),
       content.spec ? this.holder : null,
       this.body,
-      this.makeFooter(title, how),
+      this.makeTools(title, how),
     );
     this.data.addEventListener("toggle", () => this.fillTable());
     /** @type {View | undefined} */
@@ -57,12 +64,50 @@ export class Panel {
   }
 
   /**
-   * The footer: reading instructions, data and files.
+   * What a point of the chart selects.
+   * @param {number} index
+   * @returns {Partial<View["state"]>}
+   */
+  pick(index) {
+    const view = /** @type {any} */ (this.view);
+    const usual = () => ({ threshold: view.model.threshold[index], parity: "single" });
+    return this.content.pick?.(view, index) ?? /** @type {any} */ (usual());
+  }
+
+  /**
+   * Buttons of a setting of this panel; null where there is none.
+   * @param {(change: Partial<View["state"]>) => void} change
+   * @returns {HTMLElement | null}
+   */
+  makeChoice(change) {
+    const { choice } = this.content;
+    if (!choice) return null;
+    const buttons = Object.entries(choice.texts).map(([value, text]) => {
+      const button = element("button", { type: "button", "data-choice": value }, text);
+      button.addEventListener("click", () => change(/** @type {any} */ ({ [choice.name]: value })));
+      return button;
+    });
+    return makeToolbar(element("div", { class: "buttons choice" }, ...buttons), choice.label);
+  }
+
+  /** @param {View} view */
+  drawChoice({ state }) {
+    const { choice } = this.content;
+    if (!choice) return;
+    for (const button of this.section.querySelectorAll("[data-choice]"))
+      button.setAttribute(
+        "aria-pressed",
+        String(button.getAttribute("data-choice") === /** @type {any} */ (state)[choice.name]),
+      );
+  }
+
+  /**
+   * Tools below a panel: reading instructions, data and files.
    * @param {string} title
    * @param {string} how
    * @returns {HTMLElement}
    */
-  makeFooter(title, how) {
+  makeTools(title, how) {
     const files = [...(this.chart ? ["svg"] : []), ...(this.chart || this.content.table ? ["csv"] : [])].map((kind) => {
       const button = element(
         "button",
@@ -73,9 +118,9 @@ export class Panel {
       button.addEventListener("click", () => this.save(kind));
       return button;
     });
-    return element(
-      "footer",
-      {},
+    const tools = element(
+      "div",
+      { class: "tools" },
       element(
         "details",
         { class: "how" },
@@ -85,14 +130,16 @@ export class Panel {
       files.length ? this.data : null,
       ...files,
     );
+    return makeToolbar(tools, `Instructions and data: ${title}`);
   }
 
   /** @param {View} view */
   draw(view) {
     this.view = view;
     this.spec = this.content.spec?.(view) ?? null;
-    this.section.hidden = Boolean(this.chart) && this.spec === null;
+    this.section.hidden = (Boolean(this.chart) && this.spec === null) || this.content.applies?.(view) === false;
     if (this.section.hidden) return;
+    this.drawChoice(view);
     if (this.spec) this.chart?.draw(this.spec);
     this.content.body?.(this.body, view);
     this.fillTable();
@@ -101,6 +148,18 @@ export class Panel {
   /** @returns {Table | undefined} */
   table() {
     return this.spec?.table ?? (this.view && this.content.table?.(this.view));
+  }
+
+  /**
+   * Numbers that the panel states, on demand.
+   * @param {View} view
+   * @returns {(Summary & {panel: string})[]}
+   */
+  numbers(view) {
+    const { spec, numbers } = this.content;
+    const drawn = spec?.(view);
+    if (drawn === null) return [];
+    return [...(drawn?.numbers ?? []), ...(numbers?.(view) ?? [])].map((each) => ({ panel: this.id, ...each }));
   }
 
   /** Fill the table, if it is open. */
@@ -146,7 +205,7 @@ export class Panel {
     const table = this.table();
     if (kind === "csv" && table) save(`${this.id}.csv`, "text/csv", csvText(table));
     if (kind === "svg" && this.chart && this.spec)
-      save(`${this.id}.svg`, "image/svg+xml", svgText(this.chart.svg, this.spec.description));
+      save(`${this.id}.svg`, "image/svg+xml", svgText(this.holder, this.spec.description));
   }
 }
 

@@ -31,6 +31,13 @@ export function ticksOf([low, high], target) {
   );
 }
 
+/** @type {Record<string, (value: number) => number>} */
+const TRANSFORMS = {
+  linear: (value) => value,
+  log: Math.log10,
+  logit: (value) => Math.log10(value / (1 - value)),
+};
+
 /**
  * The scale of an axis.
  * @param {Axis} axis
@@ -38,8 +45,8 @@ export function ticksOf([low, high], target) {
  * @returns {Scale}
  */
 export function scaleOf(axis, [start, end]) {
-  const log = axis.scale === "log";
-  const transform = log ? Math.log10 : (/** @type {number} */ value) => value;
+  const { scale = "linear" } = axis;
+  const transform = TRANSFORMS[scale];
   const [low, high] = axis.domain.map(transform);
   const ratio = (end - start) / (high - low || 1);
   const [least, most] = start < end ? [start, end] : [end, start];
@@ -47,7 +54,7 @@ export function scaleOf(axis, [start, end]) {
   const to = (value) => start + (transform(value) - low) * ratio;
   /** @param {number} value */
   const within = (value) => Math.min(most, Math.max(least, to(value)));
-  return { to, within, ticks: axis.ticks ?? defaultTicks(axis), key: `${low} ${high} ${log} ${start} ${end}` };
+  return { to, within, ticks: axis.ticks ?? defaultTicks(axis), key: `${low} ${high} ${scale} ${start} ${end}` };
 }
 
 /**

@@ -17,7 +17,10 @@ import { hull } from "./rules.js";
  */
 
 /** Distances in ROC space, and probabilities, below this are rounding. */
-const TOLERANCE = 1e-12;
+export const TOLERANCE = 1e-12;
+
+/** Hulls of groups, which depend neither on the prevalence nor on costs. @type {WeakMap<Part, Omit<Region, "positive" | "negative">>} */
+const hulls = new WeakMap();
 
 /**
  * @param {Part} part
@@ -26,11 +29,22 @@ const TOLERANCE = 1e-12;
  * @returns {Region}
  */
 export function regionOf(part, positive, negative) {
+  const known = hulls.get(part) ?? hullRates(part);
+  hulls.set(part, known);
+  return { ...known, positive, negative };
+}
+
+/**
+ * Vertices of the hull of a group, and their rates.
+ * @param {Part} part
+ * @returns {Omit<Region, "positive" | "negative">}
+ */
+function hullRates(part) {
   const ends = hull(part);
   const [trueMass, falseMass] = [part.positives > 0 ? part.tp : part.fp, part.negatives > 0 ? part.fp : part.tp];
   /** @param {Float64Array} mass */
   const rates = (mass) => Float64Array.from(ends, (end) => mass[end] / mass[mass.length - 1]);
-  return { ends, fpr: rates(falseMass), tpr: rates(trueMass), positive, negative };
+  return { ends, fpr: rates(falseMass), tpr: rates(trueMass) };
 }
 
 /**

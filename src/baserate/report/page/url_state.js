@@ -6,7 +6,10 @@ import { planState } from "./view.js";
 /** @typedef {import("./view.js").State} State */
 /** @typedef {import("./view.js").Report} Report */
 
-const NAMES = /** @type {const} */ (["model", "who", "threshold", "prevalence", "fp", "fn", "parity", "pin"]);
+const NAMES = /** @type {const} */ ([
+  ...["model", "who", "threshold", "prevalence", "fp", "fn", "parity", "pin", "scale"],
+  ...["cuts", "reference", "shown", "rates", "frontier"],
+]);
 /** The prevalence of the sample; without the setting it is that of the plan. */
 const ROWS = "rows";
 
@@ -46,9 +49,38 @@ export function stateOf(report, hash) {
   }
   const pin = parseSetting(parts.get("pin"));
   if (!Number.isNaN(pin)) state.pin = pin;
+  if (parts.get("scale") === "classes") state.scale = "classes";
   const parity = parts.get("parity");
   if (parity && isParity(report, parity, entry)) state.parity = parity;
-  return state;
+  return { ...state, ...groupSettings(report, parts, groups.length) };
+}
+
+/**
+ * Settings of groups in an address.
+ * @param {Report} report
+ * @param {URLSearchParams} parts
+ * @param {number} count  of groups
+ * @returns {Partial<State>}
+ */
+function groupSettings({ payload }, parts, count) {
+  /** @type {Partial<State>} */
+  const settings = {};
+  /** @param {string} name */
+  const several = (name) => parts.get(name)?.split(",") ?? [];
+  const cuts = several("cuts").map(parseSetting);
+  if (cuts.length === count && count > 1 && !cuts.some(Number.isNaN)) {
+    Object.assign(settings, { cuts, ...(parts.get("parity") === "custom" ? { parity: "custom" } : {}) });
+  }
+  const reference = parseIndex(parts.get("reference"), count);
+  if (reference !== null) settings.reference = reference;
+  const shown = several("shown").map((each) => parseIndex(each, count));
+  if (shown.length && !shown.includes(null)) settings.shown = /** @type {number[]} */ (shown);
+  const rates = several("rates").filter((each) => payload.measures[each]?.format === "percent");
+  if (rates.length) settings.rates = rates;
+  const frontier = parts.get("frontier");
+  const parities = /** @type {import("./view.js").Parity[]} */ (payload.parities);
+  if (parities.some(({ id }) => id === frontier)) settings.frontier = frontier;
+  return settings;
 }
 
 /**
@@ -66,10 +98,11 @@ function isParity(report, parity, entry) {
 }
 
 /**
- * @param {string | number | null} value
+ * @param {string | number | (string | number)[] | null} value
  * @returns {string}
  */
 function formatSetting(value) {
+  if (Array.isArray(value)) return value.map(formatSetting).join(",");
   if (value === null) return ROWS;
   if (value === Infinity) return "inf";
   return value === -Infinity ? "-inf" : String(value);

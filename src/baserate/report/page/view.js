@@ -5,7 +5,8 @@ import { expand, factorsFor, measureAlong, thresholdIndex, readNumber, scaleRows
 import { choose, hull } from "./rules.js";
 import { SHARES } from "./intervals.js";
 import { solveStrategy } from "./fairness.js";
-import { formatPercent, formatNumber, formatSetting } from "./format.js";
+import { unpackRows } from "./packing.js";
+import { formatPercent, formatSetting } from "./format.js";
 
 /** Rates within one class, which do not depend on the prevalence. */
 export const CLASS_RATES = Object.keys(SHARES).filter((measure) => SHARES[measure].kind === "within");
@@ -25,6 +26,12 @@ export const CLASS_RATES = Object.keys(SHARES).filter((measure) => SHARES[measur
  * @property {number | null} fn
  * @property {string} parity
  * @property {number | null} pin    a threshold to compare with, A; null: none
+ * @property {"people" | "classes"} scale  of the score distributions: per 1,000 people, or shares of each class
+ * @property {number[] | null} cuts  threshold of each group, for the parity "custom"
+ * @property {number} reference      index of the group that others are compared with
+ * @property {number[] | null} shown  indices of highlighted groups; null: the largest
+ * @property {string[] | null} rates  measures of the chart of groups; null: the default ones
+ * @property {string | null} frontier  parity of the frontier; null: the current one
  */
 /**
  * A model in the sample; `deployed` is the model reweighted to the prevalences stated for groups, if any.
@@ -58,6 +65,7 @@ export const CLASS_RATES = Object.keys(SHARES).filter((measure) => SHARES[measur
  * @property {number} randomized    share of everybody who are decided at random
  * @property {boolean} single       whether all groups have one threshold
  * @property {boolean} exact        whether tables count rows; tables of randomized policies are expectations
+ * @property {{index: number, counts: Counts} | null} pinned  threshold A, and the confusion matrix of `part` at it
  * @property {boolean} planned      whether threshold, prevalence, costs and parity are those of the plan
  */
 
@@ -72,6 +80,7 @@ export function loadReport(payload) {
     ...expand(/** @type {any} */ (entry)),
     deployed: entry.group_factors ? deployedModel(entry) : null,
   }));
+  if (payload.numbers.order) payload.numbers = unpackRows(payload.numbers);
   const numbers = new Map(payload.numbers.map((/** @type {Json} */ row) => [numberKey(row), row]));
   return { payload, models, numbers, cache: new Map() };
 }
@@ -132,11 +141,25 @@ export function planState(report, model) {
   const { use, models } = report.payload;
   const { cut } = models[model];
   const { fp, fn } = use.priced ? use.costs : { fp: null, fn: null };
-  const shared = { model, who: -1, prevalence: use.prevalence, fp, fn, pin: null };
+  const scale = /** @type {const} */ ("people");
+  const ofGroups = { cuts: null, reference: referenceOf(report, model), shown: null, rates: null, frontier: null };
+  const shared = { model, who: -1, prevalence: use.prevalence, fp, fn, pin: null, scale, ...ofGroups };
   if (cut.threshold !== null) return { ...shared, threshold: readNumber(cut.threshold), parity: "single" };
   const { everybody, threshold } = modelAt(report, model, use.prevalence);
   const index = Math.max(0, choose.youden(everybody, use.costs, factorsFor(everybody, use.prevalence)));
   return { ...shared, threshold: threshold[index], parity: "planned" };
+}
+
+/**
+ * The reference group of the plan; without differences of groups the group with the most rows.
+ * @param {Report} report
+ * @param {number} model
+ * @returns {number}
+ */
+function referenceOf(report, model) {
+  const { entry, groups } = report.models[model];
+  const sizes = groups.map(({ positives, negatives }) => positives + negatives);
+  return entry.group_differences?.reference ?? sizes.indexOf(Math.max(...sizes));
 }
 
 /**
@@ -149,9 +172,7 @@ export function makeView(report, request) {
   const { payload } = report;
   const model = modelAt(report, request.model, request.prevalence);
   const index = thresholdIndex(model.threshold, request.threshold);
-  // The policy of the plan may not apply to every model: predicted labels have no policy.
-  const parity = request.parity === "planned" && !model.entry.cut.planned ? "single" : request.parity;
-  const state = { ...request, parity, threshold: model.threshold[index] };
+  const state = { ...request, ...groupState(request, model), threshold: model.threshold[index] };
   const factors = factorsFor(model.everybody, state.prevalence);
   const adjustment = factorsFor(report.models[state.model].everybody, state.prevalence);
   const { tp, tn } = payload.use.costs;
@@ -162,6 +183,7 @@ export function makeView(report, request) {
     choose.cost(part, costs, factors),
   );
   const decisions = decideGroups(report, state, { model, factors, costs, index });
+  const pin = typeof state.pin !== "number" || model.entry.labels ? -1 : thresholdIndex(model.threshold, state.pin);
   return {
     report,
     payload,
@@ -177,9 +199,28 @@ export function makeView(report, request) {
     prevalence: whole.tp / (whole.tp + whole.fp),
     ...decisions,
     counts: state.who < 0 ? decisions.everybody : (decisions.groups[state.who].counts ?? tableAt(part, index, factors)),
+    pinned: pin < 0 ? null : { index: pin, counts: tableAt(part, pin, factors) },
     single: state.parity === "single",
     exact: state.parity !== "planned" && !decisions.randomized,
     planned: isPlanned(report, state),
+  };
+}
+
+/**
+ * Settings of groups that apply to a model.
+ * @param {State} request
+ * @param {Model} model
+ * @returns {Partial<State>}
+ */
+function groupState({ parity, cuts, shown, reference }, { entry, groups, threshold }) {
+  const isCustom = parity === "custom" && cuts?.length === groups.length;
+  // The policy of the plan may not apply to every model: predicted labels have no policy.
+  const isMissing = (parity === "planned" && !entry.cut.planned) || (parity === "custom" && !isCustom);
+  return {
+    parity: isMissing ? "single" : parity,
+    cuts: isCustom ? cuts.map((each) => threshold[thresholdIndex(threshold, each)]) : null,
+    shown: shown && shown.filter((each) => each < groups.length),
+    reference: reference < groups.length ? reference : 0,
   };
 }
 
@@ -202,12 +243,39 @@ function decideGroups(report, state, { model, factors, costs, index }) {
     return { everybody: tableAt(everybody, index, factors), groups: groupViews(counts, treatments), randomized: 0 };
   }
   if (state.parity === "planned") return policyTables(model, factors);
-  const key = [state.model, state.prevalence, state.fp, state.fn, state.parity].join();
-  const { counts, treatments, randomized } = memoize(report, "strategy", key, () =>
-    solveStrategy(constraintOf(report, state.parity), { threshold: model.threshold, groups, factors, costs }),
-  );
+  if (state.cuts) {
+    const places = state.cuts.map((cut) => thresholdIndex(model.threshold, cut));
+    const treatments = places.map((place) => ({ thresholds: [model.threshold[place]] }));
+    const counts = groups.map((part, at) => tableAt(part, places[at], factors));
+    return { everybody: sumCounts(counts), groups: groupViews(counts, treatments), randomized: 0 };
+  }
+  const { counts, treatments, randomized } = strategyOf(report, state, { model, factors, costs });
   const all = /** @type {Counts[]} */ (counts.filter(Boolean));
   return { everybody: sumCounts(all), groups: groupViews(counts, treatments), randomized };
+}
+
+/**
+ * The strategy of a parity, or that of group-specific thresholds, in the setting of a state.
+ * @param {Report} report
+ * @param {State} state
+ * @param {{model: Model, factors: Factors, costs: import("./core.js").Costs}} at
+ * @param {string} [parity]
+ * @returns {import("./fairness.js").Strategy}
+ */
+export function strategyOf(report, state, { model, factors, costs }, parity = state.parity) {
+  const { threshold, groups } = model;
+  return memoize(report, `strategy ${parity}`, settingKey(state), () =>
+    solveStrategy(constraintOf(report, parity), { threshold, groups, factors, costs }),
+  );
+}
+
+/**
+ * Cache key of model, prevalence and costs.
+ * @param {State} state
+ * @returns {string}
+ */
+export function settingKey({ model, prevalence, fp, fn }) {
+  return [model, prevalence, fp, fn].join();
 }
 
 /**
@@ -216,7 +284,7 @@ function decideGroups(report, state, { model, factors, costs, index }) {
  * @param {string} id
  * @returns {import("./fairness.js").Constraint}
  */
-function constraintOf(report, id) {
+export function constraintOf(report, id) {
   const parities = /** @type {Parity[]} */ (report.payload.parities);
   return parities.find((parity) => parity.id === id) ?? { rates: [] };
 }
@@ -227,7 +295,7 @@ function constraintOf(report, id) {
  * @param {Factors} factors
  * @returns {{everybody: Counts, groups: Group[], randomized: number}}
  */
-function policyTables({ entry, groups }, factors) {
+export function policyTables({ entry, groups }, factors) {
   const { planned } = entry.cut;
   const own = factors.known ? entry.group_factors : null;
   /** @param {Json} cells @param {[number, number]} by */
@@ -282,6 +350,21 @@ export function thresholdLine(view, end) {
   return view.single && view.state.threshold <= end
     ? [{ kind: "rule", key: "cut", x: view.state.threshold, look: "accent", label: "threshold" }]
     : [];
+}
+
+/**
+ * Whether the decisions are those of the plan, whatever the prevalence and the costs are.
+ * @param {View} view
+ * @returns {boolean}
+ */
+export function hasPlannedDecisions({ report, state }) {
+  const plan = planState(report, state.model);
+  const { threshold } = report.models[state.model];
+  if (plan.parity !== state.parity) return false;
+  return (
+    plan.parity === "planned" ||
+    thresholdIndex(threshold, plan.threshold) === thresholdIndex(threshold, state.threshold)
+  );
 }
 
 /**
@@ -391,7 +474,7 @@ export function currentNumber(view, measure, filter = {}) {
  * @param {string} measure
  * @returns {boolean}
  */
-function isInvariant({ payload }, measure) {
+export function isInvariant({ payload }, measure) {
   return payload.invariant_measures.includes(measure);
 }
 
@@ -434,22 +517,6 @@ export function reportNumber(view, filter) {
  */
 function numberKey({ part, measure, model, group, where }) {
   return [part, measure, model, part === "gaps" ? undefined : group, where].join(" ");
-}
-
-/**
- * A measure of the scores at the selected prevalence in words, with its interval; empty where the report lacks it.
- * @param {View} view
- * @param {string} name
- * @param {string} measure
- * @returns {string}
- */
-export function describeNumber(view, name, measure) {
-  const row = currentNumber(view, measure);
-  if (row?.value === undefined) return "";
-  const bounds =
-    row.low === undefined ? "" : ` (${formatNumber(readNumber(row.low))} to ${formatNumber(readNumber(row.high))})`;
-  const at = isInvariant(view, measure) ? "" : ` ${describePrevalence(view)}`;
-  return `${name} ${formatNumber(readNumber(row.value))}${bounds}${at}`;
 }
 
 /**

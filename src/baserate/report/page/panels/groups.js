@@ -1,277 +1,238 @@
-/** Performance by group, and policies under parity constraints. */
+/** Performance by group: a chart of rates with intervals, their table, and differences from a reference group. */
 
-import { MEASURES, expectedCost, interval, readNumber } from "../core.js";
-import { element, measureName, numberAttributes, updateChildren, makeTable } from "../dom.js";
-import { shorten, formatThreshold, formatPercent, formatNumber } from "../format.js";
-import { CLASS_RATES, describePrevalence, memoize, reportNumber, termOf } from "../view.js";
-import { GROUP_POLICIES } from "../labels.js";
-import { ROC_AXES } from "./roc.js";
+import { element } from "../dom.js";
+import { formatLevel, formatPercent, shorten } from "../format.js";
+import { RATE_CHOICES, chosenRates, groupLook, rateOf } from "../group_rates.js";
+import { categoryAxis } from "../paths.js";
+import { describePrevalence, termOf } from "../view.js";
 
-/** Curves that can be distinguished; with more groups all are gray. */
-const MOST_CURVES = 7;
-
+/** @typedef {import("../view.js").View} View */
+/** @typedef {import("../chart.js").Mark} Mark */
+/** @typedef {import("../group_rates.js").GroupRate} GroupRate */
 /**
- * Columns of the table: the prevalence, and the rates that the report compares between groups.
- * @param {import("../view.js").View} view
- * @returns {string[]}
+ * A column of the chart, or a block of its rows where the window is narrow: a measure, its scale, and where it begins.
+ * @typedef {{measure: string, title: string, most: number, left: number, top: number, rates: GroupRate[]}} Facet
  */
-function columnsOf({ payload }) {
-  return ["prevalence", ...payload.group_measures];
-}
+
+/** Ends of the scale of a measure: the first that contains all intervals. */
+const ENDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1];
+/** Distance between two columns, and width of the window up to which measures stand below each other. */
+const [GAP, NARROW] = [0.12, "(max-width: 700px)"];
 
 /**
- * Policies for groups by id: parity constraints come from the payload.
- * @param {import("../view.js").View} view
- * @returns {Record<string, import("../labels.js").Choice>}
- */
-function policiesOf({ payload, model }) {
-  const { planned, ...others } = GROUP_POLICIES;
-  const parities = /** @type {import("../view.js").Parity[]} */ (payload.parities);
-  const constraints = Object.fromEntries(parities.map((parity) => [parity.id, parity]));
-  return { ...(model.entry.cut.planned ? { planned } : {}), ...others, ...constraints };
-}
-
-/**
- * Buttons of the policies.
- * @param {import("../view.js").View} view
- * @param {(change: Partial<import("../view.js").State>) => void} set
- * @returns {HTMLElement}
- */
-export function parityButtons(view, set) {
-  const buttons = Object.entries(policiesOf(view)).map(([id, { label, hint }]) => {
-    const button = element("button", { type: "button", "data-parity": id, title: hint }, label);
-    button.addEventListener("click", () => set({ parity: id }));
-    return button;
-  });
-  return element("div", { class: "buttons", role: "group", "aria-label": "Policy for groups" }, ...buttons);
-}
-
-/**
- * ROC curves of the groups, each with its current point.
- * @param {import("../view.js").View} view
- * @returns {import("../chart.js").Spec}
+ * The chart: groups are rows, measures are columns.
+ * @param {View} view
+ * @returns {import("../chart.js").Spec | null}
  */
 export function groupsSpec(view) {
-  const curves = memoize(view.report, "group curves", String(view.state.model), () =>
-    view.groups.map(({ part }) => ({
-      x: part.fp.map((mass) => mass / part.negatives),
-      y: part.tp.map((mass) => mass / part.positives),
-    })),
-  );
-  const many = curves.length > MOST_CURVES;
+  const stacked = typeof matchMedia === "function" && matchMedia(NARROW).matches;
+  const facets = makeFacets(view, stacked);
+  if (!facets.length) return null;
+  const names = view.groups.map(({ name }) => name);
+  const lines = stacked ? facets.flatMap(() => ["", ...names]) : ["", ...names];
+  const across = stacked ? 1 : facets.length * (1 + GAP) - GAP;
   return {
-    ...ROC_AXES,
-    marks: [
-      ...curves.map((curve, at) => ({
-        kind: /** @type {const} */ ("line"),
-        key: `curve ${at}`,
-        ...curve,
-        look: many ? "faint" : `series-${at % 7} dash-${at % 4}`,
-        ...(many ? {} : { label: shorten(view.groups[at].name, 40) }),
-      })),
-      ...currentPoints(view, many),
-    ],
-    description: `ROC curves of ${curves.length} groups. ${view.groups.slice(0, 12).map(describeGroup).join("; ")}.`,
-    table: {
-      columns: ["group", ...columnsOf(view).map((measure) => termOf(view, measure))],
-      rows: () =>
-        view.groups.map(({ name, counts }) => [
-          name,
-          ...columnsOf(view).map((measure) => (counts ? MEASURES[measure](counts) : NaN)),
-        ]),
+    x: {
+      label: "estimate",
+      name: `${formatLevel(view.payload.level)} CI, ${describePrevalence(view)}`,
+      domain: [-0.01, across + 0.01],
+      ticks: facets.filter((_, at) => at === 0 || !stacked).flatMap(facetTicks),
     },
+    y: categoryAxis(lines, "up"),
+    rows: lines.length,
+    marks: [
+      ...facets.flatMap((facet, at) => facetMarks(view, facet, at)),
+      ...view.groups.flatMap((_, group) => groupMarks(view, group, facets)),
+      ...legendMarks(view, facets),
+    ],
+    description: `Rates of ${names.length} groups. ${names
+      .map((_, group) => describeGroup(view, group, facets))
+      .slice(0, 12)
+      .join("; ")}.`,
+    table: ratesTable(view),
   };
 }
 
 /**
- * Current points of the groups.
- * @param {import("../view.js").View} view
- * @param {boolean} many
- * @returns {import("../chart.js").Mark[]}
+ * Measures with their places and scales. Blocks of rows share one scale.
+ * @param {View} view
+ * @param {boolean} stacked
+ * @returns {Facet[]}
  */
-function currentPoints(view, many) {
-  return view.groups.flatMap(({ counts }, at) =>
-    counts
-      ? [
-          {
-            kind: /** @type {const} */ ("dots"),
-            key: `point ${at}`,
-            x: [MEASURES.fpr(counts)],
-            y: [MEASURES.sensitivity(counts)],
-            look: many ? "series-0" : `series-${at % 7}`,
-          },
-        ]
-      : [],
+function makeFacets(view, stacked) {
+  const facets = chosenRates(view).map((measure, at) => {
+    const rates = view.groups.map((_, group) => rateOf(view, group, measure));
+    const highest = Math.max(
+      0,
+      ...rates.flatMap(({ value, high }) => [value, high]).filter((each) => !Number.isNaN(each)),
+    );
+    const most = ENDS.find((end) => highest <= end * (1 + 1e-9)) ?? 1;
+    const term = termOf(view, measure);
+    const title = term[0].toUpperCase() + term.slice(1);
+    const place = { left: stacked ? 0 : at * (1 + GAP), top: stacked ? at * (view.groups.length + 1) : 0 };
+    return { measure, title, most, rates, ...place };
+  });
+  const common = Math.max(...facets.map(({ most }) => most));
+  return stacked ? facets.map((facet) => ({ ...facet, most: common })) : facets;
+}
+
+/**
+ * Ticks at both ends of a scale and in the middle.
+ * @param {Facet} facet
+ * @returns {{at: number, text: string}[]}
+ */
+function facetTicks({ most, left }) {
+  return [0, 0.5, 1].map((part) => ({ at: left + part, text: `${Number((100 * part * most).toPrecision(6))}%` }));
+}
+
+/**
+ * The title of a measure, and the line of the reference group.
+ * @param {View} view
+ * @param {Facet} facet
+ * @param {number} at
+ * @returns {Mark[]}
+ */
+function facetMarks({ state, groups }, { title, rates, most, left, top }, at) {
+  const { value } = rates[state.reference];
+  const place = left + value / most;
+  /** @type {Mark} */
+  const heading = { kind: "text", key: `title ${at}`, x: left, y: top + 0.2, text: title, look: "facet" };
+  const line = Number.isNaN(value)
+    ? []
+    : [
+        {
+          kind: /** @type {const} */ ("line"),
+          key: `reference ${at}`,
+          x: [place, place],
+          y: [top + 0.5, top + groups.length + 0.5],
+          look: "hull",
+          ...(at === 0 ? { label: `reference group: ${shorten(groups[state.reference].name, 40)}` } : {}),
+        },
+      ];
+  return [heading, ...line];
+}
+
+/**
+ * The marks of a group: filled ones, and hollow ones of rates that rest on few rows.
+ * @param {View} view
+ * @param {number} group
+ * @param {Facet[]} facets
+ * @returns {Mark[]}
+ */
+function groupMarks(view, group, facets) {
+  return [false, true].flatMap((few) => {
+    const own = facets.filter(({ rates }) => rates[group].few === few && !Number.isNaN(rates[group].value));
+    if (!own.length) return [];
+    /** @param {(rate: GroupRate) => number} of */
+    const places = (of) => own.map(({ rates, left, most }) => left + of(rates[group]) / most);
+    return [
+      {
+        kind: /** @type {const} */ ("intervals"),
+        key: `group ${group} ${few}`,
+        x: places(({ value }) => value),
+        y: own.map(({ top }) => top + group + 1),
+        left: places(({ low }) => low),
+        right: places(({ high }) => high),
+        look: `${groupLook(view, group)}${few ? " hollow" : ""}`,
+        describe: (/** @type {number} */ at) => describeRate(view, group, own[at]),
+      },
+    ];
+  });
+}
+
+/**
+ * The item of the legend for hollow marks, where there are any.
+ * @param {View} view
+ * @param {Facet[]} facets
+ * @returns {Mark[]}
+ */
+function legendMarks({ payload }, facets) {
+  if (!facets.some(({ rates }) => rates.some(({ few, value }) => few && !Number.isNaN(value)))) return [];
+  const label = `fewer than ${payload.min_group_size} rows for the rate`;
+  return [{ kind: "intervals", key: "few", x: [], y: [], left: [], right: [], look: "other hollow", label }];
+}
+
+/**
+ * A rate in words.
+ * @param {View} view
+ * @param {number} group
+ * @param {Facet} facet
+ * @returns {string}
+ */
+function describeRate({ groups }, group, { title, rates }) {
+  const { value, low, high, trials } = rates[group];
+  const bounds = Number.isNaN(low)
+    ? ""
+    : ` (${formatPercent(low).replace("%", "")} to ${formatPercent(high).replace("%", "")})`;
+  return `${shorten(groups[group].name)}\n${title}: ${formatPercent(value)}${bounds}\nof ${Math.round(trials)} rows`;
+}
+
+/**
+ * @param {View} view
+ * @param {number} group
+ * @param {Facet[]} facets
+ * @returns {string}
+ */
+function describeGroup({ groups }, group, facets) {
+  const { name, counts } = groups[group];
+  if (!counts) return `${shorten(name)} lacks a class`;
+  return `${shorten(name)}: ${facets.map(({ title, rates }) => `${title} ${formatPercent(rates[group].value)}`).join(", ")}`;
+}
+
+/**
+ * All rates of all groups, for a download.
+ * @param {View} view
+ * @returns {import("../chart.js").Table}
+ */
+function ratesTable(view) {
+  const columns = RATE_CHOICES.flatMap((measure) => [measure, `${measure} low`, `${measure} high`, `${measure} rows`]);
+  return {
+    columns: ["group", ...columns],
+    rows: () =>
+      view.groups.map(({ name }, group) => [
+        name,
+        ...RATE_CHOICES.flatMap((measure) => {
+          const { value, low, high, trials } = rateOf(view, group, measure);
+          return [value, low, high, trials];
+        }),
+      ]),
+  };
+}
+
+/**
+ * Buttons of the measures in the chart, and the list of highlighted groups where there are more groups than styles.
+ * @param {View} view
+ * @returns {HTMLElement}
+ */
+export function rateButtons(view) {
+  const chosen = chosenRates(view);
+  return element(
+    "div",
+    { class: "buttons", role: "group", "aria-label": "Measures in the chart" },
+    ...RATE_CHOICES.map((measure) =>
+      element(
+        "button",
+        {
+          type: "button",
+          "data-rate": measure,
+          "aria-pressed": String(chosen.includes(measure)),
+          title: view.payload.measures[measure].hint,
+        },
+        view.payload.measures[measure].label,
+      ),
+    ),
   );
 }
 
 /**
- * @param {import("../view.js").Group} group
- * @returns {string}
- */
-function describeGroup({ name, counts }) {
-  if (!counts) return `${shorten(name)} lacks a class`;
-  return `${shorten(name)}: ${formatPercent(MEASURES.sensitivity(counts))} of positives and ${formatPercent(MEASURES.fpr(counts))} of negatives are flagged`;
-}
-
-/**
- * Draw the table, and sentences on policy and differences.
- * @param {HTMLElement} body
- * @param {import("../view.js").View} view
- */
-export function drawGroups(body, view) {
-  const columns = [
-    "group",
-    "threshold",
-    ...columnsOf(view).map((measure) => measureName(view.payload.measures[measure])),
-  ];
-  const rows = view.groups.map((_, at) => groupRow(view, at));
-  updateChildren(body, [
-    element("p", { class: "sentence" }, describePolicy(view)),
-    element(
-      "div",
-      { class: "scroll", tabindex: "0", role: "region", "aria-label": "Groups" },
-      makeTable("Performance by group", columns, rows),
-    ),
-    element("p", { class: "quiet" }, describeGaps(view)),
-  ]);
-}
-
-/**
- * The policy and its cost, in words.
- * @param {import("../view.js").View} view
- * @returns {string}
- */
-function describePolicy(view) {
-  const cost = expectedCost(view.everybody, view.costs);
-  const random = view.randomized ? ` ${formatPercent(view.randomized)} of all people are decided at random.` : "";
-  const ineligible = view.groups.filter((group) => !group.counts).length;
-  const excluded = ineligible
-    ? ` ${ineligible} group${ineligible === 1 ? " lacks" : "s lack"} a class and ${ineligible === 1 ? "is" : "are"} excluded.`
-    : "";
-  const where = `Prevalence of groups: ${describePrevalence(view)} overall${describeGroupPrevalences(view)}.`;
-  return `${policiesOf(view)[view.state.parity].hint} Expected cost per person: ${formatNumber(cost)}.${random}${excluded} ${where}`;
-}
-
-/**
- * How prevalences of groups follow from the overall one.
- * @param {import("../view.js").View} view
- * @returns {string}
- */
-function describeGroupPrevalences({ state, payload, model }) {
-  if (state.prevalence === null) return "";
-  if (!model.entry.group_factors) return ", with the odds multiplied by the same factor in every group";
-  if (state.prevalence === payload.use.prevalence) return ", each group at its stated prevalence";
-  return ", with the odds of the stated prevalences multiplied by the same factor in every group";
-}
-
-/**
- * Greatest differences between groups, with those that chance explains.
- * @param {import("../view.js").View} view
- * @returns {string}
- */
-function describeGaps(view) {
-  const measures = /** @type {string[]} */ (view.payload.group_measures);
-  const gaps = measures.map((measure) => {
-    const values = view.groups
-      .flatMap(({ counts }, at) => (counts && isLarge(view, measure, at) ? [MEASURES[measure](counts)] : []))
-      .filter((value) => !Number.isNaN(value));
-    const gap = values.length > 1 ? Math.max(...values) - Math.min(...values) : NaN;
-    const row = reportNumber(view, { part: "gaps", measure, where: "here" });
-    const comparable = view.state.prevalence === null || CLASS_RATES.includes(measure);
-    const chance =
-      view.planned && comparable && row?.floor_high !== undefined
-        ? ` (null reference: up to ${formatPercent(readNumber(row.floor_high))})`
-        : "";
-    return `${termOf(view, measure)} ${formatPercent(gap)}${chance}`;
-  });
-  const few = measures.some((measure) => view.groups.some((_, at) => !isLarge(view, measure, at)));
-  const least = few ? ` with at least ${view.payload.min_group_size} rows for a rate` : "";
-  const where = describePrevalence(view);
-  return `Largest difference between two groups${least}, ${where}: ${gaps.join(", ")}.${describeSampleGaps(view)}`;
-}
-
-/**
- * Differences in the sample, where they change with the prevalence.
- * @param {import("../view.js").View} view
- * @returns {string}
- */
-function describeSampleGaps(view) {
-  if (view.state.prevalence === null || !view.planned) return "";
-  const measures = /** @type {string[]} */ (view.payload.group_measures);
-  const gaps = measures.flatMap((measure) => {
-    const row = CLASS_RATES.includes(measure) ? null : reportNumber(view, { part: "gaps", measure, where: "here" });
-    return row?.value === undefined ? [] : [`${termOf(view, measure)} ${formatPercent(readNumber(row.value))}`];
-  });
-  return gaps.length ? ` In the sample, as in the findings: ${gaps.join(", ")}.` : "";
-}
-
-/**
- * Whether the rate of a group has enough rows, at the decisions of the plan.
- * @param {import("../view.js").View} view
+ * The chosen measures after a click on one of them; at least one stays.
+ * @param {View} view
  * @param {string} measure
- * @param {number} group
- * @returns {boolean}
+ * @returns {string[]}
  */
-function isLarge(view, measure, group) {
-  const row = reportNumber(view, { part: "support", measure, group, where: "here" });
-  return row === undefined || readNumber(row.value) >= view.payload.min_group_size;
-}
-
-/**
- * @param {import("../view.js").View} view
- * @param {number} at
- * @returns {import("../dom.js").Child[]}
- */
-function groupRow(view, at) {
-  const { name, counts, treatment } = view.groups[at];
-  const first = element("span", { title: name }, shorten(name));
-  if (!counts) return [first, "excluded: lacks a class", ...columnsOf(view).map(() => "–")];
-  return [
-    first,
-    describeTreatment(treatment),
-    ...columnsOf(view).map((measure) => {
-      const value = MEASURES[measure](counts);
-      const bounds = measure === "prevalence" ? null : boundsOf(view, at, measure);
-      const text =
-        bounds && !Number.isNaN(bounds.low) ? `${formatPercent(bounds.low)} to ${formatPercent(bounds.high)}` : "";
-      return element(
-        "td",
-        { class: "value", ...numberAttributes(measure, value, bounds) },
-        formatPercent(value),
-        element("small", {}, text),
-      );
-    }),
-  ];
-}
-
-/**
- * The interval of a rate. Expected rates of randomized decisions have none except in the report.
- * @param {import("../view.js").View} view
- * @param {number} at
- * @param {string} measure
- * @returns {{low: number, high: number} | null}
- */
-function boundsOf(view, at, measure) {
-  const { counts, treatment } = view.groups[at];
-  const { payload, state } = view;
-  if (counts && treatment && !("lottery" in treatment)) return interval(measure, counts, payload.level, payload.z);
-  const where = state.prevalence === null ? "here" : "there";
-  const row = view.planned ? reportNumber(view, { part: "decisions", measure, group: at, where }) : undefined;
-  return row?.low === undefined ? null : { low: readNumber(row.low), high: readNumber(row.high) };
-}
-
-/**
- * The threshold of a group, in words.
- * @param {import("../fairness.js").Treatment | null} treatment
- * @returns {string}
- */
-function describeTreatment(treatment) {
-  if (!treatment) return "policy";
-  if ("lottery" in treatment) {
-    return treatment.lottery
-      .map(({ chance, threshold }) => `${formatThreshold(threshold)} with probability ${formatPercent(chance)}`)
-      .join(", ");
-  }
-  return formatThreshold(treatment.thresholds[0]);
+export function toggleRate(view, measure) {
+  const chosen = chosenRates(view);
+  const others = chosen.filter((each) => each !== measure);
+  if (!chosen.includes(measure)) return [...chosen, measure];
+  return others.length ? others : chosen;
 }

@@ -1,6 +1,8 @@
-/** Model comparison: each model at its planned threshold, with differences; and all at an equal flag rate. */
+/** Model comparison: forest plots of differences, each model at its planned threshold, and all at an equal flag rate. */
 
+import { Chart } from "../chart.js";
 import { MEASURES, expectedCost, factorsFor, thresholdIndex, readNumber, tableAt } from "../core.js";
+import { differencesWith, forestSpecs, holmNote, nameOfP } from "../forest.js";
 import { capacityIndex } from "../rules.js";
 import { element, measureName, numberAttributes, updateChildren, makeTable } from "../dom.js";
 import {
@@ -9,11 +11,11 @@ import {
   formatPValue,
   formatPercent,
   formatNumber,
-  formatLevel,
   formatSetting,
   formatValue,
 } from "../format.js";
-import { modelAt, policyCounts, describePrevalence, currentNumber } from "../view.js";
+import { summariesOf } from "../summary.js";
+import { modelAt, policyCounts, describePrevalence } from "../view.js";
 
 const THRESHOLD_MEASURES = ["flag_rate", "sensitivity", "specificity", "precision"];
 const SCORE_MEASURES = ["auc", "average_precision", "brier"];
@@ -22,32 +24,54 @@ const SCORE_MEASURES = ["auc", "average_precision", "brier"];
 /** A model with its threshold and confusion matrix. @typedef {{at: number, cut: string, counts: Counts}} Decision */
 
 /**
- * Draw all tables into the body of the panel.
+ * Draw tables and forest plots into the body of the panel.
  * @param {HTMLElement} body
  * @param {import("../view.js").View} view
  */
 export function drawModels(body, view) {
+  if (!body.firstChild) body.append(element("div"), element("div"), element("div"));
+  const [planned, differences, equal] = /** @type {HTMLElement[]} */ ([...body.children]);
   /** @param {string} measure */
   const name = (measure) => measureName(view.payload.measures[measure]);
   // A function, since each table needs elements of its own.
-  const columns = () => ["threshold", ...THRESHOLD_MEASURES.map(name), name("expected_cost")];
-  const planned = view.report.models.map((_, at) => planDecision(view, at));
-  const equal = view.report.models.map((_, at) => equalShareDecision(view, at));
+  const columns = () => ["threshold", ...thresholdMeasures(view).map(name)];
   const where = describePrevalence(view);
   const share = formatPercent(MEASURES.flag_rate(view.everybody));
-  updateChildren(body, [
+  updateChildren(planned, [
     element("h3", {}, `Each model at its planned threshold, ${where}`),
     scrollTable("Models at their planned thresholds", [
       ["model", ...SCORE_MEASURES.map(name), ...columns()],
-      planned.map((each) => modelRow(view, each, SCORE_MEASURES)),
+      view.report.models.map((_, at) => modelRow(view, planDecision(view, at), SCORE_MEASURES)),
     ]),
-    ...differences(view),
+  ]);
+  drawDifferences(differences, view);
+  updateChildren(equal, [
     element("h3", {}, `All models at an equal flag rate (${share}), ${where}`),
     scrollTable("Models at an equal flag rate", [
       ["model", ...columns()],
-      equal.map((each) => modelRow(view, each, [])),
+      view.report.models.map((_, at) => modelRow(view, equalShareDecision(view, at), [])),
     ]),
   ]);
+}
+
+/**
+ * Measures at a threshold; the cost only where costs are stated.
+ * @param {import("../view.js").View} view
+ * @returns {string[]}
+ */
+function thresholdMeasures({ priced }) {
+  return priced ? [...THRESHOLD_MEASURES, "expected_cost"] : THRESHOLD_MEASURES;
+}
+
+/**
+ * A measure at a threshold.
+ * @param {import("../view.js").View} view
+ * @param {string} measure
+ * @param {Counts} counts
+ * @returns {number}
+ */
+function valueOf(view, measure, counts) {
+  return measure === "expected_cost" ? expectedCost(counts, view.costs) : MEASURES[measure](counts);
 }
 
 /**
@@ -73,13 +97,12 @@ export function modelsTable(view) {
   /** @param {string} basis @param {Decision} decision */
   const rowOf = (basis, { at, cut, counts }) => [
     basis,
-    view.report.models[at].entry.name,
+    view.report.models[at].entry.label,
     cut,
-    ...THRESHOLD_MEASURES.map((name) => MEASURES[name](counts)),
-    expectedCost(counts, view.costs),
+    ...thresholdMeasures(view).map((measure) => valueOf(view, measure, counts)),
   ];
   return {
-    columns: ["compared at", "model", "threshold", ...THRESHOLD_MEASURES, "expected_cost"],
+    columns: ["compared at", "model", "threshold", ...thresholdMeasures(view)],
     rows: () =>
       view.report.models
         .map((_, at) => rowOf("planned threshold", planDecision(view, at)))
@@ -131,89 +154,150 @@ function equalShareDecision(view, at) {
  * @returns {import("../dom.js").Child[]}
  */
 function modelRow(view, { at, cut, counts }, scoreMeasures) {
-  const { name } = view.report.models[at].entry;
-  const cost = expectedCost(counts, view.costs);
+  const { label } = view.report.models[at].entry;
   const mark = at === view.state.model ? element("small", {}, " selected") : null;
   return [
-    element("span", { title: name }, shorten(name), mark),
+    element("span", { title: label }, shorten(label), mark),
     ...scoreMeasures.map((measure) => scoreCell(view, measure, at)),
     cut,
-    ...THRESHOLD_MEASURES.map((measure) => {
-      const value = MEASURES[measure](counts);
-      return element("td", { class: "value", ...numberAttributes(measure, value) }, formatPercent(value));
+    ...thresholdMeasures(view).map((measure) => {
+      const value = valueOf(view, measure, counts);
+      const text = formatValue(value, view.payload.measures[measure].format);
+      return element("td", { class: "value", ...numberAttributes(measure, value) }, text);
     }),
-    element("td", { class: "value", ...numberAttributes("expected_cost", cost) }, formatNumber(cost)),
   ];
 }
 
 /**
- * A measure of the scores of a model, at the selected prevalence.
+ * A measure of the scores of a model, for everybody at the selected prevalence.
  * @param {import("../view.js").View} view
  * @param {string} measure
  * @param {number} model
  * @returns {HTMLElement}
  */
 function scoreCell(view, measure, model) {
-  const row = currentNumber(view, measure, { model, group: undefined });
-  if (!row || row.value === undefined) return element("td", {}, "–");
-  const bounds =
-    row.low === undefined ? "" : `${formatNumber(readNumber(row.low))} to ${formatNumber(readNumber(row.high))}`;
+  const [number] = summariesOf(everybodyOf(view), measure, model);
+  if (!number) return element("td", {}, "–");
+  const { value, low, high } = number;
+  const bounds = low === undefined || high === undefined ? "" : `${formatNumber(low)} to ${formatNumber(high)}`;
   return element(
     "td",
-    { class: "value", ...numberAttributes(measure, readNumber(row.value)) },
-    formatNumber(readNumber(row.value)),
+    { class: "value", ...numberAttributes(measure, value) },
+    formatNumber(value),
     element("small", {}, bounds),
   );
+}
+
+/**
+ * The view of everybody: models are compared on all people.
+ * @param {import("../view.js").View} view
+ * @returns {import("../view.js").View}
+ */
+function everybodyOf(view) {
+  return { ...view, state: { ...view.state, who: -1 } };
+}
+
+/**
+ * Numbers of the first table, and the differences.
+ * @param {import("../view.js").View} view
+ * @returns {import("../chart.js").Summary[]}
+ */
+export function modelsNumbers(view) {
+  const { prevalence } = view.state;
+  const own = view.report.models.flatMap(({ entry }, model) => {
+    const { counts } = planDecision(view, model);
+    const threshold = entry.cut.threshold === null ? {} : { threshold: readNumber(entry.cut.threshold) };
+    return [
+      ...SCORE_MEASURES.flatMap((measure) => summariesOf(everybodyOf(view), measure, model)),
+      ...thresholdMeasures(view).map((measure) => {
+        const value = valueOf(view, measure, counts);
+        return { measure, prevalence, model, ...threshold, value };
+      }),
+    ];
+  });
+  const differences = differencesWith(view).map(({ measure, other, value, low, high }) => ({
+    ...{ measure, model: view.state.model, other, value, low, high },
+    prevalence: view.payload.use.prevalence,
+  }));
+  return [...own, ...differences];
 }
 
 /** @typedef {import("../view.js").Json} Json */
 
 /**
- * Differences between models, computed by Python: a table for each pair.
- * @param {import("../view.js").View} view
- * @returns {HTMLElement[]}
+ * Charts of a body, which are kept as long as it has as many.
+ * @type {WeakMap<HTMLElement, {model: number, charts: Chart[]}>}
  */
-function differences(view) {
-  const { payload } = view;
-  /** @type {Json[]} */
+const drawn = new WeakMap();
+
+/**
+ * Draw the differences of the selected model and the others, computed by Python, as forest plots, and all pairs as tables.
+ * They do not change with the controls, so that only another model needs a new drawing.
+ * @param {HTMLElement} body
+ * @param {import("../view.js").View} view
+ */
+function drawDifferences(body, view) {
+  const { payload, state, report } = view;
   const numbers = payload.numbers.filter((/** @type {Json} */ each) => each.part === "differences");
-  if (!numbers.length) return [];
+  if (!numbers.length) return;
+  const changed = view.planned ? [] : ["The controls differ from the plan. These differences stay those of the plan."];
+  const texts = [...changed, ...holmNote(view)].map((text) => element("p", { class: "quiet" }, text));
+  if (drawn.get(body)?.model === state.model) {
+    updateChildren(body.children[1], texts);
+    return;
+  }
+  const specs = forestSpecs(view);
+  const { prevalence } = payload.use;
+  const where = numbers[0].where === "there" ? `at ${formatSetting(prevalence)} prevalence` : "in the sample";
+  const [label, ...others] = [state.model, ...report.models.keys()].map((at) =>
+    shorten(report.models[at].entry.label, 40),
+  );
+  const minus = others.length === 2 ? others[1 - state.model] : "each other model";
+  const before = drawn.get(body)?.charts ?? [];
+  if (before.length !== specs.length) {
+    body.replaceChildren(
+      element("h3"),
+      element("div"),
+      element("div", { class: "forest" }, ...specs.map(() => element("div", { class: "holder" }, element("h4")))),
+      pairDetails(view, numbers),
+    );
+  }
+  const [title, notes, forest] = body.children;
+  title.textContent = `Differences at the planned thresholds, ${where}: ${label} minus ${minus}`;
+  updateChildren(notes, texts);
+  const holders = /** @type {HTMLElement[]} */ ([...forest.children]);
+  const charts =
+    before.length === specs.length ? before : holders.map((holder, at) => new Chart(holder, `forest-${at}`, () => {}));
+  specs.forEach(({ title: text, spec }, at) => {
+    const values = element("small", {}, `difference, ${nameOfP(view)}`);
+    /** @type {Element} */ (holders[at].firstElementChild).replaceChildren(text, values);
+    charts[at].draw(spec);
+  });
+  drawn.set(body, { model: state.model, charts });
+}
+
+/**
+ * Tables of all pairs, which are made when they are opened.
+ * @param {import("../view.js").View} view
+ * @param {Json[]} numbers
+ * @returns {HTMLElement}
+ */
+function pairDetails(view, numbers) {
   const pairs = [...new Set(numbers.map(pairOf))];
   const several = numbers.length > 1;
-  const where =
-    numbers[0].where === "there" ? `at ${formatSetting(payload.use.prevalence)} prevalence` : "in the sample";
-  return [
-    element("h3", {}, `Differences at the planned thresholds, ${where}`),
-    ...notes(view, several),
-    ...pairs.flatMap((pair) =>
-      pairTable(
-        view,
-        numbers.filter((each) => pairOf(each) === pair),
-        several,
-      ),
-    ),
-  ];
+  const body = element("div");
+  const details = element("details", {}, element("summary", {}, "Differences of all pairs as tables"), body);
+  details.addEventListener("toggle", () => {
+    if (body.firstChild) return;
+    const tables = pairs.map((pair) => numbers.filter((each) => pairOf(each) === pair));
+    body.append(...tables.flatMap((each) => pairTable(view, each, several)));
+  });
+  return details;
 }
 
 /** @param {Json} number @returns {string} */
 function pairOf({ model, other }) {
   return `${model} ${other}`;
-}
-
-/**
- * What the differences refer to, and how their p-values are adjusted.
- * @param {import("../view.js").View} view
- * @param {boolean} several
- * @returns {HTMLElement[]}
- */
-function notes(view, several) {
-  const texts = [
-    view.planned ? "" : "The controls differ from the plan. These differences stay those of the plan.",
-    several
-      ? `Holm-adjusted p: for several comparisons. ${formatLevel(view.payload.level)} confidence intervals are not adjusted for multiplicity.`
-      : "",
-  ];
-  return texts.filter(Boolean).map((text) => element("p", { class: "quiet" }, text));
 }
 
 /**
@@ -224,7 +308,7 @@ function notes(view, several) {
  * @returns {HTMLElement[]}
  */
 function pairTable(view, numbers, several) {
-  const names = [numbers[0].model, numbers[0].other].map((at) => view.payload.models[at].name);
+  const names = [numbers[0].model, numbers[0].other].map((at) => view.payload.models[at].label);
   const decided = numbers.find((each) => each.threshold !== undefined);
   const cuts = decided && [decided.threshold, decided.other_threshold].map(readNumber);
   const columns = names.map((name, at) =>

@@ -1,33 +1,47 @@
-/** Precision–recall curve. */
+/** Precision–recall curves of all models. */
 
 import { formatPercent } from "../format.js";
-import { measureCurve, memoize, describeNumber } from "../view.js";
+import { seriesLook } from "../paths.js";
+import { describeBoth, pinnedPoint } from "../pin.js";
+import { modelLabel, placeOf, summariesOf } from "../summary.js";
+import { describePrevalence, measureCurve, memoize } from "../view.js";
+import { currentPoint, otherCurves } from "./roc.js";
 import { describeThreshold } from "./scores.js";
 
 const ISO = [0.2, 0.4, 0.6, 0.8];
 const POINTS = 60;
+/** @type {[string, string]} */
+const AP = ["AP", "average_precision"];
 
 /**
  * @param {import("../view.js").View} view
  * @returns {import("../chart.js").Spec}
  */
 export function prSpec(view) {
+  const { state } = view;
   const [recall, precision] = [measureCurve(view, "sensitivity"), measureCurve(view, "precision")];
   const share = measureCurve(view, "prevalence")[0];
+  /** @param {number} index */
+  const describe = (index) => `${describeThreshold(view, index)}; PPV ${formatPercent(precision[index])}`;
+  const look = `${seriesLook(state.model)} strong`;
   return {
-    x: { label: "recall", name: "sensitivity", domain: [0, 1], format: "percent" },
-    y: { label: "precision", name: "PPV", domain: [0, 1], format: "percent" },
+    x: { label: "Sensitivity", name: "recall", domain: [0, 1], format: "percent" },
+    y: { label: "PPV", name: "precision", domain: [0, 1], format: "percent" },
+    shape: 0.96,
+    height: 480,
     marks: [
       ...isoF1Curves(view),
-      { kind: "rule", key: "chance", y: share, look: "quiet dashed", label: `prevalence ${formatPercent(share)}` },
       {
-        kind: "line",
-        key: "curve",
-        x: recall,
-        y: precision,
-        look: `series-${view.state.model % 7} strong`,
-        label: curveName(view),
+        kind: "rule",
+        key: "chance",
+        y: share,
+        look: "quiet dashed",
+        label: `chance: prevalence ${formatPercent(share)}`,
       },
+      ...otherCurves(view, { x: "sensitivity", y: "precision", number: AP }),
+      { kind: "line", key: "curve", x: recall, y: precision, look, label: modelLabel(view, state.model, AP) },
+      ...currentPoint(view, "sensitivity", "precision"),
+      ...pinnedPoint(view, recall, precision),
     ],
     handle: {
       x: recall,
@@ -35,23 +49,18 @@ export function prSpec(view) {
       index: view.index,
       idle: !view.single,
       name: "Threshold on the precision–recall curve",
-      describe: (index) => `${describeThreshold(view, index)}; PPV ${formatPercent(precision[index])}`,
+      describe,
     },
-    description: `Precision–recall curve at a prevalence of ${formatPercent(share)}. ${describeThreshold(view, view.index)}.`,
+    description: `Precision–recall curve ${describePrevalence(view)}. ${describeBoth(view, describe)}.`,
+    numbers: [
+      { measure: "prevalence", ...placeOf(view), value: share },
+      ...view.report.models.flatMap((_, at) => summariesOf(view, "average_precision", at)),
+    ],
     table: {
-      columns: ["threshold", "recall", "precision"],
+      columns: ["threshold", "sensitivity", "PPV"],
       rows: () => Array.from(view.model.threshold, (at, index) => [at, recall[index], precision[index]]),
     },
   };
-}
-
-/**
- * The curve's name, with its average precision if the report has it.
- * @param {import("../view.js").View} view
- * @returns {string}
- */
-function curveName(view) {
-  return `all thresholds${describeNumber(view, "; average precision", "average_precision")}`;
 }
 
 /**

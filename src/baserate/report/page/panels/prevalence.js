@@ -1,8 +1,10 @@
 /** PPV and NPV against the prevalence. */
 
-import { predictiveValues } from "../core.js";
-import { formatPercent } from "../format.js";
-import { memoize } from "../view.js";
+import { MEASURES, interval, predictiveValues } from "../core.js";
+import { formatEstimate, formatPercent } from "../format.js";
+import { currentName, pinnedName } from "../pin.js";
+import { placeOf } from "../summary.js";
+import { describePrevalence, memoize } from "../view.js";
 
 const LEAST = -4;
 const POINTS = 97;
@@ -16,21 +18,22 @@ const GRID = Float64Array.from({ length: POINTS }, (_, at) =>
  * @returns {import("../chart.js").Spec}
  */
 export function prevalenceSpec(view) {
-  const { precision, npv } = deriveCurves(view);
+  const { precision, npv } = deriveCurves(view, view.counts, "predictive");
   const total = view.counts.tp + view.counts.fn + view.counts.fp + view.counts.tn;
   const share = (view.counts.tp + view.counts.fn) / total;
   const { everybody, groups } = view.report.models[view.state.model]; // in the sample, not reweighted to prevalences of groups
   const rows = view.state.who < 0 ? everybody : groups[view.state.who];
-  const own = rows.positives / (rows.positives + rows.negatives);
-  const differs = Math.abs(share - own) > 1e-12;
+  const sample = rows.positives / (rows.positives + rows.negatives);
+  const differs = Math.abs(share - sample) > 1e-12;
+  const [ppv, own] = ["precision", "npv"].map((measure) => summaryAt(view, measure));
+  /** @param {string} name @param {import("../chart.js").Summary} summary */
+  const label = (name, { value, low, high }) => {
+    const bounds = low === undefined || high === undefined ? null : { low, high };
+    const where = view.state.who < 0 ? describePrevalence(view) : `at ${formatPercent(share)} prevalence`;
+    return currentName(view, `${name} ${formatEstimate(value, bounds, "percent")} ${where}`);
+  };
   return {
-    x: {
-      label: "prevalence",
-      name: "log scale",
-      domain: [1e-4, 1],
-      scale: "log",
-      format: "percent",
-    },
+    x: { label: "Prevalence", name: "log scale", domain: [1e-4, 1], scale: "log", format: "percent" },
     y: { label: "PPV, NPV", domain: [0, 1], format: "percent" },
     marks: [
       { kind: "band", key: "precision band", x: GRID, low: precision.low, high: precision.high, look: "series-1" },
@@ -41,17 +44,17 @@ export function prevalenceSpec(view) {
         x: GRID,
         y: precision.value,
         look: "series-1 strong",
-        label: "PPV (precision)",
+        label: label("PPV", ppv),
       },
+      { kind: "line", key: "npv", x: GRID, y: npv.value, look: "series-0 strong dash-1", label: label("NPV", own) },
+      ...pinnedCurves(view),
       {
-        kind: "line",
-        key: "npv",
-        x: GRID,
-        y: npv.value,
-        look: "series-0 strong dash-1",
-        label: "NPV",
+        kind: "rule",
+        key: "rows",
+        x: sample,
+        look: "faint",
+        label: `prevalence in the sample: ${formatPercent(sample)}`,
       },
-      { kind: "rule", key: "rows", x: own, look: "faint", label: `sample: ${formatPercent(own)}` },
       ...(differs
         ? [
             {
@@ -59,7 +62,7 @@ export function prevalenceSpec(view) {
               key: "selected",
               x: share,
               look: "quiet dashed",
-              label: `selected: ${formatPercent(share)}`,
+              label: `selected prevalence: ${formatPercent(share)}`,
             },
           ]
         : []),
@@ -71,6 +74,7 @@ export function prevalenceSpec(view) {
       describe: (at) =>
         `prevalence ${formatPercent(GRID[at])}: PPV ${formatPercent(precision.value[at])}, NPV ${formatPercent(npv.value[at])}`,
     },
+    numbers: [ppv, own],
     description: `PPV and NPV against the prevalence. ${[24, 48, 72].map((at) => `At ${formatPercent(GRID[at])} PPV is ${formatPercent(precision.value[at])} and NPV ${formatPercent(npv.value[at])}`).join(". ")}.`,
     table: {
       columns: ["prevalence", "precision", "precision low", "precision high", "npv", "npv low", "npv high"],
@@ -89,13 +93,43 @@ export function prevalenceSpec(view) {
 }
 
 /**
+ * A predictive value at the selected prevalence.
+ * @param {import("../view.js").View} view
+ * @param {string} measure
+ * @returns {import("../chart.js").Summary}
+ */
+function summaryAt(view, measure) {
+  const { counts, payload, exact } = view;
+  const bounds = exact ? interval(measure, counts, payload.level, payload.z) : null;
+  const { low, high } = bounds ?? {};
+  const threshold = view.single ? { threshold: view.state.threshold } : {};
+  return { measure, ...placeOf(view), ...threshold, value: MEASURES[measure](counts), low, high };
+}
+
+/**
+ * PPV and NPV of threshold A, as thin lines.
+ * @param {import("../view.js").View} view
+ * @returns {import("../chart.js").Mark[]}
+ */
+function pinnedCurves(view) {
+  if (!view.pinned) return [];
+  const values = deriveCurves(view, view.pinned.counts, "predictive A");
+  const kind = /** @type {const} */ ("line");
+  return [
+    { kind, key: "precision A", x: GRID, y: values.precision.value, look: "series-1 thin", label: pinnedName(view) },
+    { kind, key: "npv A", x: GRID, y: values.npv.value, look: "series-0 thin dash-1" },
+  ];
+}
+
+/**
  * PPV and NPV with their intervals, in columns.
  * @param {import("../view.js").View} view
+ * @param {import("../core.js").Counts} counts
+ * @param {string} slot
  */
-function deriveCurves(view) {
-  const { counts, payload } = view;
-  const key = [counts.tp, counts.fp, counts.fn, counts.tn, view.state.model, view.state.who].join();
-  return memoize(view.report, "predictive", key, () => {
+function deriveCurves({ report, payload, state }, counts, slot) {
+  const key = [counts.tp, counts.fp, counts.fn, counts.tn, state.model, state.who].join();
+  return memoize(report, slot, key, () => {
     const values = predictiveValues(counts, GRID, payload.level, payload.z);
     /** @param {{value: number, low: number, high: number}[]} several */
     const columns = (several) => ({

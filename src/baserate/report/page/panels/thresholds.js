@@ -1,6 +1,7 @@
 /** Performance by threshold. */
 
 import { formatThreshold, formatPercent } from "../format.js";
+import { describeBoth, pinnedLine } from "../pin.js";
 import { CLASS_RATES, describePrevalence, measureCurve, scoreAxis, termOf } from "../view.js";
 
 const CURVES = ["sensitivity", "specificity", "precision", "flag_rate"];
@@ -18,18 +19,21 @@ export function thresholdsSpec(view) {
     return `threshold ${formatThreshold(view.model.threshold[index])}: ${values.join(", ")}`;
   };
   return {
-    x: { label: "threshold", domain },
-    y: { label: "rate", domain: [0, 1], format: "percent" },
-    marks: CURVES.map((name, at) => ({
-      kind: /** @type {const} */ ("step"),
-      key: name,
-      x,
-      y: lines[at],
-      look: `series-${at} dash-${at}`,
-      label: `${termOf(view, name)}${prevalenceNote(view, name)}`,
-    })),
+    x: { label: "Threshold", domain },
+    y: { label: "Rate", domain: [0, 1], format: "percent" },
+    marks: [
+      ...CURVES.map((name, at) => ({
+        kind: /** @type {const} */ ("step"),
+        key: name,
+        x,
+        y: lines[at],
+        look: `series-${at} dash-${at}`,
+        label: `${termOf(view, name)}${prevalenceNote(view, name)}`,
+      })),
+      ...pinnedLine(view, x, { domain, top: 1 }),
+    ],
     handle: { x, y: lines[0], index: view.index, upright: true, idle: !view.single, name: "Threshold", describe },
-    description: `Performance by threshold, ${describePrevalence(view)}. ${describe(view.index)}.`,
+    description: `Performance by threshold, ${describePrevalence(view)}. ${describeBoth(view, describe)}.`,
     table: {
       columns: ["threshold", ...CURVES],
       rows: () => Array.from(view.model.threshold, (at, index) => [at, ...lines.map((line) => line[index])]),
