@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from textwrap import fill
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
@@ -20,10 +19,13 @@ from baserate._rows import MulticlassRows
 from baserate._tally import Tallies
 from baserate.decide import evaluate_groups
 from baserate.draw._data import Mixed, select_model, split_labels
-from baserate.draw._figure import COLORS, SIZE, Drawing, Parts, format_percent, make_drawing
+from baserate.draw._figure import Drawing, Parts, make_drawing, takes_look
+from baserate.draw._layout import FigureOptions
+from baserate.draw._style import COLORS, SMALL_TEXT_SIZE, TEXT_SIZE, format_percent, format_rate
+from baserate.draw._text_width import wrap_text
 from baserate.infer import estimate
 from baserate.measure import results_data
-from baserate.read import PredictionOptions, accepts_predictions
+from baserate.read import accepts_predictions
 from baserate.shift import PrevalenceLike, reweigh
 
 if TYPE_CHECKING:
@@ -39,12 +41,11 @@ _FLAG_RATES = {("true", 0): "sensitivity", ("true", 1): "specificity", ("pred", 
 """Names of rates where the classes are the positive one and the negative one."""
 _MOST_LARGE = 5
 """Number of classes from which on numbers are small, and the labels of columns stand upright."""
-_INCHES = 0.62
-"""Width of a small cell."""
-_LONGEST = 22
-"""Characters in a line of a label."""
+_LONGEST_UPRIGHT = 100
+"""Points of a line of a label that stands upright, or of a true class."""
 
 
+@takes_look
 @accepts_predictions("matrix")
 def confusion_matrix(  # noqa: PLR0913  (each is something that is drawn, or not)
     data: Mixed | Confusion | Confusions | MulticlassRows,
@@ -56,7 +57,7 @@ def confusion_matrix(  # noqa: PLR0913  (each is something that is drawn, or not
     normalize: Normalize | None = "true",
     level: ShareLike = 0.95,
     ax: Axes | None = None,
-    **predictions: Unpack[PredictionOptions],
+    **predictions: Unpack[FigureOptions],
 ) -> Drawing:
     """Draw the confusion matrix: true classes in rows, predicted classes in columns.
 
@@ -111,8 +112,7 @@ def confusion_matrix(  # noqa: PLR0913  (each is something that is drawn, or not
         "cells": Results(_tabulate_cells(matrix, names, normalize), {**head, "normalize": normalize}),
         "rates": Results(_tabulate_rates(matrix, names, level, flags=flags), {**head, "level": level}),
     }
-    side = max(0.0, _INCHES * (len(matrix.labels) - _MOST_LARGE))
-    return make_drawing("confusion_matrix", parts, _paint_matrix, ax=ax, size=(SIZE[0] + side, SIZE[1] + side))
+    return make_drawing("confusion_matrix", parts, _paint_matrix, ax=ax, ratio=1)
 
 
 def _count_classes(
@@ -211,41 +211,43 @@ def _paint_matrix(ax: Axes, parts: Parts) -> None:
     ax.grid(visible=False)
     # Cells are polygons, not an image, so that they stay sharp in files at any size.
     ax.pcolormesh(np.arange(size + 1), np.arange(size + 1), share, cmap=colors, vmin=0, vmax=top, edgecolors="#E6E6E6")
+    look: Any = {"ha": "center", "va": "center", "fontsize": TEXT_SIZE if size < _MOST_LARGE else SMALL_TEXT_SIZE}
     for at, row in enumerate(cells):
         shade = "white" if share.flat[at] > 0.6 * top else "black"
-        look: Any = {"ha": "center", "va": "center", "fontsize": 10 if size < _MOST_LARGE else 7}
         ax.text(at % size + 0.5, at // size + 0.5, _cell_text(row, parts), color=shade, **look)
-    _label_classes(ax, rates, parts["rates"].data["level"], size)
+    _label_classes(ax, rates, size)
     ax.set_xlim(0, size)
     ax.set_ylim(size, 0)
-    ax.set_aspect("equal", anchor="W")
-    ax.set_xlabel("predicted class")
-    ax.set_ylabel("true class")
+    ax.set_aspect("equal", anchor="NW")
+    has_intervals = any(row["low"] is not None for row in rates)
+    interval = f" ({format_percent(parts['rates'].data['level'])} CI)" if has_intervals else ""
+    for put, side, name in ((ax.set_xlabel, "pred", "Predicted class"), (ax.set_ylabel, "true", "True class")):
+        measures = dict.fromkeys(row["measure"] for row in rates if row["side"] == side)
+        put(f"{name}, with {' and '.join(measures)}{interval}")
 
 
 def _cell_text(row: dict[str, Any], parts: Parts) -> str:
     count = f"{row['count']:,.0f}" if float(row["count"]).is_integer() else f"{row['count']:,.1f}"
     if parts["cells"].data["normalize"] is None:
         return count
-    share = "–" if row["share"] is None else f"{row['share']:.1%}"
+    share = "–" if row["share"] is None else format_rate(row["share"])
     return f"{count}\n{share}"
 
 
-def _label_classes(ax: Axes, rates: list[dict[str, Any]], level: float, size: int) -> None:
+def _label_classes(ax: Axes, rates: list[dict[str, Any]], size: int) -> None:
     """Label rows and columns by their classes, with recall and precision."""
     places = np.arange(size) + 0.5
-    texts = [_class_text(row, level) for row in rates]
     upright = size >= _MOST_LARGE
-    ax.set_xticks(places, texts[size:], rotation=90 if upright else 0)
-    ax.set_yticks(places, texts[:size])
+    cell = 72 * ax.get_window_extent().width / ax.figure.dpi / size
+    across = _LONGEST_UPRIGHT if upright else 0.75 * cell
+    ax.set_xticks(places, [_class_text(row, across) for row in rates[size:]], rotation=90 if upright else 0)
+    ax.set_yticks(places, [_class_text(row, _LONGEST_UPRIGHT) for row in rates[:size]])
     ax.tick_params(length=0)
 
 
-def _class_text(row: dict[str, Any], level: float) -> str:
-    name = fill(row["class"], _LONGEST).replace("$", r"\$")
+def _class_text(row: dict[str, Any], width: float) -> str:
+    name = wrap_text(row["class"], width).replace("$", r"\$")
     if row["value"] is None:
-        return f"{name}\n{row['measure']} undefined"
-    text = f"{name}\n{row['measure']} {row['value']:.1%}"
-    if row["low"] is None:
-        return text
-    return f"{text}\n({format_percent(level)} CI {100 * row['low']:.1f} to {100 * row['high']:.1f})"
+        return f"{name}\nundefined"
+    text = f"{name}\n{row['measure']} {format_rate(row['value'])}"
+    return text if row["low"] is None else f"{text}\n({100 * row['low']:.1f} to {100 * row['high']:.1f})"

@@ -21,8 +21,9 @@ from baserate._domains import parse_share, unused_option
 from baserate._errors import OptionError, ShapeError
 from baserate._tally import Tallies, Tally
 from baserate.draw._data import figure_data, series_name, split_labels, split_series
-from baserate.draw._figure import COLORS, Canvas, Drawing
+from baserate.draw._figure import Canvas, Drawing
 from baserate.draw._registry import FIGURES
+from baserate.draw._style import COLORS
 from baserate.infer import CurveOptions, calibration_curve
 from baserate.measure import auc, average_precision, group_attributes
 from baserate.read import coerce
@@ -197,7 +198,7 @@ class Display:
     @property
     def line_(self) -> Any:  # noqa: ANN401  (a line; of several series, a list of lines)
         """Line of the model; of several models or groups, a list of lines."""
-        flag_all = {each for each in self.lines if "flag all" in str(each.get_label())}
+        flag_all = {each for each in self.lines if "flag all" in str(each.get_label()).lower()}
         colored = [each for each in self.lines if each.get_color() in COLORS and each not in flag_all]
         # Curves are painted before their marks, in the same colors.
         curve = next(iter(self.drawing.parts.values()))
