@@ -22,7 +22,7 @@ from baserate._lazy import unknown_member
 from baserate._results import Results, Values
 from baserate.draw._formats import DEFAULT_DPI, PICTURES, render
 from baserate.draw._labels import relabel
-from baserate.draw._layout import Length, Look, LookOptions, arrange
+from baserate.draw._layout import Length, Look, LookOptions, add_axes, arrange
 from baserate.draw._style import apply_style, count_series_on
 
 if TYPE_CHECKING:
@@ -244,7 +244,8 @@ def make_drawing(
             raise unused_option(option, stated, "the axes are part of a figure, which has its size")
     with apply_style(ours=ours):
         # Not by pyplot, which would keep the figure in memory and select a graphical backend.
-        axes = figure(figsize=(look.inches, look.inches), layout="constrained").add_subplot() if ax is None else ax
+        new = figure(figsize=(look.inches, look.inches), layout="constrained", dpi=DEFAULT_DPI) if ours else None
+        axes: Any = ax if new is None else add_axes(new)
         with count_series_on(axes):
             height = painter(axes, relabel(parts, look.labels))
         _apply_words(axes, look)

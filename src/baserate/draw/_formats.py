@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from baserate.draw._style import STYLE
+
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.figure import Figure
@@ -17,8 +19,14 @@ if TYPE_CHECKING:
 PICTURES = ("svg", "pdf", "eps", "png", "tiff", "tif")
 DEFAULT_DPI = 300
 """Dots per inch of pictures: the least that journals accept."""
-SETTINGS: Any = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "baserate"}
-"""Text as text in SVG, fonts embedded as TrueType in PDF and EPS, and reproducible identifiers."""
+SETTINGS: Any = {
+    "pdf.fonttype": 42,
+    "ps.fonttype": 42,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "baserate",
+    "text.hinting": STYLE["text.hinting"],
+}
+"""Text as text in SVG, fonts embedded as TrueType in PDF and EPS, reproducible identifiers, and text of one width."""
 _METADATA: dict[str, dict[str, str | None]] = {
     "svg": {"Date": None, "Creator": None},
     "png": {"Software": None},

@@ -14,6 +14,7 @@ from baserate.draw._layout import FigureOptions, add_legend
 from baserate.draw._lines import legend_label
 from baserate.draw._style import (
     LIGHT_GRAY,
+    SMALL_TEXT_SIZE,
     THIN,
     capitalize_first,
     color_at,
@@ -22,7 +23,7 @@ from baserate.draw._style import (
     measure_title,
     show_percentages,
 )
-from baserate.draw._text_width import text_width, wrap_text
+from baserate.draw._text_width import fit_lines, text_width
 from baserate.fairness import group_table
 from baserate.infer import IntervalOptions
 from baserate.measure import Measure, describe, find_measure
@@ -33,13 +34,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Row = Mapping[str, Any]
-_LONGEST_NAME = 40
-"""Characters of a group's name in the figure; longer ones are shortened."""
+_NAME_LINES = 2
+"""Most lines of a group's name in the figure; longer ones are shortened."""
 _WIDEST_NAMES = 0.36
 """Largest share of the width for the names of the groups."""
-_PANEL = 0.8
+_PANEL = 0.72
 """Least width of a panel, in inches."""
-_GAP = 0.32
+_WIDE_PANEL = 1.2
+"""Inches from which on a panel has space for more ticks."""
+_GAP = 0.3
 """Inches between panels, for the ends of their tick labels."""
 _LINE, _DOT = 0.135, 0.1
 """Inches for a line of text, and for the dot of a further model."""
@@ -134,7 +137,7 @@ class _Grid(NamedTuple):
 
 def _arrange_panels(width: float, names: Sequence[str], measures: int, models: int) -> _Grid:
     """Arrange panels in as many columns as fit the width, and in rows."""
-    left = max(max(text_width(line) for line in name.split("\n")) for name in names) / 72 + 0.08
+    left = max(max(text_width(line) for line in name.split("\n")) for name in names) / 72 + 0.12
     space = width - left - _GAP / 2
     most = max(1, int((space + _GAP) / (_PANEL + _GAP)))
     rows = -(-measures // most)
@@ -163,7 +166,9 @@ def _paint_groups(ax: Axes, parts: Parts) -> float:
         if _is_rate(measure):
             panel.set_xlim(limits)
             show_percentages(panel, "x")
-    ax.set_ylabel(capitalize_first(", ".join(table.data["by"])), parse_math=False)
+    header = capitalize_first(", ".join(table.data["by"]))
+    top = 1 - (_ABOVE - 0.06) / grid.height
+    ax.text(0, top, header, transform=ax.transAxes, fontsize=SMALL_TEXT_SIZE, parse_math=False)
     _add_legend(ax, rows, models, table.data["interval"]["level"])
     return grid.height
 
@@ -195,13 +200,11 @@ def _group_names(rows: Sequence[Row], width: float) -> dict[str, str]:
     names = {}
     for row in rows:
         text = EVERYBODY if row["group"] is None else ", ".join(map(str, row["group"].values()))
-        label = f"{_shorten(text)} (n\u00a0=\u00a0{row['rows']:,})"
-        names[str(row["group"])] = wrap_text(label, width).replace("$", r"\$")
+        rows_text = f"(n\u00a0=\u00a0{row['rows']:,})"
+        name = fit_lines(text, width, _NAME_LINES)
+        fits = text_width(f"{name} {rows_text}") <= width and "\n" not in name
+        names[str(row["group"])] = f"{name}{' ' if fits else chr(10)}{rows_text}".replace("$", r"\$")
     return names
-
-
-def _shorten(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
 
 
 def _paint_dots(panel: Axes, rows: Sequence[Row], order: Sequence[str], place: int, offset: float) -> None:
@@ -225,7 +228,8 @@ def _frame_panel(panel: Axes, measure: str, names: Sequence[str] | None, lines: 
     panel.set_ylim(lines - 0.4, -0.6)  # reversed: the first line is at the top
     panel.axhline(0.5, color=LIGHT_GRAY, linewidth=0.6)
     panel.margins(x=0.08)
-    panel.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 2.5, 5, 10]))
+    inches = panel.get_window_extent().width / panel.figure.dpi
+    panel.xaxis.set_major_locator(MaxNLocator(3 if inches > _WIDE_PANEL else 2, steps=[1, 2, 2.5, 5, 10]))
     panel.tick_params(axis="y", length=0)
     panel.set_title(measure_title(measure), loc="center", fontweight="normal")
 

@@ -38,6 +38,8 @@ _PAD = 0.06
 """Inches around a legend."""
 _BESIDE = 0.4
 """Largest share of the width for a legend on the right."""
+TALLEST = 3.5
+"""Greatest height of axes in inches, beside which a legend has space in a figure of two columns."""
 _MOST_COLUMNS = 3
 _SHORTEST_AXES = 0.5
 """Least height of axes, in inches, beside a legend that is too tall."""
@@ -138,6 +140,11 @@ def add_legend(ax: Axes, signs: Sequence[Artist] | None = None, *, title: str | 
         legend.set_alignment("left")
 
 
+def add_axes(figure: Figure) -> Axes:
+    """Add the only axes of a new figure, nearly as wide as the figure, so that painters know their space."""
+    return figure.add_subplot(figure.add_gridspec(1, 1, left=0.01, right=0.99, bottom=0.01, top=0.99)[0])
+
+
 def arrange(ax: Axes, look: Look, *, height: float | None, ratio: float) -> None:
     """Arrange a new figure: place its legend, break its titles into lines, and choose its height.
 
@@ -153,22 +160,24 @@ def arrange(ax: Axes, look: Look, *, height: float | None, ratio: float) -> None
         Height of the axes relative to their width.
     """
     figure = cast("Figure", ax.figure)
-    if look.height is not None:
+    is_fixed = look.height is not None
+    if is_fixed:
         figure.set_size_inches(look.inches, cast("float", look.height))
-    width, tall = _axes_inches(ax)
-    goal = width * ratio if height is None else height
     titles = _titles(ax)
     place = _place_legend(ax, beside=look.inches >= _WIDE and height is None)
     for _ in range(_ROUNDS):
         place()
         width, tall = _axes_inches(ax)
-        goal = width * ratio if height is None else height
-        _wrap_titles(ax, titles, width, goal if look.height is None else tall)
-        width, tall = _axes_inches(ax)
-        if look.height is not None or abs(goal - tall) < 0.01:
+        goal = min(width * ratio, TALLEST) if height is None else height
+        side = min(width, tall if is_fixed else goal) if ax.get_aspect() == 1 or ax.get_box_aspect() else width
+        _wrap_titles(ax, titles, side, tall if is_fixed else goal)
+        _, tall = _axes_inches(ax)
+        if is_fixed or abs(goal - tall) < 0.01:
             break
         figure.set_figheight(max(figure.get_figheight() + goal - tall, _least_height(ax)))
     place()
+    _axes_inches(ax)
+    place()  # the legend is beside the axes, whose place is known now
 
 
 def _axes_inches(ax: Axes) -> tuple[float, float]:
@@ -218,7 +227,10 @@ def _place_legend(ax: Axes, *, beside: bool) -> Callable[[], None]:
     def reserve() -> None:
         height = figure.get_figheight()
         if beside:
-            legend.set_bbox_to_anchor((width - long - _PAD, 1), blended_transform_factory(inches, ax.transAxes))
+            # Next to the axes, which may be narrower than their space; what is on their right moves it away.
+            right = ax.get_tightbbox().x1 / figure.dpi  # type: ignore[union-attr]  # visible axes have a box
+            left = min(right + 2 * _PAD, width - long - _PAD)
+            legend.set_bbox_to_anchor((left, 1), blended_transform_factory(inches, ax.transAxes))
             engine.set(rect=(0, 0, 1 - (long + 2 * _PAD) / width, 1))
             return
         left = ax.get_position().x0 * width

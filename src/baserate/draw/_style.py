@@ -60,7 +60,7 @@ STYLE: Any = {
     "legend.title_fontsize": SMALL_TEXT_SIZE,
     "lines.linewidth": 1.2,
     "lines.markersize": 4,
-    "mathtext.default": "regular",
+    "text.hinting": "no_hinting",  # so that text has the same width at every resolution
     "xtick.color": GRAY,
     "xtick.labelcolor": "black",
     "xtick.labelsize": SMALL_TEXT_SIZE,

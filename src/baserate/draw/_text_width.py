@@ -61,3 +61,26 @@ def _pieces(line: str, width: float, size: float, *, bold: bool) -> list[str]:
                 part = part[fits:]  # noqa: PLW2901  (the rest of the part)
             pieces.append(part)
     return pieces
+
+
+def shorten_text(text: str, width: float, size: float = SMALL_TEXT_SIZE) -> str:
+    """Cut a line of text to a width in points, with an ellipsis.
+
+    >>> shorten_text("a name", 100), shorten_text("a long name", 40)
+    ('a name', 'a long …')
+    """
+    if text_width(text, size) <= width:
+        return text
+    ends = range(len(text) - 1, 0, -1)
+    return next((cut for end in ends if text_width(cut := f"{text[:end]}…", size) <= width), "…")
+
+
+def fit_lines(text: str, width: float, most: int) -> str:
+    r"""Wrap text to a width in points, and cut it after so many lines.
+
+    >>> fit_lines("one two three four", 40, 2)
+    'one two\nthree …'
+    """
+    lines = wrap_text(text, width).split("\n")
+    last = " ".join(lines[most - 1 :])
+    return "\n".join([*lines[: most - 1], shorten_text(last, width)])
