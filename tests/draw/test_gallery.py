@@ -193,9 +193,10 @@ def find_faults(figure: Figure, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return faults
 
 
-@pytest.mark.parametrize(("figure", "case", "width"), [
-    pytest.param(*case, marks=[] if is_quick(case) else pytest.mark.slow) for case in CASES
-])
+@pytest.mark.parametrize(
+    ("figure", "case", "width"),
+    [pytest.param(*case, marks=[] if is_quick(case) else pytest.mark.slow) for case in CASES],
+)
 def test_no_text_is_cut_off_or_overlaps(figure: str, case: str, width: str, monkeypatch: pytest.MonkeyPatch) -> None:
     result = KINDS[figure][case]().plot(width=width)
     inches = result.figure.get_size_inches()

@@ -255,7 +255,7 @@ def _cell_texts(cells: list[dict[str, Any]], cell: _Cell, font: float, *, shares
         ["–" if row["share"] is None else form(row["share"]) for row in cells]
         for form in (format_rate, "{:.0%}".format)
     )
-    forms = [[f"{n}\n{share}" for n, share in zip(counts, every, strict=True)] for every in (exact, rounded)]
+    forms = [[f"{n}\n{share}" for n, share in zip(counts, texts, strict=True)] for texts in (exact, rounded)]
     forms += [exact, rounded, counts]
     return next((form for form in forms if all(_fits(text, cell.width, cell.height, font) for text in form)), rounded)
 

@@ -17,7 +17,7 @@ from baserate.decide import CalibrationPrevalence, CostCurveKind, cost_curves, n
 from baserate.draw._data import Data, Series, as_tallies, split_series
 from baserate.draw._figure import Drawing, Parts, make_drawing, takes_look
 from baserate.draw._layout import FigureOptions, add_legend
-from baserate.draw._lines import check_both_classes, legend_label, paint_band, paint_line, plot_values
+from baserate.draw._lines import SINGLE, check_both_classes, legend_label, paint_band, paint_line, plot_values
 from baserate.draw._style import (
     GRAY,
     LIGHT_GRAY,
@@ -109,7 +109,7 @@ def _paint_decision_curve(ax: Axes, parts: Parts) -> None:
     if len(models) == 1 and level is not None:
         paint_band(ax, models[0].rows, 0, "threshold", label=f"{format_percent(level)} CI")
     for at, each in enumerate(models):
-        paint_line(ax, each, at, axes, label=legend_label(each.name) or "Model", **sparse_markers(at, len(models)))
+        paint_line(ax, each, at, axes, label=legend_label(each.name) or SINGLE, **sparse_markers(at, len(models)))
     low, high = _benefit_limits(parts, with_band=len(models) == 1)
     before = ax.get_ylim() if place_on_axes(0) else (low, high)
     ax.set_ylim(min(low, before[0]), max(high, before[1]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import ceil, floor
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from baserate._domains import ShareLike, parse_share
@@ -40,16 +41,18 @@ _WIDEST_NAMES = 0.36
 """Largest share of the width for the names of the groups."""
 _PANEL = 0.72
 """Least width of a panel, in inches."""
-_WIDE_PANEL = 1.2
-"""Inches from which on a panel has space for more ticks."""
 _GAP = 0.3
 """Inches between panels, for the ends of their tick labels."""
 _LINE, _DOT = 0.135, 0.1
 """Inches for a line of text, and for the dot of a further model."""
 _ABOVE, _BELOW = 0.34, 0.24
 """Inches for the name of a measure above its panel, in two lines, and for tick labels below."""
-_NEAR_PAD = 0.06
-"""Part of the scale beyond the intervals, on each side."""
+_NEAR_PAD = 0.04
+"""Part of the scale beyond its ends, on each side."""
+_TICK = 0.36
+"""Least distance of ticks, in inches."""
+_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
+"""Distances of ticks of rates."""
 
 
 @takes_look
@@ -154,7 +157,7 @@ def _paint_groups(ax: Axes, parts: Parts) -> float:
     measures = list(dict.fromkeys(row["measure"] for row in rows))
     models = list(dict.fromkeys(row["model"] for row in rows))
     grid = _arrange_panels(width, list(names.values()), len(measures), len(models))
-    limits = _common_limits(rows)
+    ticks = _common_scale(rows, grid.panel[0])
     _hide_frame(ax)
     for at, measure in enumerate(measures):
         panel = ax.inset_axes(grid.box(at))  # so that the figure fits any given axes
@@ -164,7 +167,9 @@ def _paint_groups(ax: Axes, parts: Parts) -> float:
             _paint_dots(panel, [row for row in own if row["model"] == model], list(names), place, offset)
         _frame_panel(panel, measure, list(names.values()) if at % grid.columns == 0 else None, len(names))
         if _is_rate(measure):
-            panel.set_xlim(limits)
+            margin = _NEAR_PAD * (ticks[-1] - ticks[0])
+            panel.set_xlim(ticks[0] - margin, ticks[-1] + margin)
+            panel.set_xticks(ticks)
             show_percentages(panel, "x")
     header = capitalize_first(", ".join(table.data["by"]))
     top = 1 - (_ABOVE - 0.06) / grid.height
@@ -186,13 +191,17 @@ def _is_rate(measure: str) -> bool:
     return tuple(describe(find_measure(measure)).span) == (0, 1)
 
 
-def _common_limits(rows: Sequence[Row]) -> tuple[float, float]:
-    """Return the ends of the scale of all rates: those of their intervals, with a margin, within 0 and 1."""
+def _common_scale(rows: Sequence[Row], panel: float) -> list[float]:
+    """Return the ticks of all rates, from the multiple below their intervals to that above, so many as fit a panel."""
     ends = [row[end] for row in rows for end in ("low", "value", "high") if _is_rate(row["measure"])]
     finite = [end for end in ends if end is not None]
     low, high = min(finite, default=0.0), max(finite, default=1.0)
-    margin = _NEAR_PAD * (high - low or 1.0)
-    return max(low - margin, -0.03), min(high + margin, 1.03)
+    most = max(2, int(panel / _TICK))
+    for step in _STEPS:
+        first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
+        if last - first <= most:
+            break
+    return [step * at for at in range(first, max(last, first + 1) + 1)]
 
 
 def _group_names(rows: Sequence[Row], width: float) -> dict[str, str]:
@@ -202,7 +211,7 @@ def _group_names(rows: Sequence[Row], width: float) -> dict[str, str]:
         text = EVERYBODY if row["group"] is None else ", ".join(map(str, row["group"].values()))
         rows_text = f"(n\u00a0=\u00a0{row['rows']:,})"
         name = fit_lines(text, width, _NAME_LINES)
-        fits = text_width(f"{name} {rows_text}") <= width and "\n" not in name
+        fits = "\n" not in name and text_width(f"{name} {rows_text}") <= width
         names[str(row["group"])] = f"{name}{' ' if fits else chr(10)}{rows_text}".replace("$", r"\$")
     return names
 
@@ -228,8 +237,7 @@ def _frame_panel(panel: Axes, measure: str, names: Sequence[str] | None, lines: 
     panel.set_ylim(lines - 0.4, -0.6)  # reversed: the first line is at the top
     panel.axhline(0.5, color=LIGHT_GRAY, linewidth=0.6)
     panel.margins(x=0.08)
-    inches = panel.get_window_extent().width / panel.figure.dpi
-    panel.xaxis.set_major_locator(MaxNLocator(3 if inches > _WIDE_PANEL else 2, steps=[1, 2, 2.5, 5, 10]))
+    panel.xaxis.set_major_locator(MaxNLocator(2, steps=[1, 2, 2.5, 5, 10]))
     panel.tick_params(axis="y", length=0)
     panel.set_title(measure_title(measure), loc="center", fontweight="normal")
 

@@ -44,6 +44,8 @@ def legend_label(*parts: str) -> str:
     return f"\u200a{text}" if text.startswith("_") else text
 
 
+SINGLE = "Model"
+"""Legend of the curve of a single model without a name."""
 AxisNames = tuple[str, str]
 """Columns of the x-axis and of the y-axis."""
 _REFERENCES = ("-", ":", "--")
@@ -64,7 +66,7 @@ def paint_curves(
     every = list(split_series(parts["curve"]))
     for at, each in enumerate(every):
         x, y = (as_gaps(each.rows[name]) for name in axes)
-        label = legend_label(each.name, (details or {}).get(each.key, ""))
+        label = legend_label(each.name, (details or {}).get(each.key, "")) or SINGLE
         # A line through a single point is invisible; draw a marker.
         is_point = step is None and sum(map(isfinite, y)) == 1
         signs = {"marker": "o"} if is_point else sparse_markers(at, len(every))
@@ -135,7 +137,7 @@ def paint_references(ax: Axes, parts: Parts, axes: AxisNames) -> None:
 def estimate_labels(parts: Parts, measure: str, short: str) -> dict[SeriesKey, str]:
     """Return the legend text of each series: a number with its interval, or that it is undefined."""
     estimates = parts[measure].rows() if measure in parts else ()
-    return {(row["model"], str(row["group"])): f"{short} {_format_estimate(row)}" for row in estimates}
+    return {(row["model"], str(row["group"])): f"{short}\u00a0{_format_estimate(row)}" for row in estimates}
 
 
 def series_positions(parts: Parts) -> dict[SeriesKey, int]:

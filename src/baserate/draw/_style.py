@@ -193,11 +193,26 @@ def set_unit_limits(ax: Axes, axes: Sequence[str] = ("x", "y"), *, percent: bool
 
 
 def show_percentages(ax: Axes, axes: Sequence[str] = ("x", "y")) -> None:
-    """Label the ticks of linear axes as percentages, all with the same decimals."""
-    from matplotlib.ticker import PercentFormatter
+    """Label the ticks of linear axes as percentages, all with the decimals that one of them needs."""
+    from matplotlib.ticker import FuncFormatter
+
+    class PercentFormatter(FuncFormatter):
+        def format_ticks(self, values: Any) -> list[str]:  # noqa: ANN401  (an array)
+            percentages = [round(100 * value, 6) + 0.0 for value in values]
+            decimals = next(
+                (many for many in range(4) if all(abs(each - round(each, many)) < 1e-6 for each in percentages)), 4
+            )
+            return [f"{each:.{decimals}f}%".replace("-", "−") for each in percentages]
 
     for each in axes:
-        (ax.xaxis if each == "x" else ax.yaxis).set_major_formatter(PercentFormatter(1))
+        formatter = PercentFormatter(lambda share, _place: format_percent(share))
+        (ax.xaxis if each == "x" else ax.yaxis).set_major_formatter(formatter)
+
+
+def separate_thousands(ax: Axes) -> None:
+    """Separate the thousands of the ticks of the x-axis, if they are large numbers."""
+    if 1e4 <= max(map(abs, ax.get_xlim())) < 1e9:
+        ax.xaxis.set_major_formatter(lambda value, _place: f"{value:,.10g}".replace("-", "−"))
 
 
 def set_log_axis(ax: Axes, side: str, text: Callable[[float], str]) -> None:

@@ -76,11 +76,13 @@ def shorten_text(text: str, width: float, size: float = SMALL_TEXT_SIZE) -> str:
 
 
 def fit_lines(text: str, width: float, most: int) -> str:
-    r"""Wrap text to a width in points, and cut it after so many lines.
+    r"""Wrap text to a width in points, and cut it after a number of lines.
 
     >>> fit_lines("one two three four", 40, 2)
     'one two\nthree …'
     """
     lines = wrap_text(text, width).split("\n")
+    if len(lines) <= most:
+        return "\n".join(lines)
     last = " ".join(lines[most - 1 :])
     return "\n".join([*lines[: most - 1], shorten_text(last, width)])

@@ -57,6 +57,7 @@ from baserate.draw._style import (
     line_style_at,
     marker_at,
     measure_title,
+    separate_thousands,
     set_log_axis,
     set_unit_limits,
     show_percentages,
@@ -180,13 +181,14 @@ def _paint_scores(ax: Axes, parts: Parts) -> None:
         fill: Any = {"facecolor": (shade, 0.25), "edgecolor": (shade, 0.6), "hatch": hatch, "linewidth": 0}
         ax.stairs(heights, edges, fill=True, label=label, **fill)
         ax.stairs(heights, edges, color=shade, linestyle=look["linestyle"], linewidth=1.2)
-    for row in parts["marks"].rows() if "marks" in parts else ():
+    for at, row in enumerate(parts["marks"].rows() if "marks" in parts else ()):
         if isfinite(row["threshold"]):
-            ax.axvline(row["threshold"], color="black", linewidth=THIN, label=_mark_label(row))
+            dash = line_style_at(at)
+            ax.axvline(row["threshold"], color="black", linestyle=dash, linewidth=THIN, label=_mark_label(row))
     ax.set_ylim(bottom=0)
     show_percentages(ax, "y")
-    ax.set_xlabel("Score")
-    ax.set_ylabel("Share of the class per bin")
+    separate_thousands(ax)
+    label_axes(ax, "Score", "Share of the class per bin")
     add_legend(ax)
 
 
@@ -300,6 +302,7 @@ def _paint_thresholds(ax: Axes, parts: Parts, *, whole: bool) -> None:
             )
     if whole:
         set_unit_limits(ax, "y")
+    separate_thousands(ax)
     label_axes(ax, "Threshold", names[0] if len(names) == 1 else "Value")
     add_legend(ax)
 
