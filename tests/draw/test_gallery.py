@@ -14,7 +14,6 @@ from matplotlib.transforms import Bbox
 from baserate import Costs, Tallies, confusion, draw, population, read, tally
 from baserate.draw import Drawing
 from tests.draw.drawings import make_tallies
-from tests.tiers import take_in_tiers
 
 WIDTHS = ("85mm", "180mm")
 LONG = "Gradient boosting with laboratory values, version 2.1 (recalibrated in 2024)"
@@ -46,16 +45,20 @@ ONE, SEVERAL, LONG_NAMES = make_tallies(20_000), make_tallies(models=7), make_na
 GROUPS, LONG_GROUPS = make_tallies(group=True, models=2), make_named_tallies(group=True)
 COSTS = Costs(fp=1, fn=9)
 MARKS: Any = {"band": True, "threshold": [0.3, 0.5]}
+
+
+def make_curves(function: Callable[..., Drawing]) -> dict[str, Callable[[], Drawing]]:
+    """Return the drawings of a figure that shows curves with marks."""
+    return {
+        "one": lambda: function(ONE, **MARKS),
+        "several": lambda: function(SEVERAL, threshold=0.4),
+        "long": lambda: function(LONG_NAMES, **MARKS),
+        "groups": lambda: function(GROUPS, **MARKS),
+    }
+
+
 KINDS: dict[str, dict[str, Callable[[], Drawing]]] = {
-    **{
-        figure: {
-            "one": lambda call=getattr(draw, figure): call(ONE, **MARKS),
-            "several": lambda call=getattr(draw, figure): call(SEVERAL, threshold=0.4),
-            "long": lambda call=getattr(draw, figure): call(LONG_NAMES, **MARKS),
-            "groups": lambda call=getattr(draw, figure): call(GROUPS, **MARKS),
-        }
-        for figure in ("pr", "det", "gain", "lift")
-    },
+    **{name: make_curves(getattr(draw, name)) for name in ("pr", "det", "gain", "lift")},
     "roc": {
         "one": lambda: draw.roc(ONE, costs=COSTS, **MARKS),
         "several": lambda: draw.roc(SEVERAL, costs=COSTS, threshold=0.4),

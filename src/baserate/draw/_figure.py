@@ -22,10 +22,11 @@ from baserate._lazy import unknown_member
 from baserate._results import Results, Values
 from baserate.draw._formats import DEFAULT_DPI, PICTURES, render
 from baserate.draw._labels import relabel
-from baserate.draw._layout import Length, Look, LookOptions, add_axes, arrange
+from baserate.draw._layout import Length, Look, LookOptions, add_axes, arrange, wrap_titles
 from baserate.draw._style import apply_style, count_series_on
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -195,22 +196,28 @@ _look: ContextVar[Look] = ContextVar("look", default=Look())  # noqa: B039  (it 
 _Figure = TypeVar("_Figure", bound=Callable[..., Drawing])
 
 
+def split_look(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Split the keywords of a call into those of size and words, and all others."""
+    names = {*LookOptions.__annotations__}
+    # Labels by name are those of the figure; a list of labels are the classes of the data.
+    if not isinstance(options.get("labels"), Mapping):
+        names.discard("labels")
+    look = {name: value for name, value in options.items() if name in names}
+    return look, {name: value for name, value in options.items() if name not in names}
+
+
 def takes_look(function: _Figure) -> _Figure:
     """Let the function of a figure take size and words as keywords, which `Look` lists.
 
     The function declares them as `**predictions: Unpack[FigureOptions]`; it never receives any.
     """
-    names = LookOptions.__annotations__.keys() - {"labels"}
 
     @wraps(function)
     def call(*args: Any, **options: Any) -> Drawing:  # noqa: ANN401  (those of the function)
-        own = {name: options.pop(name) for name in names & options.keys()}
-        # Labels by name are those of the figure; a list of labels are the classes of the data.
-        if isinstance(options.get("labels"), Mapping):
-            own["labels"] = options.pop("labels")
-        before = _look.set(Look(**own))
+        look, rest = split_look(options)
+        before = _look.set(Look(**look))
         try:
-            return function(*args, **options)
+            return function(*args, **rest)
         finally:
             _look.reset(before)
 
@@ -252,6 +259,7 @@ def make_drawing(
         if ours:
             arrange(axes, look, height=height, ratio=ratio)
         else:
+            wrap_titles(axes)
             _fit_legend(axes)
     return Drawing(name, FrozenMapping(parts), painter, axes, look, ratio)
 
@@ -284,10 +292,13 @@ def _fit_legend(ax: Axes) -> None:
         return
     names = [fill(text.get_text(), _LEGEND_LINE, subsequent_indent="  ") for text in legend.get_texts()]
     # Panels of groups fill the axes.
-    place: Any = {"loc": "best"} if ax.axison else {"loc": "upper left", "bbox_to_anchor": (0, -0.02), "ncols": 2}
+    place: Any = (
+        {"loc": "best"} if ax.patch.get_visible() else {"loc": "upper left", "bbox_to_anchor": (0, -0.02), "ncols": 2}
+    )
     title = legend.get_title().get_text() or None
     # Small, and ignored by the layout: the axes may be one of many panels.
-    new = ax.legend(legend.legend_handles, names, title=title, fontsize="x-small", title_fontsize="x-small", **place)
+    handles = cast("list[Artist]", legend.legend_handles)
+    new = ax.legend(handles, names, title=title, fontsize="x-small", title_fontsize="x-small", **place)
     new.set_in_layout(False)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from baserate._domains import INCHES
 from baserate._errors import OptionError
-from baserate.draw._style import SMALL_TEXT_SIZE, TEXT_SIZE
+from baserate.draw._style import SMALL_TEXT_SIZE
 from baserate.draw._text_width import text_width, wrap_text
 from baserate.read import PredictionOptions
 
@@ -217,7 +217,11 @@ def _place_legend(ax: Axes, *, beside: bool) -> Callable[[], None]:
     )
     # A new legend, since an old one does not break its lines again.
     legend = ax.legend(
-        old.legend_handles, names, title=old.get_title().get_text() or None, ncols=columns, loc="upper left"
+        cast("list[Artist]", old.legend_handles),
+        names,
+        title=old.get_title().get_text() or None,
+        ncols=columns,
+        loc="upper left",
     )
     legend.set_alignment("left")
     legend.get_title().set_text(wrap_text(legend.get_title().get_text(), 72 * space))
@@ -245,14 +249,14 @@ def _fit_entries(names: Sequence[str], space: float, *, most: int) -> tuple[list
     """Return names in lines that fit a space in points, and the number of columns."""
     from matplotlib import rcParams
 
-    em = SMALL_TEXT_SIZE
+    em = float(SMALL_TEXT_SIZE)
     sign = em * (rcParams["legend.handlelength"] + rcParams["legend.handletextpad"])
     gap = em * rcParams["legend.columnspacing"]
     plain = [name.replace(r"\$", "$") for name in names]
     widths = [text_width(name) for name in plain]
 
     def total(columns: int) -> float:
-        return sum(max(part) + sign + gap for part in np.array_split(widths, columns)) - gap
+        return sum(float(max(part)) + float(sign + gap) for part in np.array_split(widths, columns)) - float(gap)
 
     columns = next((many for many in range(min(most, len(names)), 1, -1) if total(many) <= space), 1)
     wrapped = [wrap_text(name, space - sign) if columns == 1 else name for name in plain]
@@ -271,12 +275,17 @@ class _Title(NamedTuple):
 def _titles(ax: Axes) -> list[_Title]:
     """Return the titles of the axes, of their insets and of the figure."""
     every: Any = [ax, *(each for each in ax.child_axes if hasattr(each, "get_xlabel"))]
-    titles = [
-        _Title(text, text.get_text(), each, side)
-        for each in every
-        for text, side in ((each.xaxis.label, "x"), (each.yaxis.label, "y"), (each.title, "top"))
-    ]
+    titles = []
+    for each in every:
+        texts: dict[Literal["x", "y", "top"], Any] = {"x": each.xaxis.label, "y": each.yaxis.label, "top": each.title}
+        titles += [_Title(text, text.get_text(), each, side) for side, text in texts.items()]
     return [each for each in titles if each.words]
+
+
+def wrap_titles(ax: Axes) -> None:
+    """Break titles into lines that fit axes of any size."""
+    box, dpi = ax.get_window_extent(), cast("Figure", ax.get_figure(root=True)).dpi
+    _wrap_titles(ax, _titles(ax), box.width / dpi, box.height / dpi)
 
 
 def _wrap_titles(ax: Axes, titles: Sequence[_Title], width: float, height: float) -> None:
@@ -285,6 +294,6 @@ def _wrap_titles(ax: Axes, titles: Sequence[_Title], width: float, height: float
         across, up = width, height
         if axes is not ax:
             box = axes.get_window_extent()
-            across, up = (each / axes.figure.dpi for each in (box.width, box.height))
+            across, up = (each / axes.get_figure(root=True).dpi for each in (box.width, box.height))
         length = 72 * max(up if side == "y" else across, _SHORTEST_AXES)
-        text.set_text(wrap_text(words, length, TEXT_SIZE, bold=text.get_fontweight() == "bold"))
+        text.set_text(wrap_text(words, length, text.get_fontsize(), bold=text.get_fontweight() == "bold"))
