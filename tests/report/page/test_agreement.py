@@ -53,7 +53,8 @@ COLLECT_SCRIPT = """() => {
       value: element.dataset.value, low: element.dataset.low, high: element.dataset.high, text: own(element),
       at: place?.dataset.at, model: place?.dataset.model, group: place?.dataset.group, cut: element.dataset.cut,
       table: table ? [...document.querySelectorAll("table, dl")].indexOf(table) : null,
-      caption: `${before(block)} ${headings(block)} ${headings(table)} ${words("#verdict-decision")(element.closest("#verdict"))}`,
+       caption: [before(block), headings(block), headings(table),
+                 words("#verdict-decision")(element.closest("#verdict"))].join(" "),
       row: element.closest("tr")?.textContent ?? "",
       column: table?.querySelectorAll("thead th, thead td")[element.closest("td")?.cellIndex]?.textContent ?? "",
     };

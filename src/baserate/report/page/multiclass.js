@@ -11,7 +11,7 @@ import { drawOverall, overallTable } from "./multiclass/overall.js";
 import { drawPerClass, perClassSpec } from "./multiclass/per_class.js";
 import { drawTopClass, topClassSpec } from "./multiclass/top_class.js";
 import { MATRIX_MODES, loadReport, makeView, measureChoices } from "./multiclass/view.js";
-import { Panel } from "./panel.js";
+import { Panel, makeSections } from "./panel.js";
 import { drawFindings } from "./panels/findings.js";
 import { makeToolbar } from "./toolbar.js";
 
@@ -44,14 +44,14 @@ const panels = new Map(
     .filter(([, { spec, body }]) => Boolean(body && !spec) || Boolean(spec?.(view)))
     .map(([id, content]) => [id, new Panel(id, content, change, PANELS[id])]),
 );
-const sections = SECTIONS.map(makeSection).filter((section) => section !== null);
+const sections = makeSections([...panels.values()], SECTIONS, PANELS);
 const drawing = new Drawing([...panels.values()], () => {});
 
 start();
 
 /** Insert all panels into their sections, and draw them for the first time. */
 function start() {
-  byId("panels").append(...sections);
+  byId("panels").append(...sections.map(({ node }) => node));
   selectByRow("confusion", (cursor) => classOfCell(view, cursor));
   selectByRow("per-class", (cursor) => cursor);
   fillPicker();
@@ -63,17 +63,6 @@ function start() {
   draw();
   Object.assign(window, { baserate: { state: () => ({ ...view.state }), set: change } });
   document.documentElement.dataset.ready = "1";
-}
-
-/**
- * A section of the page with its panels; null if it has none.
- * @param {typeof SECTIONS[number]} part
- * @returns {HTMLElement | null}
- */
-function makeSection({ id, title, panels: ids }) {
-  const own = ids.flatMap((each) => panels.get(each)?.section ?? []);
-  if (!own.length) return null;
-  return element("div", { class: "part", id: `part-${id}` }, element("h2", {}, title), ...own);
 }
 
 /**

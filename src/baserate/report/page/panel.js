@@ -219,3 +219,23 @@ export class Panel {
 function hiddenText(text) {
   return element("span", { class: "visually-hidden" }, ` ${text}`);
 }
+
+/**
+ * Panels under the titles of their sections. Sections without panels are left out.
+ * @template {Panel<any>} Kind
+ * @param {Kind[]} panels
+ * @param {Record<string, string>} titles
+ * @param {Record<string, import("./labels.js").Panel>} texts
+ * @returns {{node: HTMLElement, panels: Kind[]}[]}
+ */
+export function makeSections(panels, titles, texts) {
+  const places = Object.keys(texts);
+  const sorted = [...panels].sort((one, other) => places.indexOf(one.id) - places.indexOf(other.id));
+  return Object.entries(titles).flatMap(([id, title]) => {
+    const own = sorted.filter((panel) => texts[panel.id].section === id);
+    if (!own.length) return [];
+    const heading = element("h2", {}, title);
+    const node = element("div", { class: "part", id: `part-${id}` }, heading, ...own.map(({ section }) => section));
+    return [{ node, panels: own }];
+  });
+}
