@@ -1,6 +1,6 @@
 /** A panel: heading, body, reading instructions, data as a table, and files. */
 
-import { element, placeAttributes, setAttributes } from "./dom.js";
+import { element, placeAttributes, scrollRegion, setAttributes } from "./dom.js";
 import { csvText, save, svgText } from "./files.js";
 import { formatNumber } from "./format.js";
 import { Chart } from "./chart.js";
@@ -48,7 +48,7 @@ export class Panel {
       "details",
       { class: "table" },
       element("summary", {}, "Data", hiddenText(title)),
-      element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Data: ${title}` }),
+      scrollRegion(`Data: ${title}`),
     );
     this.section = element(
       "section",

@@ -2,7 +2,7 @@
 
 import { MEASURES, readNumber } from "../core.js";
 import { compareShares } from "../differences.js";
-import { element, makeTable, measureName, numberAttributes, placeNumbers, updateChildren } from "../dom.js";
+import { element, measureName, numberAttributes, placeNumbers, scrollTable, updateChildren } from "../dom.js";
 import {
   formatCount,
   formatLevel,
@@ -108,21 +108,6 @@ function groupPicker(view) {
  */
 function comparedRates({ payload }) {
   return payload.group_measures;
-}
-
-/**
- * A table in a scrollable region.
- * @param {string} caption
- * @param {Child[]} columns
- * @param {Child[][]} rows
- * @returns {HTMLElement}
- */
-export function scrollTable(caption, columns, rows) {
-  return element(
-    "div",
-    { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-    makeTable(caption, columns, rows),
-  );
 }
 
 /**
