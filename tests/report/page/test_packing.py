@@ -33,7 +33,7 @@ def test_counts_are_read_as_they_were() -> None:
     page = Page("packing.js")
     for share in (0.01, 0.2, 0.9):
         for most in (2, 5, 90, 10**9):
-            row = [int(each) for each in rng.integers(1, most, 400) * (rng.random(400) < share)]
+            row: list[float] = [int(each) for each in rng.integers(1, most, 400) * (rng.random(400) < share)]
             packed = pack_counts(fold_zeros(row))
             if isinstance(packed, str):
                 assert set(packed) <= set(string.printable) - set('"\\<>&')
