@@ -17,7 +17,7 @@ _BY_SITE = Policy(
     attributes=("site",),
 )
 _RANDOMIZED = Policy(by_group={(): RandomizedCut((Cut((0.50,)), Cut((0.55,))), (0.3, 0.7))}, otherwise="refuse")
-"""Random between 0.5 and 0.55: 5 % of uniformly distributed scores."""
+"""Random between 0.5 and 0.55: 5% of uniformly distributed scores."""
 
 
 def decide_by_group(n: int) -> Pair:

@@ -280,7 +280,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         repeats=15,
     ),
     "apply-randomized-1e6": Benchmark(
-        "a policy that randomizes 5 % of 10⁶ rows",
+        "a policy that randomizes 5% of 10⁶ rows",
         "a loop that hashes every row",
         ">=",
         15,

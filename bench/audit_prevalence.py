@@ -212,9 +212,9 @@ SCENARIOS = (
     _label_shift_scenario("positives vary little, 1000/2000 rows", NARROW, Sizes(1000, 0.4, 2000, 0.1)),
     _label_shift_scenario("scores of one digit, 500/1000 rows", TIES, Sizes(500, 0.4, 1000, 0.15)),
     _label_shift_scenario("heavy tails, 500/1000 rows", HEAVY, Sizes(500, 0.4, 1000, 0.2)),
-    _label_shift_scenario("skewed classes, from 5 to 20 %", SKEWED, Sizes(2000, 0.05, 3000, 0.2)),
-    _label_shift_scenario("strong scores, from 50 to 2 %", STRONG, Sizes(500, 0.5, 2000, 0.02)),
-    _label_shift_scenario("unequal variances, from 30 to 90 %", UNEQUAL, Sizes(500, 0.3, 1000, 0.9)),
+    _label_shift_scenario("skewed classes, from 5 to 20%", SKEWED, Sizes(2000, 0.05, 3000, 0.2)),
+    _label_shift_scenario("strong scores, from 50 to 2%", STRONG, Sizes(500, 0.5, 2000, 0.02)),
+    _label_shift_scenario("unequal variances, from 30 to 90%", UNEQUAL, Sizes(500, 0.3, 1000, 0.9)),
     Scenario("unequal variances, weighted rows", audit_weighted_rows),
     Scenario("unequal variances, 200 target rows with labels", audit_partly_labelled),
     Scenario(

@@ -190,7 +190,7 @@ def _find_measure(name: str) -> Measure:
 
 
 def _population_counts(setting: Setting) -> Counts[float]:
-    """Compute the counts of the population where the FPR is the prevalence; at 50 %, midway between the classes."""
+    """Compute the counts of the population where the FPR is the prevalence; at 50%, midway between the classes."""
     return setting.theory.at(float(ndtri(1 - setting.prevalence)) if setting.prevalence < 0.5 else setting.shift / 2)
 
 

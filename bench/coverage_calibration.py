@@ -82,7 +82,7 @@ def _parse_arguments(argv: Sequence[str] | None) -> Namespace:
 
 
 def rejection_rates(setting: Setting, *, runs: int) -> dict[str, float]:
-    """Compute how often each test, and each null reference, rejects a calibrated model at 5 %."""
+    """Compute how often each test, and each null reference, rejects a calibrated model at 5%."""
     # The first number of the seed separates the random numbers of the two studies.
     rng = np.random.default_rng([1, setting.rows, int(100 * setting.shape[0])])
     rejections: dict[str, list[bool]] = {}

@@ -21,7 +21,7 @@ NUMBERS = st.floats(-1e9, 1e9) | st.floats(0.8531, 0.8533) | st.floats(-1e-6, 1e
         (Estimate(1.0, 0.769, 1.0), "1.00 (0.77 to 1.00)", "Estimate(1.0000, 0.7690 to 1.0000)"),
         (Estimate(12.34, 8.2, 20.05), "12.3 (8.2 to 20.1)", "Estimate(12.340, 8.200 to 20.050)"),
         (Estimate(-0.07, -0.2, 0.06), "−0.07 (−0.20 to 0.06)", "Estimate(-0.0700, -0.2000 to 0.0600)"),
-        (Estimate(15300.0, 9e3, math.inf), "15 300 (9 000 to ∞)", "Estimate(15300, 9000 to inf)"),
+        (Estimate(15300.0, 9e3, math.inf), "15,300 (9,000 to ∞)", "Estimate(15300, 9000 to inf)"),
         (
             Estimate(0.5, 0.5 - 2e-9, 0.5 + 2e-9),
             "0.500000000 (0.499999998 to 0.500000002)",

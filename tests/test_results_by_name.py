@@ -189,7 +189,7 @@ def test_text_is_a_table_for_people() -> None:
         "threshold 0.5 · 3 rows of results",
         "",
         "measure   group.site           value (95% CI)         p",
-        "tp        everybody   1 200                    < 0.0001",
+        "tp        everybody   1,200                    < 0.0001",
         "recall_x  north           0.85 (0.84 to 0.87)",
         "auc       south           –¹                     0.040",
         "",

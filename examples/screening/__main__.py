@@ -39,7 +39,7 @@ RULES: dict[str, Callable[[Curve], Policy]] = {
     "least cost": partial(decide.cost, costs=COSTS),
     "Youden": decide.youden,
     "best F1": partial(decide.best, measure="f1"),
-    "specificity 95 %": partial(decide.require, require="specificity >= 95%", maximize="sensitivity"),
+    "specificity 95%": partial(decide.require, require="specificity >= 95%", maximize="sensitivity"),
     "top tenth": partial(decide.capacity, share=0.1),
 }
 """Rules that choose a threshold."""
@@ -191,7 +191,7 @@ def main(folder: Path) -> None:
         (f"Requirements on the threshold {policy.threshold:g}, which was chosen on half of the people", requirements),
         ("Equal opportunity: thresholds by site with sensitivities within 0.02", parity),
     ):
-        print(f"{title}, with 95 % confidence intervals\n{format_table(table)}\n")
+        print(f"{title}, with 95% confidence intervals\n{format_table(table)}\n")
     own = {name: cheapest_threshold(tally) for name, tally in tallies.items()}
     print("Cheapest threshold: " + ", ".join(f"{name} {value:g}" for name, value in own.items()))
     folder.mkdir(parents=True, exist_ok=True)

@@ -13,8 +13,8 @@ def count_of(many: float, one: str, several: str | None = None, *, shown: str | 
 
     >>> count_of(1, "row"), count_of(2, "row"), count_of(0, "class", "classes")
     ('1 row', '2 rows', '0 classes')
-    >>> count_of(1, "row has a score", "rows have scores"), count_of(20000, "row", shown="20 000")
-    ('1 row has a score', '20 000 rows')
+    >>> count_of(1, "row has a score", "rows have scores"), count_of(20000, "row", shown="20,000")
+    ('1 row has a score', '20,000 rows')
     """
     noun = one if many == 1 else f"{one}s" if several is None else several
     return f"{many if shown is None else shown} {noun}"
@@ -53,10 +53,10 @@ _MARKS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 def format_number(value: float, digits: int) -> str:
     """Format a number with this many significant digits, or more if its integer part is longer.
 
-    Spaces separate thousands; exact 0 and 1 have no decimals, and so differ from rounded numbers.
+    Commas separate thousands; exact 0 and 1 have no decimals, and so differ from rounded numbers.
 
     >>> [format_number(value, 4) for value in (0.5, 0.063404, 12.3456, 1234567.8, 0.00001234)]
-    ['0.5000', '0.06340', '12.35', '1 234 568', '1.234e-05']
+    ['0.5000', '0.06340', '12.35', '1,234,568', '1.234e-05']
     >>> [format_number(value, 4) for value in (0, 0.99999, 1, float("-inf"))]
     ['0', '1.000', '1', '−∞']
     """
@@ -65,7 +65,7 @@ def format_number(value: float, digits: int) -> str:
     # From the rounded text: 9.9996 with four digits is 10.00, whose exponent a logarithm would miss.
     exponent = int(f"{value:.{digits - 1}e}".partition("e")[2])
     if -5 < exponent < 15:
-        return f"{value:,.{max(digits - 1 - exponent, 0)}f}".replace(",", " ").replace("-", "−")
+        return f"{value:,.{max(digits - 1 - exponent, 0)}f}".replace("-", "−")
     return f"{value:.{digits - 1}e}".replace("-", "−", value < 0)  # the sign at most, not that of the exponent
 
 
@@ -75,7 +75,7 @@ def format_alike(numbers: Sequence[float], digits: int = 2) -> list[str]:
     >>> format_alike([0.8532, 0.8411, 0.8654]), format_alike([0.8532, 0.851, 0.8549]), format_alike([-3.0, 0.5, 12.34])
     (['0.85', '0.84', '0.87'], ['0.853', '0.851', '0.855'], ['−3.0', '0.5', '12.3'])
     >>> format_alike([1234567.8, 1230000.0, float("inf")]), format_alike([0.3, 0.1 + 0.2]), format_alike([0.0])
-    (['1 234 568', '1 230 000', '∞'], ['0.30', '0.30'], ['0.00'])
+    (['1,234,568', '1,230,000', '∞'], ['0.30', '0.30'], ['0.00'])
     >>> format_alike([2e-12, 1e-12])
     ['2.000e-12', '1.000e-12']
     """
@@ -101,7 +101,7 @@ def _format_fixed(value: float, decimals: int, *, exponent: bool) -> str:
         return format_exact(value)
     if exponent:
         return f"{value + 0.0:.{decimals}e}".replace("-", "−", value < 0)  # the sign at most, not that of the exponent
-    return f"{round(value, decimals) + 0.0:,.{decimals}f}".replace(",", " ").replace("-", "−")
+    return f"{round(value, decimals) + 0.0:,.{decimals}f}".replace("-", "−")
 
 
 def format_interval(value: float, low: float, high: float, digits: int = 2) -> str:
@@ -178,10 +178,10 @@ def format_percent(share: float, decimals: int = 1) -> str:
 def format_share(share: float) -> str:
     """Format a share as a percentage, for a sentence.
 
-    >>> format_share(0.05).replace("\N{NO-BREAK SPACE}", " ")
-    '5 %'
+    >>> format_share(0.05)
+    '5%'
     """
-    return f"{100 * share:.6g}\N{NO-BREAK SPACE}%"
+    return f"{100 * share:.6g}%"
 
 
 def format_p(p: float | None, digits: int = 2, *, is_bound: bool | None = False) -> str:
@@ -213,17 +213,17 @@ def format_count(value: float, digits: int) -> str:
     """Format a count, whole where it is whole and not too long to read.
 
     >>> format_count(20000.0, 4), format_count(18.75, 4), format_count(1268.4, 4), format_count(1e300, 4)
-    ('20 000', '18.75', '1 268', '1.000e+300')
+    ('20,000', '18.75', '1,268', '1.000e+300')
     """
     whole = abs(value) < _LONG and value == int(value)
-    return f"{value:,.0f}".replace(",", " ").replace("-", "−") if whole else format_number(value, digits)
+    return f"{value:,.0f}".replace("-", "−") if whole else format_number(value, digits)
 
 
 def format_pace(rows: float, seconds: float) -> str:
     """Format a speed as rows per second.
 
     >>> format_pace(2_430_000, 2.0), format_pace(90_210, 4.0)
-    ('1.2 million rows/s', '23 000 rows/s')
+    ('1.2 million rows/s', '23,000 rows/s')
     """
     each = rows / seconds
     return f"{each / 1e6:.1f} million rows/s" if each >= 1e6 else f"{format_count(float(f'{each:.2g}'), 2)} rows/s"
@@ -239,7 +239,7 @@ def format_exact(value: float) -> str:
 
 
 def format_level(level: float) -> str:
-    """Format a confidence level in full: 99.99999 % is not 100 %.
+    """Format a confidence level in full: 99.99999% is not 100%.
 
     >>> format_level(0.95), format_level(0.57), format_level(0.9999999)
     ('95', '57', '99.99999')
@@ -251,9 +251,9 @@ def unadjusted_note(level: float) -> str:
     """Return the note that intervals beside adjusted p-values are not adjusted themselves.
 
     >>> unadjusted_note(0.95)
-    '95 % confidence intervals are not adjusted for multiplicity.'
+    '95% confidence intervals are not adjusted for multiplicity.'
     """
-    return f"{format_level(level)} % confidence intervals are not adjusted for multiplicity."
+    return f"{format_level(level)}% confidence intervals are not adjusted for multiplicity."
 
 
 def footnote_mark(which: int) -> str:
@@ -266,7 +266,7 @@ def footnote_mark(which: int) -> str:
 
 
 _NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
-_STYLE = re.compile(r"\x1b\[[0-9]m")
+_STYLE = re.compile(r"\x1b\[[0-9;]+m")
 _SPECIAL = re.compile(r"([\\`*_|<>\[\]])")
 
 
@@ -277,6 +277,35 @@ def replace_unprintable(text: str) -> str:
     'a�[2Jb'
     """
     return "".join(letter if letter.isprintable() or letter == _NO_BREAK_SPACE else "�" for letter in text)
+
+
+_ABBREVIATIONS = frozenset(
+    {
+        *("auc", "cap", "ece", "ecce", "f1", "fdr", "fnr", "fpr", "ici", "ks", "mad", "mce", "mcc"),
+        *("npv", "ppv", "pr", "rmsce", "roc", "tnr", "tpr"),
+    }
+)
+_PROPER_NAMES = {
+    **{name: name.capitalize() for name in ("brier", "cox", "fowlkes", "gini", "jaccard", "lorenz", "youden")},
+    **{name: name.capitalize() for name in ("borko", "emax", "e50", "e90", "spiegelhalter", "hosmer", "lemeshow")},
+    "mallows": "Mallows",
+}
+
+
+def format_name(name: str) -> str:
+    """Write the name of a measure in words, abbreviations in capitals.
+
+    >>> format_name("average_precision"), format_name("pr_auc"), format_name("brier_skill"), format_name("f_beta")
+    ('average precision', 'PR AUC', 'Brier skill', 'F beta')
+    >>> format_name("observed_expected"), format_name("e_measure")
+    ('observed/expected', 'E measure')
+    """
+    if name == "observed_expected":
+        return "observed/expected"
+    words = name.split("_")
+    if words[0] in {"e", "f", "g"}:  # a letter is a symbol
+        words[0] = words[0].upper()
+    return " ".join(word.upper() if word in _ABBREVIATIONS else _PROPER_NAMES.get(word, word) for word in words)
 
 
 def escape_markdown(text: str) -> str:
@@ -316,8 +345,26 @@ def faint(text: str) -> str:
     return f"\x1b[2m{text.rstrip()}\x1b[0m"
 
 
+def red(text: str) -> str:
+    r"""Mark text as red and bold for a terminal; `strip_styles` removes the marks.
+
+    >>> red("!!")
+    '\x1b[1;31m!!\x1b[0m'
+    """
+    return f"\x1b[1;31m{text}\x1b[0m"
+
+
+def amber(text: str) -> str:
+    r"""Mark text as amber, which terminals call yellow, and bold; `strip_styles` removes the marks.
+
+    >>> amber("!")
+    '\x1b[1;33m!\x1b[0m'
+    """
+    return f"\x1b[1;33m{text}\x1b[0m"
+
+
 def strip_styles(text: str) -> str:
-    r"""Remove the marks of bold and faint text.
+    r"""Remove the marks of bold, faint and colored text.
 
     >>> strip_styles(bold("a") + " b")
     'a b'

@@ -40,16 +40,18 @@ class Printable(Renderable):
 
     __slots__ = ()
 
-    def text(self, width: int | None = None) -> str:
+    def text(self, width: int | None = None, *, explain: bool = False) -> str:
         """Return the object as plain text.
 
         Parameters
         ----------
         width
             Characters of the longest line; by default the width of the terminal.
+        explain
+            Whether to show definitions of numbers and methods of intervals.
         """
         page = load_object(self._page_function)(self)
-        text: str = page.plain_text(terminal_width() if width is None else width)
+        text: str = page.plain_text(terminal_width() if width is None else width, explain=explain)
         return text
 
     def __str__(self) -> str:

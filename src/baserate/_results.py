@@ -223,7 +223,7 @@ class Results(Printable):
         listing += f"Columns are: {', '.join(self.columns)}."
         return unknown_name("measure or column" if measures else "column", word, names, near=near, listing=listing)
 
-    def text(self, width: int | None = None, *, max_rows: int | None = 40) -> str:
+    def text(self, width: int | None = None, *, max_rows: int | None = 40, explain: bool = False) -> str:
         """Return the results as an aligned table for people.
 
         Numbers stand with their confidence intervals in one column. Columns without values are omitted, and labels that
@@ -235,11 +235,13 @@ class Results(Printable):
             Characters of the longest line; by default the width of the terminal.
         max_rows
             Rows to show; None for all.
+        explain
+            Whether to show methods of intervals.
         """
         if max_rows is not None and max_rows < 1:
             raise wrong_option("max_rows", max_rows, "a whole number above 0, or None for all rows")
         page = load_object("baserate.text:results_page")(self, max_rows)
-        text: str = page.plain_text(terminal_width() if width is None else width)
+        text: str = page.plain_text(terminal_width() if width is None else width, explain=explain)
         return text
 
     def rows(self) -> list[dict[str, Any]]:

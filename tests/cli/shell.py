@@ -44,9 +44,9 @@ def run(*typed: object, given: str | bytes | None = None, env: dict[str, str | N
     """Run the command line in this process; remember the page that it prints."""
     text_of = Page.text
 
-    def store_page(page: Page, width: int) -> str:
+    def store_page(page: Page, width: int, **more: Any) -> str:  # noqa: ANN401  (any keyword of `text`)
         PAGES[page_key(typed)] = page
-        return text_of(page, width)
+        return text_of(page, width, **more)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Page, "text", store_page)

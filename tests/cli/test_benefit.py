@@ -130,8 +130,8 @@ def test_case_control_sample_at_a_stated_prevalence(tmp_path: Path) -> None:
     assert (output["data"]["prevalence"], output["data"]["deployment"]) == (0.4, {"prevalence": 0.15})
     assert output["data"]["scores"] == {"adjusted": False, "sample_prevalence": None, "prevalence": 0.15}
     shown = run("benefit", path, *ONE, "--prevalence", "0.15", "--keep-scores")
-    assert "classes are reweighted to a prevalence of 15\xa0%" in shown.stderr
-    assert "scores not adjusted to 15.00 % prevalence" in shown.stdout
+    assert "classes are reweighted to a prevalence of 15%" in shown.stderr
+    assert "scores not adjusted to 15.00% prevalence" in shown.stdout
 
 
 def test_scores_are_adjusted_to_the_stated_prevalence(tmp_path: Path) -> None:
@@ -149,8 +149,8 @@ def test_scores_are_adjusted_to_the_stated_prevalence(tmp_path: Path) -> None:
         assert output["data"]["scores"] == wanted.data["scores"]
         assert wanted.data["scores"]["adjusted"]
     shown = run("benefit", path, *ONE, "--prevalence", "0.15")
-    assert "scores adjusted from 40.00 % to 15.00 % prevalence" in shown.stdout
-    assert "classes and scores were adjusted to a prevalence of 15\xa0%, the scores from 40\xa0%" in shown.stderr
+    assert "scores adjusted from 40.00% to 15.00% prevalence" in shown.stdout
+    assert "classes and scores were adjusted to a prevalence of 15%, the scores from 40%" in shown.stderr
     assert "adjusted" not in run("benefit", path, *ONE).stdout
 
 

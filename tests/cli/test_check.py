@@ -117,8 +117,8 @@ def test_messages_on_stderr(tmp_path: Path) -> None:
     assert run("check", path, "--policy", policy, *SOME).stderr == ""
     output = run("check", path, "--policy", policy, *SOME, "--json").stderr.splitlines()
     assert output == [
-        "people.csv · 10 rows · positive: sick = 1 · prevalence 40.00 %",
-        "Not all requirements hold: 1 holds and 2 are undecided, by the bounds of 95 % intervals.",
+        "people.csv · 10 rows · positive: sick = 1 · prevalence 40.00%",
+        "Not all requirements hold: 1 holds and 2 are undecided, by the bounds of 95% intervals.",
     ]
     t = read.tallies(path, truth="sick", score="risk")
     chosen = save_policy(Policy(by_group={(): Cut((0.5,))}, otherwise="refuse", chosen_on=t.digest, **NAMED), tmp_path)

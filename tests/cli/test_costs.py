@@ -102,7 +102,7 @@ def costs_of(rows: Sequence[dict[str, Any]], *names: str) -> list[tuple[Any, ...
 
 
 def test_lowest_total_may_not_be_the_cheapest_classifier() -> None:
-    # By the totals of samples with 38 and 59 % positives, M1 seems to be the cheaper.
+    # By the totals of samples with 38 and 59% positives, M1 seems to be the cheaper.
     output = run_json(*M1, *M2, *FOUND_PAYS, "--prevalence", "0.38")
     assert costs_of(output["rows"], "total", "value", "cheapest", "measured", "prevalence") == [
         ("M1", 3910, pytest.approx(7.82), False, 0.38, 0.38),

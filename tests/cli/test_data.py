@@ -126,7 +126,7 @@ def test_stdin_equals_the_file(tmp_path: Path) -> None:
     assert run("measure", "-", *ONE, "--json", given=PEOPLE).stdout == run("measure", path, *ONE, "--json").stdout
     piped = run_program("measure", "-", *ONE, "-q", given=PEOPLE)
     assert (piped.returncode, piped.stderr) == (0, "")
-    assert piped.stdout.startswith("stdin · 10 rows · positive: sick = 1 · prevalence 40.00 %\n")
+    assert piped.stdout.startswith("stdin · 10 rows · positive: sick = 1 · prevalence 40.00%\n")
 
 
 def test_labels_match_by_their_spelling(tmp_path: Path) -> None:

@@ -145,7 +145,7 @@ def test_messages_on_stderr(tmp_path: Path) -> None:
             "note: expected_cost is at these costs: a false positive 1, a false negative 20, a true positive 0, a true "
             "negative 0."
         ),
-        "note: classes are reweighted to a prevalence of 2\xa0%, taken as known; scores are not adjusted.",
+        "note: classes are reweighted to a prevalence of 2%, taken as known; scores are not adjusted.",
     ]
     named = run("decide", write_people(tmp_path), *ONE, "--rule", "fixed", "--threshold", "0.5", "--positive", "1")
     assert named.stderr == ""

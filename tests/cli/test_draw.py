@@ -38,7 +38,7 @@ def test_figures_are_written_and_their_files_printed(tmp_path: Path, name: str) 
     )
     assert shown.exit_code == 0
     assert shown.stdout == ""
-    assert "people.csv · 10 rows · positive: sick = 1 · prevalence 40.00 %" in shown.stderr
+    assert "people.csv · 10 rows · positive: sick = 1 · prevalence 40.00%" in shown.stderr
     assert f"wrote {path}" in shown.stderr
     assert path.read_bytes().startswith(b"<?xml")
     assert f"baserate draw {name}" in run("draw", name, "--help").stdout

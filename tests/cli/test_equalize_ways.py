@@ -89,7 +89,7 @@ def test_cost_above_the_optimum_is_stated(name: str, crossing_groups: Path) -> N
 
 def test_optimal_cost_is_stated(crossing_groups: Path) -> None:
     shown = run("equalize", crossing_groups, *TYPED, "--crossing", "-q").stdout
-    assert "No policy that keeps the parity is cheaper." in shown
+    assert "No policy that keeps the parity is cheaper." in " ".join(shown.split())
 
 
 def test_objective_and_middle_reach_the_library(crossing_groups: Path) -> None:

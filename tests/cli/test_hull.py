@@ -118,7 +118,7 @@ def test_reversal_is_offered_and_applied(tmp_path: Path) -> None:
     assert [row["classifier"] for row in output["rows"] if row["fpr"] is not None] == ["none", "C", "all"]
     assert [row["reversed"] for row in output["rows"][:3]] == [False, True, False]
     shown = run("hull", path, *ABC, "--reverse", "--fpr", "0.06", "-q").stdout
-    assert "at random, in 50.00 % of cases flag what C passes, in the others flag nothing." in " ".join(shown.split())
+    assert "at random, in 50.00% of cases flag what C passes, in the others flag nothing." in " ".join(shown.split())
     # As a score, C is flagged below a threshold instead.
     scored = run("hull", path, "--truth", "y", "--score", "C", "--reverse", "--fpr", "12%", "-q").stdout
     assert "with a true positive rate of 0.7600: flag C < 1." in " ".join(scored.split())

@@ -47,16 +47,34 @@ def test_intervals_are_those_of_the_library(tmp_path: Path) -> None:
 
 
 def test_three_of_four_have_the_published_clopper_pearson_interval(tmp_path: Path) -> None:
-    shown = run("measure", write_people(tmp_path), *ONE, "-q").stdout
+    shown = run("measure", write_people(tmp_path), *ONE, "-q", "--explain").stdout
     assert re.search(r"sensitivity +0\.7500 +0\.1941 – 0\.9937 ", shown)  # 3 of 4
-    assert "95 % intervals: Clopper–Pearson for shares; " in shown
+    assert "95% intervals: Clopper–Pearson for shares; " in shown
+
+
+def test_definitions_and_methods_are_shown_on_request(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
+    brief, full = (run("measure", path, *ONE, "-q", *more).stdout for more in ((), ("--explain",)))
+    hint = "Intervals: 95% confidence. Methods and definitions: add --explain.\n"
+    assert brief.endswith(f"\n\n{hint}")
+    assert "Clopper" not in brief
+    assert "that are flagged" not in brief
+    assert "add --explain" not in full
+    numbers = [re.findall(r"\d\.\d{3,}", text.partition("Clopper")[0]) for text in (brief, full)]
+    assert numbers[0] == numbers[1]
+    bare = run("measure", path, *ONE, "-q", "--no-interval", "--measures", "auc").stdout
+    assert bare.endswith("\n\nMethods and definitions: add --explain.\n")
+    page = run("measure", path, *ONE, "-q", "--format", "md").stdout
+    assert "Clopper–Pearson" in page
+    assert "--explain" not in page
+    assert run("measure", path, *ONE, "-q", "--format", "md", "--explain").stdout == page
 
 
 @pytest.mark.parametrize("typed", take_in_tiers(["0.9", "90%", "90 %", ".9"], 2))
 def test_level_may_be_a_share_or_a_percentage(typed: str, tmp_path: Path) -> None:
     result = run_json(write_people(tmp_path), *ONE, "--level", typed)
     assert result["data"]["interval"]["level"] == pytest.approx(0.9)
-    assert "90 % interval" in run("measure", write_people(tmp_path), *ONE, "--level", typed).stdout
+    assert "90% interval" in run("measure", write_people(tmp_path), *ONE, "--level", typed).stdout
 
 
 def test_a_higher_level_gives_wider_intervals(tmp_path: Path) -> None:
@@ -67,10 +85,12 @@ def test_a_higher_level_gives_wider_intervals(tmp_path: Path) -> None:
 
 
 def test_only_bootstrap_intervals_depend_on_the_seed(tmp_path: Path) -> None:
-    one, two = (run_json(write_people(tmp_path), *ONE, "--seed", seed) for seed in (1, 2))
-    assert row(one, "f1")["low"] != row(two, "f1")["low"]
+    typed = (write_people(tmp_path), *ONE, "--measures", "kappa,f1,sensitivity")
+    one, two = (run_json(*typed, "--seed", seed) for seed in (1, 2))
+    assert row(one, "kappa")["low"] != row(two, "kappa")["low"]
+    assert row(one, "f1") == row(two, "f1")
     assert row(one, "sensitivity") == row(two, "sensitivity")
-    assert run_json(write_people(tmp_path), *ONE, "--seed", 1) == one
+    assert run_json(*typed, "--seed", 1) == one
 
 
 def test_infinite_and_missing_bounds(tmp_path: Path) -> None:
@@ -87,7 +107,7 @@ def test_infinite_and_missing_bounds(tmp_path: Path) -> None:
     assert (by["auc", "f"]["low"], by["auc", "f"]["why"]) == ("", auc["why"])
     shown = run("measure", *typed, "-q").stdout
     assert re.search(r"dor .* ∞ +0\.457 – ∞ ", shown)
-    assert re.search(r"auc .* 1 +–¹ ", shown)
+    assert re.search(r"AUC .* 1 +–¹ ", shown)
     assert "¹ the AUC is 0 or 1, where log-odds are infinite" in shown
 
 
@@ -97,16 +117,17 @@ def test_extreme_levels_have_intervals_of_all_measures(tmp_path: Path) -> None:
         bounded = [each for each in result if each["low"] is not None]
         assert len(bounded) > 40
         assert all(float(each["low"]) <= float(each["value"]) <= float(each["high"]) for each in bounded)
-    assert "99.9999999 % intervals: " in run("measure", write_people(tmp_path), *ONE, "--level", "0.999999999").stdout
+    shown = run("measure", write_people(tmp_path), *ONE, "--level", "0.999999999").stdout
+    assert "\nIntervals: 99.9999999% confidence. " in shown
 
 
 def test_footnotes_state_the_methods_of_shown_intervals(tmp_path: Path) -> None:
     path = tmp_path / "one.csv"
     path.write_text("sick,risk,who\n1,0.3,a\n", encoding="utf-8")
-    alone = run("measure", path, *ONE, "--positive", "1", "--measures", "accuracy,brier", "-q").stdout
-    assert alone.endswith("\n¹ there is a single row\n95 % intervals: Clopper–Pearson.\n")
+    alone = run("measure", path, *ONE, "--positive", "1", "--measures", "accuracy,brier", "-q", "--explain").stdout
+    assert alone.endswith("\n¹ there is a single row\n95% intervals: Clopper–Pearson.\n")
     clustered = run("measure", path, *ONE, "--positive", "1", "--measures", "accuracy", "--cluster", "who", "-q").stdout
-    assert clustered.endswith("\n¹ there is a single cluster\n")
+    assert "\n¹ there is a single cluster\n" in clustered
 
 
 def test_footnotes_do_not_break_at_hyphens() -> None:
@@ -136,8 +157,8 @@ def test_clusters_widen_intervals(tmp_path: Path) -> None:
     assert [a["value"] for a in clustered["rows"]] == pytest.approx([b["value"] for b in eyes["rows"]])
     assert clustered["data"]["interval"]["clusters"] == 60
     assert clustered["data"]["columns"]["cluster"] == "who"
-    shown = run("measure", path, *ONE, "--cluster", "who").stdout
-    assert "95 % intervals of clusters (who): Clopper–Pearson or Wilson for shares; " in shown
+    shown = run("measure", path, *ONE, "--cluster", "who", "--explain").stdout
+    assert "95% intervals of clusters (who): Clopper–Pearson or Wilson for shares; " in shown
 
 
 def test_clusters_go_with_labels_groups_and_several_models(tmp_path: Path) -> None:
@@ -227,7 +248,7 @@ def test_bounds_keep_the_digits_that_distinguish_them() -> None:
     assert format_bounds(0.84201, 0.84399, 4, 3) == ("0.8420", "0.8440")
     assert format_bounds(0.000012, 0.000034, 4, 3) == ("1.200e-05", "3.400e-05")
     assert format_bounds(-0.0001, 1.0, 4, 3) == ("0.000", "1")
-    assert format_bounds(-float("inf"), 12345.678, 4, 3) == ("−∞", "12 346")
+    assert format_bounds(-float("inf"), 12345.678, 4, 3) == ("−∞", "12,346")
 
 
 def spread(columns: int) -> Table:

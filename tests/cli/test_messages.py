@@ -24,12 +24,12 @@ def test_inferred_positive_class_is_printed(tmp_path: Path) -> None:
     path = write_people(tmp_path)
     inferred = run("measure", path, *ONE)
     assert inferred.stderr == "positive = 1, inferred; name it with --positive.\n"
-    assert inferred.stdout.startswith("people.csv · 10 rows · positive: sick = 1 · prevalence 40.00 %\n")
+    assert inferred.stdout.startswith("people.csv · 10 rows · positive: sick = 1 · prevalence 40.00%\n")
     assert run("measure", path, *ONE, "--positive", "1").stderr == ""
 
 
 def test_headline_goes_to_stderr_beside_data(tmp_path: Path) -> None:
-    output = "people.csv · 10 rows · positive: sick = 1 · prevalence 40.00 %\n"
+    output = "people.csv · 10 rows · positive: sick = 1 · prevalence 40.00%\n"
     typed = ("measure", write_people(tmp_path), *ONE, "--positive", "1")
     assert run(*typed, "--json").stderr == output
     assert run(*typed, "--format", "csv").stderr == output
@@ -60,7 +60,7 @@ def test_thinned_curves_are_noted(tmp_path: Path) -> None:
     typed = ("curve", "roc", path, "--truth", "y", "--score", "p", "--positive", "1")
     shown = run(*typed)
     assert shown.stderr == (
-        "note: at most 25 of up to 1 000 points of each curve are shown; --points N shows more, --format csv all.\n"
+        "note: at most 25 of up to 1,000 points of each curve are shown; --points N shows more, --format csv all.\n"
     )
     assert len(shown.stdout.splitlines()) == 3 + 25
     assert "points" not in run(*typed, "--points", "30").stderr

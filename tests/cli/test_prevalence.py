@@ -194,7 +194,7 @@ def test_partly_labelled_target(both_files: tuple[str, ...]) -> None:
     results = run_json(result)
     assert (results["data"]["rows"], results["data"]["labelled"]) == (1950, 50)
     assert results["rows"][0]["high"] - results["rows"][0]["low"] < plain["high"] - plain["low"]
-    assert result.stderr.startswith("new.csv · 2 000 rows · 50 labelled · validation: old.csv · 500 rows")
+    assert result.stderr.startswith("new.csv · 2,000 rows · 50 labelled · validation: old.csv · 500 rows")
 
 
 def test_target_has_the_labels_of_the_validation_data(tmp_path: Path) -> None:
@@ -327,7 +327,7 @@ def test_arbitrary_scores_are_accepted_and_noted(both_files: tuple[str, ...]) ->
         result = run(*verb, *typed)
         assert result.exit_code == 0, result.stderr
         assert "note: risk runs from " in result.stderr
-        assert "auc" in result.stdout
+        assert "AUC" in result.stdout
     run_json(run("prevalence", *typed, "--threshold", "2,4.5", "--json"))
 
 
@@ -359,7 +359,7 @@ def test_target_is_read_from_stdin(typed: tuple[str, ...], both_files: tuple[str
     piped = run(verb, "-", *both_files[1:], *SCORED, *more, "--format", "csv", given=given)
     assert piped.exit_code == 0, piped.stderr
     assert piped.stdout == run(verb, *both_files, *SCORED, *more, "--format", "csv").stdout
-    assert "stdin · 2 000 rows" in piped.stderr
+    assert "stdin · 2,000 rows" in piped.stderr
 
 
 def test_csv_has_all_columns(both_files: tuple[str, ...]) -> None:
@@ -496,4 +496,4 @@ def test_output_goes_to_a_file(both_files: tuple[str, ...]) -> None:
     result = run("prevalence", *both_files, *SCORED, "-o", "out.json")
     assert result.stdout == ""
     assert read_results(Path("out.json").read_text(encoding="utf-8"))["rows"][0]["measure"] == "prevalence"
-    assert result.stderr.startswith("new.csv · 2 000 rows · validation: old.csv · 500 rows · positive: sick = 1 ·")
+    assert result.stderr.startswith("new.csv · 2,000 rows · validation: old.csv · 500 rows · positive: sick = 1 ·")

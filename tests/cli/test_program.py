@@ -155,7 +155,7 @@ def test_progress_is_drawn_and_erased_on_a_terminal() -> None:
     with progress_bar(lambda: 50.0, stream=terminal, after=0, every=0.001):
         assert drawn.wait(60)
     text = terminal.getvalue()
-    assert "50 %" in text
+    assert "50%" in text
     assert text.endswith("\r\x1b[K")
 
 

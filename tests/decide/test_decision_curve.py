@@ -215,7 +215,7 @@ def test_results_document_the_adjustment() -> None:
     original = tallies([1, 0, 0, 0], [0.9, 0.6, 0.4, 0.1])
     adjusted = decide.net_benefit_curve(original, prevalence=0.02)
     assert adjusted.data["scores"] == {"adjusted": True, "sample_prevalence": 0.25, "prevalence": 0.02}
-    output = "classes and scores were adjusted to a prevalence of 2\xa0%, the scores from 25\xa0%; "
+    output = "classes and scores were adjusted to a prevalence of 2%, the scores from 25%; "
     assert adjusted.data["notes"] == [f"{output}the prevalence is taken as known."]
     read_results(adjusted.to_json())
     kept = decide.net_benefit_curve(original, prevalence=0.02, sample_prevalence="deployment")
@@ -227,7 +227,7 @@ def test_results_document_the_adjustment() -> None:
     assert as_read.data["notes"] == []
     read_results(as_read.to_json())
     trained = decide.net_benefit_curve(original, sample_prevalence=0.5)
-    assert trained.data["notes"] == ["scores were adjusted to a prevalence of 25\xa0%, from 50\xa0%."]
+    assert trained.data["notes"] == ["scores were adjusted to a prevalence of 25%, from 50%."]
     two = Tallies({"a": {(): original.tally}, "b": {(): tally([1, 0], [0.9, 0.1])}})
     apart = decide.net_benefit_curve(two, prevalence=0.02)
     assert apart.data["scores"] == {

@@ -291,7 +291,7 @@ def test_type_one_error_at_the_bound(require: str) -> None:
     for _ in range(times):
         cells = rng.multinomial(400, [0.32, 0.18, 0.08, 0.42])
         held += check_one(table(*map(int, cells)), require)["holds"]
-    # A bound of 95 % intervals is beaten in 2.5 % of samples; 300 of them are off by chance, too.
+    # A bound of 95% intervals is beaten in 2.5% of samples; 300 of them are off by chance, too.
     assert held <= times * 0.025 + 2.5 * np.sqrt(times * 0.025 * 0.975)
 
 

@@ -178,7 +178,7 @@ def test_a_fixed_threshold_has_no_optimism_in_folds() -> None:
 
 @pytest.mark.slow
 def test_cross_validation_intervals_cover_the_performance() -> None:
-    """The pooled table of folds alone covers 46 % for sensitivity, since folds choose other thresholds."""
+    """The pooled table of folds alone covers 46% for sensitivity, since folds choose other thresholds."""
     whole = population.binormal(means=(0, 0.5))
     rule, names = partial(decide.best, measure="mcc"), ["mcc", "sensitivity"]
     hits = []

@@ -415,7 +415,7 @@ class TestNullGaps:
     @pytest.mark.slow
     @pytest.mark.parametrize("name", ["sensitivity", "precision", "f1"])
     def test_weights_that_vary_in_one_small_group_raise_no_false_alarms(self, name: str) -> None:
-        # With the standard error of each group alone: 10 to 13 % for F1. With permuted rows: 9 to 18 %.
+        # With the standard error of each group alone: 10 to 13% for F1. With permuted rows: 9 to 18%.
         rng, runs, alarms = np.random.default_rng(5), 300, 0
         measure = MEASURES[name]
         for _ in range(runs):

@@ -326,12 +326,12 @@ def test_notes_describe_parities_and_legal_risk() -> None:
 
 def test_notes_warn_of_unreachable_parity() -> None:
     (output,) = _impact.base_rate_notes({"f": 0.1, "m": 0.3, "x": 0.2}, 0.1)
-    assert output.startswith("the base rates differ (10 % in f, 30 % in m)")
+    assert output.startswith("the base rates differ (10% in f, 30% in m)")
     assert output.endswith("a perfect predictor would violate demographic parity.")
     assert _impact.base_rate_notes({"f": 0.1, "m": 0.1 + 1e-12}, 0.0) == []
     assert _impact.base_rate_notes({"f": 0.1, "m": 0.3}, 0.2) == []
     result = fairness.impact(people(sick=[1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0]), Goal("demographic-parity"))
-    assert any("33.33 % in sex = m, 50 % in sex = f" in note for note in result.data["notes"])
+    assert any("33.33% in sex = m, 50% in sex = f" in note for note in result.data["notes"])
     odds = fairness.impact(people(sick=[1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0]), Goal("equalized-odds"))
     assert not any("perfect predictor" in note for note in odds.data["notes"])
 
@@ -348,12 +348,12 @@ def test_notes_warn_of_trivial_policies() -> None:
 
 def test_notes_list_randomized_groups() -> None:
     (output,) = _impact.randomization_notes({"f": 0.125, "m": 0.0, "x": 0.5})
-    assert output.startswith("decided at random: 50 % of x and 12.5 % of f;")
+    assert output.startswith("decided at random: 50% of x and 12.5% of f;")
     (several,) = _impact.randomization_notes({"abcdefg"[at]: 0.1 * at for at in range(7)})
-    assert several.startswith("decided at random: 60 % of g, 50 % of f, 40 % of e, 30 % of d and 2 more groups;")
+    assert several.startswith("decided at random: 60% of g, 50% of f, 40% of e, 30% of d and 2 more groups;")
     assert _impact.randomization_notes({"f": 0.0}) == []
     assert _impact.no_positives_notes({"x": 0.25})[0].endswith(
-        "all of its flags, 25 % of the group, are false positives."
+        "all of its flags, 25% of the group, are false positives."
     )
 
 

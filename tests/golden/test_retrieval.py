@@ -62,7 +62,7 @@ def test_equal_aucs_differ_in_early_retrieval() -> None:
     poor, good = (population.retrieval(level, prevalence=1 / 11) for level in ("ER-", "ER+"))
     assert poor.auc == pytest.approx(good.auc, rel=0, abs=1e-15)
     assert good.average_precision > poor.average_precision + 0.2
-    # Where 1 % of the negatives are flagged, one finds eight times as many positives as the other.
+    # Where 1% of the negatives are flagged, one finds eight times as many positives as the other.
     result = [actual.tpr(population.find_thresholds(actual, "fpr", 0.01)[0]) for actual in (poor, good)]
     assert result == pytest.approx([1 - 0.99**4, 0.01 ** (1 / 4)], rel=1e-12)
 

@@ -160,7 +160,7 @@ def test_mcnemar_intervals_cover() -> None:
 
 def test_mid_p_interval_without_discordant_rows_is_about_three_over_n() -> None:
     low, high = mcnemar_interval(TESTS["mcnemar-mid-p"], DiscordantCounts(0, 0, 100), 0.95)
-    # Half of the confidence lies on either side: the bound of Clopper and Pearson at 95 % for one side.
+    # Half of the confidence lies on either side: the bound of Clopper and Pearson at 95% for one side.
     assert (-low, high) == pytest.approx((beta.ppf(0.95, 1, 100),) * 2, abs=1e-3)
 
 

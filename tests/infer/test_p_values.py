@@ -141,7 +141,7 @@ def test_compare_notes_that_p_values_are_adjusted_and_intervals_are_not(tmp_path
         assert "Holm-adjusted p" in shown
         assert "< 0.0001" in shown.replace("\\", "").replace("&lt;", "<")
         assert "e-" not in shown
-        assert "95 % confidence intervals are not adjusted for multiplicity" in " ".join(shown.split())
+        assert "95% confidence intervals are not adjusted for multiplicity" in " ".join(shown.split())
     exact = json.loads(run("compare", path, *THREE, "--json", "-q").stdout)["rows"]
     exact = [row for row in exact if row["p"] is not None]  # nobody is flagged by one of the models
     assert 0 < min(row["p"] for row in exact) < 1e-20

@@ -368,7 +368,7 @@ def test_non_inferiority_by_delong() -> None:
         (result,) = compare(rows, question=Question(alternative="better", margin=margin))
         assert result.alternative == "greater"
         assert result.p == pytest.approx(norm.sf((plain.difference.value + margin) / error), rel=1e-9)
-        # The lower end of the 90 % interval is above −margin exactly where p is below 5 %.
+        # The lower end of the 90% interval is above −margin exactly where p is below 5%.
         low = compare(rows, question=Question(level=0.9))[0].difference.low
         assert (result.p < 0.05) == (low > -margin)
 
@@ -612,7 +612,7 @@ def test_invalid_questions_raise(options: dict[str, Any]) -> None:
 
 @pytest.mark.slow
 def test_paired_tests_keep_their_significance_level() -> None:
-    # Two models that are equally good. A rate of 5 % in 300 samples has a standard deviation of 1.3 %.
+    # Two models that are equally good. A rate of 5% in 300 samples has a standard deviation of 1.3%.
     runs, rejected = 300, dict.fromkeys(("auc", "accuracy", "f1"), 0)
     for seed in range(runs):
         for result in compare(sample(80, seed), measure=list(rejected)):
@@ -663,7 +663,7 @@ def make_clustered_rows(seed: int, clusters: int) -> Rows:
 
 @pytest.mark.slow
 def test_few_clusters_keep_the_significance_level() -> None:
-    # With normal quantiles and percentiles as they are: 10 % of areas, 14 % of the others.
+    # With normal quantiles and percentiles as they are: 10% of areas, 14% of the others.
     alarms = dict.fromkeys(("auc", "brier", "f1"), 0)
     for seed in range(150):
         for result in compare(make_clustered_rows(seed, 8), measure=list(alarms), threshold=0.5):

@@ -153,7 +153,7 @@ def test_effective_shares_have_the_variance_of_all_samples() -> None:
 
 @pytest.mark.slow
 def test_weighted_proportions_keep_the_significance_level() -> None:
-    # With the variance of each sample alone: 16 % false alarms.
+    # With the variance of each sample alone: 16% false alarms.
     rng, runs, alarms = np.random.default_rng(2), 400, 0
     for _ in range(runs):
         weights = [np.exp(s * rng.normal(size=n)) for n, s in ((40, 1.2), (70, 0.3))]
@@ -432,7 +432,7 @@ def test_comparisons_of_many_classes_keep_the_significance_level() -> None:
     take_in_tiers(["brier", "ks", "average_precision", "log_loss", "brier_skill", "cap_area"]),
 )
 def test_few_rows_keep_the_significance_level(name: str) -> None:
-    # By draws: 13 % of KS with ten positives, 12 % of Brier scores of ten rows.
+    # By draws: 13% of KS with ten positives, 12% of Brier scores of ten rows.
     alarms = 0
     for seed in range(80):
         rng = np.random.default_rng(seed)

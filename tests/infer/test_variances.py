@@ -301,7 +301,7 @@ def test_ks_by_hand() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [60, 200])
 def test_confident_models_keep_the_significance_level(size: int) -> None:
-    # Percentiles of a Bayesian bootstrap rejected 9 % of the losses at 60 rows.
+    # Percentiles of a Bayesian bootstrap rejected 9% of the losses at 60 rows.
     names = ("brier", "log_loss", "brier_skill", "average_precision", "ks")
     alarms = dict.fromkeys(names, 0)
     for seed in range(200):

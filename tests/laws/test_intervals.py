@@ -172,7 +172,7 @@ def measure_error() -> type[Exception]:
             {"method": "wilson"},
             "method='wilson' makes no interval of auc; known are: score",
         ),
-        ("f1", Counts(1, 2, 3, 4), {"method": "delong"}, "known are: draws, stratified, bootstrap"),
+        ("f1", Counts(1, 2, 3, 4), {"method": "delong"}, "known are: mover, draws, stratified, bootstrap"),
         ("f1", Counts(1, 2, 3, 4), {"seed": -1}, "seed is -1"),
         ("f1", Counts(1, 2, 3, 4), {"seed": "a"}, "seed is 'a'"),
         (max, Counts(1, 2, 3, 4), {}, "is not a measure"),

@@ -108,7 +108,7 @@ def test_few_rows_are_looked_at(tmp_path: Path) -> None:
     path.write_text("y,p\n" + "0,0.5\n" * 5000 + "maybe,high\n", encoding="utf-8")
     found = inspect(path)
     assert found.rows == 1000
-    assert found.lines("long.csv")[0] == "long.csv has 2 columns (by its first 1 000 rows):"
+    assert found.lines("long.csv")[0] == "long.csv has 2 columns (by its first 1,000 rows):"
 
 
 def test_wide_tables_are_cut() -> None:

@@ -1,5 +1,6 @@
 """Findings: each code is reported where it should be and only there, in sentences whose numbers are right."""
 
+import json
 import re
 from dataclasses import replace
 from typing import Any
@@ -12,9 +13,9 @@ from statsmodels.stats.multitest import multipletests
 
 import baserate
 from baserate import Costs, Cut, Finding, Policy, RandomizedCut, Report, Results
-from baserate._formatting import format_p
+from baserate._formatting import format_number, format_p, format_percent, round_fixed, round_significant
 from baserate.report import CHECKS
-from baserate.report._findings import format_short
+from baserate.report._findings import brief_area, format_short
 from baserate.report._report import SEVERITIES
 from baserate.report._run import find_all
 from tests.report.cases import (
@@ -28,7 +29,7 @@ from tests.report.cases import (
 )
 
 VERDICTS = re.compile(r"\b(un)?(fair|just|good|bad|biased|discriminat\w*|accept\w*|poor|excellent)\b", re.IGNORECASE)
-NUMBER = re.compile(r"\d+(?: \d{3})*(?:\.\d+)?(?:e[+-]\d+)?")
+NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]\d+)?")
 
 
 def codes_of(report: Report) -> list[str]:
@@ -36,22 +37,43 @@ def codes_of(report: Report) -> list[str]:
 
 
 def check_finding(finding: Finding) -> None:
-    """Check that a finding is one sentence without verdicts, whose numbers are stored in full."""
-    sentence = finding.sentence
+    """Check that a finding has a headline with a number, and sentences without verdicts, and stores their numbers."""
+    headline, sentence = finding.headline, finding.sentence
     assert sentence[0].isupper() or sentence[0].isdigit()
     assert sentence.endswith(".")
-    assert "\n" not in sentence
-    assert "nan" not in sentence.lower()
-    assert not VERDICTS.search(sentence)
+    assert headline[0].isupper() or headline[0].isdigit()
+    assert not headline.endswith(".")
     values = [each for each in finding.numbers.values() if not isinstance(each, str)]
     assert all(each == each for each in values)  # noqa: PLR0124  (NaN is not)
     names = " ".join(each for each in finding.numbers.values() if isinstance(each, str))
-    known = {format_short(abs(each)) for each in values} | {"0.05", "1", "95", "0.0001"} | set(NUMBER.findall(names))
+    known = {spelling for each in values for spelling in spell_number(abs(each))} | set(NUMBER.findall(names))
+    known |= {"5", "0.5", "0.05", "1", "95", "0.0001"}
     known |= {format_p(each) for name, each in finding.numbers.items() if name.endswith("_p_adjusted")}
-    known |= {f"{100 * abs(each):.1f}" for each in values}  # percentages, and differences of them
-    # Names of groups, reasons and classes are quoted as they are.
-    output = re.sub(r"\(\w+: \d[^)]*\)|\b(?!p = )\w+ = \w+|site \d|class, [^,]*,", "", sentence)
-    assert set(NUMBER.findall(output)) <= known, sentence
+    for text in (headline, sentence):
+        assert "\n" not in text
+        assert "nan" not in text.lower()
+        assert not VERDICTS.search(text)
+        # Levels, names of groups, reasons and classes are quoted as they are.
+        plain = re.sub(
+            r"[\d.]+% CI|Reasons: [^.]*\.|\b(?!p = )\w+ = \w+|site \d|class, [^,]*,| (flags|has|have) (none|all)",
+            "",
+            text,
+        )
+        assert set(NUMBER.findall(plain)) <= known, text
+
+
+def spell_number(value: float) -> set[str]:
+    """Return how a finding may write a number: as a percentage, an area, a count, a threshold, or points."""
+    if not np.isfinite(value):
+        return set()
+    percentages = {format_percent(value).strip("<>% "), round_significant(100 * value, 4), *alike(100 * value)}
+    numbers = {format_short(value), brief_area(value).strip("<> "), round_significant(value, 6), *alike(value)}
+    return {re.sub(r"[^\d.,e+-]", "", each) for each in (percentages | numbers)}
+
+
+def alike(value: float) -> set[str]:
+    """Return a number with one to six decimals, or three significant digits."""
+    return {format_number(value, 3), *(round_fixed(value, decimals) for decimals in range(7))}
 
 
 def test_every_code_has_cases_and_near_misses() -> None:
@@ -83,49 +105,124 @@ def test_checks_report_no_near_misses(code: str, make: Make) -> None:
     assert code not in codes_of(make())
 
 
-SENTENCES = {
-    ("BR001", 0): "always predicting negative reaches 0.9, so accuracy adds nothing.",
-    ("BR001", 1): "Accuracy is 0.93 (0.861–0.971) in the sample; always predicting negative reaches 0.9, which lies",
-    ("BR001", 2): "Accuracy is 0.949 (0.887–0.982) at a prevalence of 0.02",
-    ("BR002", 0): "AUC is 0.2 (0.131–0.292), below one half",
-    ("BR002", 1): "Reversed (−score), it would be 0.8 (0.708–0.869).",
-    ("BR003", 0): "from 10 positives; ±0.05 needs about 3 660 rows like these.",
-    ("BR003", 1): "from 92 flagged rows; ±0.05 needs about 4 969 rows drawn at that prevalence.",
-    ("BR004", 1): "at a prevalence of 0.05, although AUC is",
-    ("BR005", 0): "in the sample and 0.02 at deployment: precision falls from 0.889 (0.759–0.963) to 0.14 (",
-    ("BR005", 1): "precision rises from 0.889 (0.759–0.963) to 0.986 (",
-    ("BR005", 2): "nobody is flagged",
-    ("BR006", 0): "The prevalence is 0.5 (0.404–0.596) in site 0 and 0.1 (0.049–0.176) in site 1",
-    ("BR007", 0): "A constant shift of the log-odds explains it",
-    ("BR007", 1): "A constant shift of the log-odds does not explain it; the calibration slope is 0.184 (",
-    ("BR007", 2): "A constant shift of the log-odds does not explain it.",
-    ("BR008", 0): "The threshold 0.8 was chosen on the same 100 rows",
-    ("BR009", 0): "The threshold ∞ flags none of 100 rows.",
+TEXTS = {
+    (
+        "BR001",
+        0,
+    ): "Accuracy is 88.0% in the sample; always predicting negative reaches 90.0%. Accuracy is 88.0% (95% CI",
+    (
+        "BR001",
+        1,
+    ): "93.0% (95% CI 86.1% to 97.1%) in the sample, and its interval contains the 90.0% of always predicting",
+    ("BR001", 2): "Accuracy is 94.9% (95% CI 88.7% to 98.2%) at 2% prevalence, no more than the 98.0% of",
+    ("BR002", 0): "AUC is 0.20, below 0.5: the scores may be reversed. AUC is 0.200 (95% CI 0.131 to 0.292): positives",
+    ("BR002", 1): "Reversed (−score), it would be 0.800 (95% CI 0.708 to 0.869).",
+    ("BR003", 0): "from 10 positives. Sensitivity is 60.0% (95% CI 26.2% to 87.8%) in the sample. ±5 percentage points "
+    "need about 3,660 rows like these.",
+    ("BR003", 1): "from 92 flagged rows. PPV is 70.",
+    ("BR003", 2): "Sensitivity is known to ±40.0 percentage points only, from 5 positives.",
+    ("BR004", 1): "PPV is 14.3% in the sample, although AUC is 0.84",
+    (
+        "BR005",
+        0,
+    ): "Prevalence is 50.0% in the sample and 2% in deployment: PPV falls from 88.9% to 14.0%. Prevalence in",
+    ("BR005", 1): "PPV rises from 88.9% to 98.6%",
+    ("BR005", 2): "Nobody is flagged, so PPV is undefined.",
+    (
+        "BR006",
+        0,
+    ): "Prevalence is 50.0% in site 0 but 10.0% in site 1: PPV is not comparable. Prevalence is 50.0% (95% CI",
+    ("BR007", 0): "Calibration error (ECE) is 40.0% in the sample, more than chance explains. A perfectly calibrated",
+    ("BR007", 1): "A constant shift of the log-odds does not explain the error; the calibration slope is 0.184 (95% CI",
+    ("BR007", 2): "A constant shift of the log-odds does not explain the error.",
+    ("BR008", 0): "The threshold 0.8 was chosen and evaluated on the same 100 rows. The rule youden chose it",
+    ("BR009", 0): "The threshold ∞ flags none of 100 rows. The flag rate at the threshold ∞ is 0% (95% CI 0% to 3.6%)",
     ("BR009", 1): "The threshold −∞ flags all of 100 rows.",
-    ("BR009", 2): "The threshold 0.5 flags a share of 0.001 of 1 000 rows.",
+    ("BR009", 2): "The threshold 0.5 flags 0.1% of 1,000 rows.",
     ("BR009", 3): "The column of predicted labels flags all of 4 rows.",
-    ("BR010", 0): "limited by the threshold: at 0.9 it would be 0.857, with a sensitivity of 0.6 instead of 1.",
-    ("BR010", 1): "limited by the score: no threshold with at least half of the sensitivity reaches more than 0.333.",
-    ("BR011", 0): "Sensitivity is 50.0 points lower in site = s1 than in site = s0 (40.0% vs 90.0%, 95% CI of the diff",
-    ("BR012", 0): "2 of 2 groups have few rows; the smallest is site = s0, with 29 positives.",
-    ("BR013", 1): "100 rows have 91 distinct scores: 0.1 of the rows share one score",
-    ("BR014", 0): "differs from the decision at the threshold 0.5; the threshold 0.4 gives the labels exactly.",
-    ("BR014", 1): "In 3 of 4 rows the predicted label differs from the decision at the threshold 0.5; the threshold ∞ ",
-    ("BR015", 0): "The positive class, 1, is the majority: 0.51 (0.413–0.606) of the rows.",
-    ("BR015", 1): "0.8 (0.711–0.867) of the rows of site 1.",
-    ("BR016", 0): "1 of 4 rows was dropped (truth: 1 missing; score: 1 missing), a share of 0.25.",
-    ("BR017", 1): "2 of 4 rows have an id that an earlier row has, too.",
+    ("BR010", 0): "PPV is 33.3% in the sample: 66.7% of flagged rows are false alarms. PPV is 33.3% (95% CI 22.7% to "
+    "45.9%) in the sample, limited by the threshold: at the threshold 0.9 it would be 85.7%, with a sensitivity of "
+    "60.0% instead of 100%.",
+    ("BR010", 1): "limited by the score: no threshold with at least half of the sensitivity reaches more than 33.3%.",
+    (
+        "BR011",
+        0,
+    ): "Sensitivity is 50.0 points lower in site = s1 than in site = s0. Sensitivity is 50.0 points lower in "
+    "in site = s1 than in site = s0 (40.0% vs 90.0%, 95% CI of the diff",
+    ("BR012", 0): "2 of 2 groups have few rows; site = s0 has 29 positives. The smallest group is site = s0, with 29",
+    ("BR013", 1): "100 rows with only 91 distinct scores. 10.0% of the rows share one score",
+    ("BR014", 0): "1 of 4 predicted labels differs from the decision at the threshold 0.5. The threshold 0.4 gives the",
+    ("BR014", 1): "3 of 4 predicted labels differ from the decision at the threshold 0.5. The threshold ∞ agrees best",
+    (
+        "BR015",
+        0,
+    ): "The positive class, 1, is the majority: 51.0% of the rows. The share of the positive class, 1, is 51.0%",
+    (
+        "BR015",
+        1,
+    ): "80.0% of the rows of site 1. The share of the positive class, 1, is 80.0% (95% CI 71.1% to 86.7%) of",
+    ("BR016", 0): "1 of 4 rows (25.0%) was dropped. Reasons: truth: 1 missing; score: 1 missing. 3 of 4 rows remain.",
+    ("BR017", 1): "2 of 4 rows repeat the id of another. 2 of 4 rows have the id of an earlier row",
     ("BR018", 0): "Calibration is perfect to 1",
-    ("BR018", 3): "Each of 10 distinct scores equals the share of positives among its rows (the largest deviation is 0",
+    ("BR018", 3): "Each of 10 distinct scores equals the share of positives among its rows. The largest deviation of a",
 }
 
 
 @pytest.mark.quick(33)
-@pytest.mark.parametrize("place", SENTENCES, ids=lambda place: f"{place[0]}-{place[1]}")
-def test_sentences_of_findings(place: tuple[str, int]) -> None:
+@pytest.mark.parametrize("place", TEXTS, ids=lambda place: f"{place[0]}-{place[1]}")
+def test_headlines_and_sentences_of_findings(place: tuple[str, int]) -> None:
     code, which = place
     (finding,) = (each for each in FIRES[code][which]().findings if each.code == code)
-    assert SENTENCES[place] in finding.sentence
+    assert TEXTS[place] in f"{finding.headline}. {finding.sentence}"
+
+
+@pytest.mark.quick(18)
+@pytest.mark.parametrize("code", [*CHECKS])
+def test_headlines_have_a_number(code: str) -> None:
+    for make in FIRES[code]:
+        (finding,) = (each for each in make().findings if each.code == code)
+        assert re.search(r"\d|∞|none|all", finding.headline)
+        assert finding.headline != finding.title
+        assert len(finding.headline) <= 110
+
+
+def test_low_ppv_is_not_reported_of_a_strict_threshold() -> None:
+    # PPV is 100% at 0.9, although average precision is low: the headline must not call PPV low.
+    shares = {0.9: (3, 0), 0.8: (0, 40), 0.7: (27, 0), 0.2: (0, 430)}
+    report = report_of_scores(shares, threshold=0.9)
+    (finding,) = (each for each in report.findings if each.code == "BR004")
+    assert re.fullmatch(r"Average precision is 0\.\d\d in the sample, although AUC is 0\.9\d", finding.headline)
+    assert "PPV" not in finding.headline + finding.sentence
+
+
+def test_files_of_early_releases_have_titles_as_headlines() -> None:
+    report = report_of_counts(5, 5, 7, 83)
+    form = json.loads(report.to_json())
+    for each in form["findings"]:
+        del each["headline"]
+    again = Report.from_json(json.dumps(form))
+    assert [each.headline for each in again.findings] == [each.title for each in report.findings]
+
+
+def test_ignored_codes_are_not_reported_but_listed() -> None:
+    report = report_of_counts(90, 10, 5, 95, prevalence=0.02, ignore=["BR005", "br001"])
+    assert {"BR001", "BR005"}.isdisjoint(codes_of(report))
+    assert "\n  Ignored: BR005 and BR001. Leave out ignore to list them.\n" in report.text()
+    assert "Ignored: BR005 and BR001." in report.markdown()
+    assert "Ignored" not in report_of_counts(90, 10, 5, 95, prevalence=0.02).text()
+
+
+@pytest.mark.parametrize(
+    ("codes", "message"),
+    [
+        ("BR999", "there is no finding 'BR999'. Did you mean 'BR009'?"),
+        (["x"], "ignore is 'x'; expected the code of a finding, such as BR004."),
+        (4, "ignore is 4; expected a name or a list of names."),
+    ],
+)
+def test_unknown_codes_to_ignore_are_refused(codes: Any, message: str) -> None:  # noqa: ANN401  (also wrong types)
+    with pytest.raises(baserate.BaserateError, match=re.escape(message)):
+        report_of_counts(5, 5, 7, 83, ignore=codes)
 
 
 def test_texts_contain_no_verdicts() -> None:

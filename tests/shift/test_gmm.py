@@ -40,7 +40,7 @@ def make_samples(
 
 @pytest.mark.slow
 def test_the_default_covers_where_the_calibration_does_not_fit() -> None:
-    """Of 40 samples, 95 % less three errors are 34; maximum likelihood covers the last share in far fewer."""
+    """Of 40 samples, 95% less three errors are 34; maximum likelihood covers the last share in far fewer."""
     hit = {"gmm": np.zeros(3), "mlls": np.zeros(3)}
     disagree = 0
     for seed in range(40):

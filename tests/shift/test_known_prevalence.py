@@ -167,7 +167,8 @@ def test_intervals_name_their_method() -> None:
         "Wilson or Clopper–Pearson within each class, added in quadrature on log-odds; prevalence known"
     )
     assert hows["accuracy"] == "Wilson or Clopper–Pearson within each class, added in quadrature; prevalence known"
-    assert hows["f1"] == "10000 Dirichlet samples of the cells within each class"
+    assert hows["f1"] == hows["precision"]
+    assert infer.estimate("kappa", deployment).how == "10000 Dirichlet samples of the cells within each class"
     assert hows["prevalence"] == "known"
     large = shift.reweigh(Counts(tp=800, fp=100, fn=200, tn=900), prevalence=0.05)
     assert infer.estimate("precision", large).how == "logit, prevalence known"
@@ -203,7 +204,8 @@ def test_intervals_are_finite_with_empty_cells(cells: tuple[int, int, int, int])
 @pytest.mark.parametrize(
     ("name", "method", "known"),
     [
-        ("f1", "draws", "stratified"),
+        ("f1", "draws", "mover, stratified"),
+        ("kappa", "draws", "stratified"),
         ("precision", "wilson", "logit, adjusted-logit, stratified"),
         ("accuracy", "bootstrap", "stratified"),
     ],
@@ -283,8 +285,11 @@ def test_bands_are_within_classes() -> None:
     place = len(at.columns["threshold"]) // 2
     alone = infer.estimate("precision", deployment, threshold=float(at.columns["threshold"][place]))
     assert at.columns["low"][place] == pytest.approx(alone.low)
-    simulated = infer.confidence_band(deployment, "f1", points=None)
+    closed = infer.confidence_band(deployment, "f1", points=None)
     alone = infer.estimate("f1", deployment, threshold=float(at.columns["threshold"][place]))
+    assert closed.columns["low"][place] == pytest.approx(alone.low)
+    simulated = infer.confidence_band(deployment, "kappa", points=None)
+    alone = infer.estimate("kappa", deployment, threshold=float(at.columns["threshold"][place]))
     assert simulated.columns["low"][place] == pytest.approx(alone.low, rel=0.05)
     assert simulated.how.endswith("within each class")
 
@@ -305,7 +310,7 @@ def test_summary_of_reweighed_tallies() -> None:
     names = ["prevalence", "precision", "brier"]
     result = {row["measure"]: row for row in infer.summary(data, measures=names).rows()}
     assert result["prevalence"]["low"] == result["prevalence"]["high"]
-    output = "classes are reweighted to a prevalence of 10\N{NO-BREAK SPACE}%, taken as known; scores are not adjusted."
+    output = "classes are reweighted to a prevalence of 10%, taken as known; scores are not adjusted."
     assert infer.summary(data, measures=names).data["notes"][-1] == output
     assert shift.prevalence_curve(data).data["notes"] == [output]
     with pytest.raises(OptionError, match=r"method='bootstrap' makes no interval of .* where the class shares"):
@@ -454,9 +459,9 @@ def test_groups_have_curves_of_their_own() -> None:
 
 
 def test_simulations_are_shared_by_all_prevalences() -> None:
-    one, two = (shift.prevalence_curve(TABLE, "f1", prevalences=at).rows()[0] for at in ([0.1], [0.1, 0.2]))
+    one, two = (shift.prevalence_curve(TABLE, "kappa", prevalences=at).rows()[0] for at in ([0.1], [0.1, 0.2]))
     assert one == two
-    other = shift.prevalence_curve(TABLE, "f1", prevalences=[0.1], seed=1).rows()[0]
+    other = shift.prevalence_curve(TABLE, "kappa", prevalences=[0.1], seed=1).rows()[0]
     assert other["low"] != one["low"]
 
 

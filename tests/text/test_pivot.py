@@ -94,7 +94,7 @@ def test_intervals_are_shorter_beside_others_and_explained_once() -> None:
     assert formatter.value(row) == "0.5000"
     assert formatter.estimate(None) == formatter.value(None) == ""
     data = {"interval": {"level": 0.95, "clusters": False}}
-    assert formatter.footnotes(None, data) == ("95 % intervals: Wilson.",)
+    assert formatter.footnotes(None, data) == ("95% intervals: Wilson.",)
     assert formatter.footnotes([], data) == ()
 
 
@@ -108,7 +108,7 @@ def test_averages_mark_omitted_classes() -> None:
 
 def test_cells_of_counts_and_p_values() -> None:
     formatter = CellFormatter(4)
-    assert formatter.count({"value": 1200.0}) == "1 200"
+    assert formatter.count({"value": 1200.0}) == "1,200"
     assert (formatter.number(0.5), formatter.number(None)) == ("0.5000", "–")
     row = {"p": 0.0123, "p_adjusted": None, "p_is_bound": False}
     assert (formatter.p_value(row), formatter.p_value(row, "p_adjusted")) == ("0.012", "–")

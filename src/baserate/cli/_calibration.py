@@ -177,7 +177,7 @@ class ReliabilityOptions(CurveBins):
     baserate reliability {_FILE} --group site
     # calibration before and after a calibrator
     baserate reliability new.csv --truth sick --score risk --calibrator calibrator.json
-    # at a prevalence of 2 %, before and after an adjustment of the scores to it
+    # at a prevalence of 2%, before and after an adjustment of the scores to it
     baserate reliability {_FILE} --prevalence 2%
     # calibration after an adjustment to the prevalence of the sample
     baserate reliability {_FILE} --sample-prevalence derived
@@ -383,7 +383,7 @@ class FitOptions(MethodOptions):
     baserate calibrate {_FILE} --with beta -o calibrator.json
     # let the data choose the method
     baserate calibrate {_FILE} -o calibrator.json
-    # probabilities at a prevalence of 2 %
+    # probabilities at a prevalence of 2%
     baserate calibrate {_FILE} --with logistic --prevalence 2% -o calibrator.json
     # correct the mean of the probabilities alone
     baserate calibrate {_FILE} --with offset -o calibrator.json

@@ -14,6 +14,7 @@ from baserate.cli._options import Reading
 from baserate.text import (
     Cell,
     CellFormatter,
+    Explanation,
     GroupKey,
     IntervalCell,
     Page,
@@ -55,7 +56,7 @@ _DISTANCES = {
     "smooth_ece": "Mean gap, smoothed instead of in bins.",
     "ici": "Mean gap to a smooth calibration curve.",
     "e50": "Median gap to it.",
-    "e90": "Gap to it that 90 % do not exceed.",
+    "e90": "Gap to it that 90% do not exceed.",
     "emax": "Largest gap to it.",
     "cox_ici": "Mean gap to the line of log-odds.",
     "ecce": "Range of cumulated differences.",
@@ -170,7 +171,7 @@ class _CalibrationPage:
         many = len(several) > 1
         rows = (_without_trace(lines[name, top]) for lines in several)
         cells = tuple(self.format.estimate(row, several=many) for row in rows)
-        return Row(_label(name), cells, "" if many else meaning)
+        return Row(_label(name), cells, "" if many else Explanation(meaning))
 
     def _distances(self, lines: Lines, *, top: bool) -> Iterator[Table]:
         """Yield distances beside their null reference, then those that have an interval."""
@@ -199,7 +200,7 @@ class _CalibrationPage:
                 line = lines[name, top]
                 null = tuple("" if line[of] is None else self.format.number(line[of]) for of in ("floor", "floor_high"))
                 beside = (*null, "" if line["p"] is None else self._p_value(line)) if simulated else ()
-                yield Row(_label(name), (self._value(line), *beside), meaning)
+                yield Row(_label(name), (self._value(line), *beside), Explanation(meaning))
 
     def _bias_corrected_rows(self, several: Sequence[Lines]) -> tuple[Row, ...]:
         rows = []
@@ -218,7 +219,7 @@ class _CalibrationPage:
                     cells = tuple(
                         self._beside_chance(lines[name, False], single=len(several) == 1) for lines in several
                     )
-                    rows.append(Row(label, cells, meaning if len(several) == 1 else ""))
+                    rows.append(Row(label, cells, Explanation(meaning if len(several) == 1 else "")))
                 else:
                     rows.append(replace(self._row(several, name, meaning), name=label))
             yield Section(title, tuple(rows))
@@ -234,14 +235,14 @@ class _CalibrationPage:
         for name, meaning in _TESTS.items():
             line = lines[name, False]
             freedom = "" if line["freedom"] is None or line["value"] is None else str(line["freedom"])
-            rows.append(Row(_label(name), (self._value(line), freedom, self._p_value(line)), meaning))
+            rows.append(Row(_label(name), (self._value(line), freedom, self._p_value(line)), Explanation(meaning)))
         return split_when_narrow(Table("tests", ("statistic", "df", "p"), (Section("", tuple(rows)),)))
 
     def _prevalence_tests(self, lines: Lines, verdict: str) -> Table:
         """Return the tests of whether another prevalence explains the miscalibration."""
         rows = [self._row([lines], "derived_prevalence", "Prevalence at which the probabilities are right on average.")]
         for name, meaning in _ANOTHER.items():
-            rows.append(Row(f"{_label(name)}, p", (self._p_value(lines[name, False]),), meaning))
+            rows.append(Row(f"{_label(name)}, p", (self._p_value(lines[name, False]),), Explanation(meaning)))
         rows.append(Row("verdict", ("",), f"{verdict[:1].upper()}{verdict[1:]}."))
         return Table("", (interval_heading(self.data),), (Section("another prevalence?", tuple(rows)),))
 
@@ -280,7 +281,7 @@ class _CalibrationPage:
 
 def _label(name: str) -> str:
     """Return the name of a measure or of a test in words."""
-    return "observed/expected" if name == "observed_expected" else name.removesuffix("_test").replace("_", " ")
+    return measure_label(name.removesuffix("_test"))
 
 
 def _without_trace(line: TidyRow) -> TidyRow:
@@ -315,12 +316,12 @@ def _explanations(results: Results) -> Iterator[str]:
             "sample."
         )
     if not compared and any(row["floor"] is not None for row in rows):
-        yield f"null median, null limit: median and {level} % quantile of {null}."
+        yield Explanation(f"null median, null limit: median and {level}% quantile of {null}.")
     if any(map(_exceeds_chance, rows)):
-        above = f": above the {level} % quantile of {null}" if compared else ""
+        above = f": above the {level}% quantile of {null}" if compared else ""
         yield f"{_CHANCE} more than chance explains{above}"
     if any(row["p"] is not None for row in rows):
-        yield (
+        yield Explanation(
             "p: probability of such a statistic or a larger one if the scores are calibrated; of another prevalence, "
             "if they are calibrated at it. df: degrees of freedom. Neither p-values nor intervals are adjusted for "
             "multiplicity."
@@ -329,12 +330,12 @@ def _explanations(results: Results) -> Iterator[str]:
 
 _FAR = "*"
 _NOTES = {
-    "binned": "low, high: bounds of the share, with {} % confidence (Wilson).",
+    "binned": "low, high: bounds of the share, with {}% confidence (Wilson).",
     "likelihood_ratio": "ratio: probability of the bin among positives over that among negatives, low and high its "
-    "bounds with {} % confidence; implied: that of the probability, at the prevalence that fits best.",
-    "consistency": "low, high: pointwise consistency band, which contains {} % of the curves of calibrated "
+    "bounds with {}% confidence; implied: that of the probability, at the prevalence that fits best.",
+    "consistency": "low, high: pointwise consistency band, which contains {}% of the curves of calibrated "
     "probabilities.",
-    "confidence": "low, high: bounds of the share, pointwise with {} % confidence.",
+    "confidence": "low, high: bounds of the share, pointwise with {}% confidence.",
 }
 
 
@@ -443,7 +444,7 @@ def _choice(choice: Mapping[str, Any] | None, digits: int) -> Iterator[Table]:
         why = "" if row["why"] is None else f"{row['why'][:1].upper()}{row['why'][1:]}"
         remark = "Chosen." if row["chosen"] else why or ("" if row["matters"] else "Chance may explain it.")
         rows.append(Row(row["method"], (format_number(row["log_loss"], digits), _difference_cell(row, digits)), remark))
-    columns = ("log-loss", "above the lowest (95 %)")
+    columns = ("log-loss", "above the lowest (95%)")
     yield Table("method, cross-validated", columns, (Section("", tuple(rows)),))
     # A true minus before numbers, but not in exponents such as 1e-05.
     verdict = re.sub(r"(?<!e)-(?=\d)", "−", choice["verdict"])
@@ -466,8 +467,8 @@ def _parameters(fitted: Mapping[str, Any], digits: int) -> Iterator[Table]:
     format_ = CellFormatter(digits)
     yield list_table(
         ({**each, "level": None if None in (each["low"], each["high"]) else 0.95} for each in fitted["parameters"]),
-        {"value (95 %)": partial(format_.estimate, several=False)},
+        {"value (95%)": partial(format_.estimate, several=False)},
         label=lambda row: measure_label(row["name"]),
-        meaning=lambda row: _PARAMETERS.get(row["name"], ""),
+        meaning=lambda row: Explanation(_PARAMETERS.get(row["name"], "")),
         corner=f"calibrator: {fitted['method']}",
     )

@@ -33,6 +33,7 @@ from baserate.cli._values import single_threshold
 from baserate.text import (
     CellFormatter,
     CellWriter,
+    Explanation,
     Page,
     Table,
     TidyRow,
@@ -80,8 +81,8 @@ def check_page(results: "Results", policy: "Policy", line: str, digits: int) -> 
         )
         panels.append(table)
     criterion = "the value" if results.data["on"] == "estimate" else "the bound of the interval"
-    legend = [f"margin: by how much {criterion} meets the requirement; below 0 it does not."]
-    legend += [_NEEDED] * any(row["rows_needed"] for row in rows)
+    legend = [Explanation(f"margin: by how much {criterion} meets the requirement; below 0 it does not.")]
+    legend += [Explanation(_NEEDED)] * any(row["rows_needed"] for row in rows)
     notes = (*format_.footnotes(rows, results.data), *legend)
     return Page(line, (*panels, describe_verdict(results)), notes)
 
@@ -90,7 +91,7 @@ def describe_verdict(results: "Results") -> str:
     """Describe all verdicts in a sentence."""
     counts, level = Counter(results.columns["verdict"]), format_level(results.data["interval"]["level"])
     single = len(results) == 1
-    bounds = (f"the bounds of {level} % intervals", f"the bound of its {level} % interval")
+    bounds = (f"the bounds of {level}% intervals", f"the bound of its {level}% interval")
     by = bounds if results.data["on"] == "bound" else ("the values alone", "its value alone")
     if single:
         text = f"The requirement {_WORDS[results.columns['verdict'][0]][0]}"
@@ -130,7 +131,7 @@ def _rows_needed_cell(row: TidyRow, format_: CellFormatter) -> str:
 _EXAMPLES = """
 # a policy, in CI: exit code 1 unless the confidence bounds comply
 baserate check new.csv --policy policy.json --require 'sensitivity >= 0.9, precision >= 20%'
-# a threshold, at a prevalence of 2 %
+# a threshold, at a prevalence of 2%
 baserate check new.csv --truth sick --score risk --threshold 0.4 --require 'npv >= 99%' --prevalence 2%
 # in each group, too
 baserate check new.csv --policy policy.json --require 'fpr <= 10%' --group sex

@@ -143,7 +143,7 @@ def _threshold_of(read: "Tallies", model: str, reading: Reading, thresholds: Seq
 
 
 _EXAMPLES = """
-# two confusion matrices (TP,FN,FP,TN), at a prevalence of 38 %
+# two confusion matrices (TP,FN,FP,TN), at a prevalence of 38%
 baserate costs --table M1=150,40,60,250 --table M2=250,45,5,200 --fp 1 --fn 100 --tp -1 --prevalence 0.38
 # two classifiers, each with its own file; costs per 1000 people
 baserate costs old.csv new.csv --truth sick --predicted flagged --fp 1 --fn 20 --prevalence 2% --per 1000

@@ -78,9 +78,9 @@ class CurveOptions(BandOptions):
     baserate curve pr {_FILE} -o pr.csv
     # a hundred points for each group
     baserate curve gain {_FILE} --group site --points 100 --json
-    # at a prevalence of 2 %
+    # at a prevalence of 2%
     baserate curve pr {_FILE} --prevalence 2%
-    # with a pointwise 95 % band
+    # with a pointwise 95% band
     baserate curve roc {_FILE} --band
     # with a simultaneous band
     baserate curve roc {_FILE} --simultaneous --level 0.9 -o roc.csv
@@ -157,7 +157,7 @@ def _describe_bounds(results: "Results") -> tuple[str, ...]:
     x, y = map(measure_label, list(results.columns)[3:5])  # after model, group and threshold
     scope = "simultaneously" if results.data["simultaneous"] else "pointwise"
     level = format_level(results.data["level"])
-    return (f"low, high: bounds of {y} at that {x}, {scope} with {level} % confidence ({results.data['how']})",)
+    return (f"low, high: bounds of {y} at that {x}, {scope} with {level}% confidence ({results.data['how']})",)
 
 
 def _title(row: TidyRow, reading: Reading) -> str:

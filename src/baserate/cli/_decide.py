@@ -102,7 +102,7 @@ def decide_classes(
 
 
 _EXAMPLES = """
-# a false negative costs 20 false positives, at a prevalence of 2 %
+# a false negative costs 20 false positives, at a prevalence of 2%
 baserate decide people.csv --truth sick --score risk --fp 1 --fn 20 --prevalence 2%
 # the highest sensitivity under a requirement
 baserate decide people.csv --truth sick --score risk --require 'specificity >= 0.9' --maximize sensitivity

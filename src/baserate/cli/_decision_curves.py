@@ -27,6 +27,7 @@ from baserate.text import (
     Cell,
     CellFormatter,
     CellWriter,
+    Explanation,
     Page,
     Table,
     TidyRow,
@@ -81,7 +82,7 @@ def decision_curve_page(results: "Results", reading: Reading, digits: int, few: 
         "flagged": format_.field("flag_rate"),
     }
     table = _curve_table([row for row in rows if row["strategy"] == "model"], columns, corner="threshold")
-    legend = (_describe_useful(ranges), *describe_scores(results.data), _NET_BENEFIT, _REDUCTION)
+    legend = (_describe_useful(ranges), *describe_scores(results.data), *map(Explanation, (_NET_BENEFIT, _REDUCTION)))
     intervals = describe_intervals(results, "net benefit and the net reduction")
     return Page(headline(reading, results.data), (table,), (*format_.reasons.footnotes(), *legend, *intervals))
 
@@ -102,7 +103,7 @@ def describe_scores(data: Mapping[str, Any]) -> tuple[str, ...]:
     """Say whether scores were adjusted; nothing where numbers are at the prevalence of the rows.
 
     >>> describe_scores({"scores": {"adjusted": True, "sample_prevalence": 0.4, "prevalence": 0.02}})
-    ('scores adjusted from 40.00 % to 2.000 % prevalence',)
+    ('scores adjusted from 40.00% to 2.000% prevalence',)
     """
     scores = data["scores"]
     if not scores["adjusted"]:
@@ -118,7 +119,7 @@ def describe_scores(data: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _percent(share: float) -> str:
-    return f"{format_number(100 * share, 4)} %"
+    return f"{format_number(100 * share, 4)}%"
 
 
 def differences_page(results: "Results", reading: Reading, digits: int, few: Collection[float] | None) -> Page:
@@ -135,7 +136,8 @@ def differences_page(results: "Results", reading: Reading, digits: int, few: Col
         "false positives": lambda row: format_.number(_clear_rounding_error(100 * row["fp_rate"])),
     }
     signs = [f"{MARK} the interval excludes 0 (pointwise)"] * any(map(_excludes_zero, rows))
-    notes = (*format_.reasons.footnotes(), *signs, _DIFFERENCE, _PER_100, *describe_intervals(results, "difference"))
+    legend = (*signs, *map(Explanation, (_DIFFERENCE, _PER_100)), *describe_intervals(results, "difference"))
+    notes = (*format_.reasons.footnotes(), *legend)
     table = _curve_table(rows, columns, corner="threshold")
     return Page(headline(reading, results.data), (table,), notes)
 
@@ -201,7 +203,9 @@ def describe_intervals(results: "Results", what: str) -> tuple[str, ...]:
     how = next((row["how"] for row in results.rows() if row["how"]), None)
     if results.data["level"] is None or how is None:
         return ()
-    return (f"{format_level(results.data['level'])} % pointwise intervals of the {what}: {how}.",)
+    level = format_level(results.data["level"])
+    brief = f"Intervals: {level}% confidence, pointwise."
+    return (Explanation(f"{level}% pointwise intervals of the {what}: {how}.", brief=brief),)
 
 
 FEW = 20
@@ -216,13 +220,13 @@ _NEAR = 1e-9
 _BENEFIT_EXAMPLES = """
 # net benefit at the usual threshold probabilities
 baserate benefit people.csv --truth sick --score risk
-# at threshold probabilities of 5, 10 and 25 %
+# at threshold probabilities of 5, 10 and 25%
 baserate benefit people.csv --truth sick --score risk --thresholds 5%,10%,25%
 # at every site, between two thresholds
 baserate benefit people.csv --truth sick --score risk --group site --thresholds 5%:35%
-# at a prevalence of 15 %, to which scores are adjusted
+# at a prevalence of 15%, to which scores are adjusted
 baserate benefit people.csv --truth sick --score risk --prevalence 0.15
-# a case-control sample with scores calibrated at a prevalence of 15 %
+# a case-control sample with scores calibrated at a prevalence of 15%
 baserate benefit sample.csv --truth sick --score risk --prevalence 0.15 --keep-scores
 # differences in net benefit
 baserate benefit people.csv --truth sick --score risk --score old --compare
@@ -474,7 +478,7 @@ def cost_curve_page(results: "Results", reading: Reading, digits: int) -> Page:
         legend.append(f"per case: mean cost at costs of {costs} and {where}")
     rows = [{**row, "curve": label(row), x: _round_to(row[x], digits)} for row in results.rows()]
     panels.append(_curve_table(rows, columns(kind), corner=_CORNERS[kind], x=x))
-    legend += [*_LEGENDS[kind], *describe_intervals(results, "cost" if kind == "cost" else "loss")]
+    legend += [*map(Explanation, _LEGENDS[kind]), *describe_intervals(results, "cost" if kind == "cost" else "loss")]
     notes = (*format_.reasons.footnotes(), *legend)
     return Page(headline(reading, results.data), tuple(panels), notes)
 
@@ -500,7 +504,7 @@ FEW_POINTS = 21
 _COST_EXAMPLES = """
 # to read
 baserate cost-curve people.csv --truth sick --score risk
-# a false negative costs 20 false positives, at a prevalence of 2 %
+# a false negative costs 20 false positives, at a prevalence of 2%
 baserate cost-curve people.csv --truth sick --score risk --fp 1 --fn 20 --prevalence 0.02
 # every corner, to plot
 baserate cost-curve people.csv --truth sick --score risk --score old -o costs.csv

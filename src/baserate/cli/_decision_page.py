@@ -22,6 +22,7 @@ from baserate.text import (
     Cell,
     CellFormatter,
     CellWriter,
+    Explanation,
     GroupKey,
     Page,
     Pivot,
@@ -144,10 +145,10 @@ class _DecisionPage:
         rows = [row for lines in self.choice.values() for row in lines.values()]
         methods = {row["how"]: None for row in rows if row["measure"] == "threshold" and row["low"] is not None}
         notes = self.format.footnotes((row for row in rows if row["measure"] != "threshold"), self.data)
-        columns = [_OPTIMISM] * any(row["corrected"] is not None for row in rows)
-        columns += [_IN_FOLDS] * ("folds" in self.data)
+        columns: list[str] = [Explanation(_OPTIMISM)] * any(row["corrected"] is not None for row in rows)
+        columns += [Explanation(_IN_FOLDS)] * ("folds" in self.data)
         columns += [_DECIDED] * any(row["measure"] == "coverage" for row in rows)
-        return (*notes, *(f"Thresholds: {how}." for how in methods), *columns)
+        return (*notes, *(Explanation(f"Thresholds: {how}.") for how in methods), *columns)
 
     def _confusion_matrix(self, subject: _Subject) -> Table:
         """Return the confusion matrix, with a column for referred people if there are any."""
@@ -319,9 +320,9 @@ def _line_label(name: Name) -> str:
     return measure_label(measure)
 
 
-def _meaning(name: str) -> str:
+def _meaning(name: str) -> Explanation:
     """Return a sentence on a measure."""
-    return _MEANINGS.get(name) or describe(MEASURES[name]).summary
+    return Explanation(_MEANINGS.get(name) or describe(MEASURES[name]).summary)
 
 
 _FEW = 6
@@ -365,7 +366,9 @@ def costs_page(results: Results, line: str, digits: int) -> Page:
             per: format_.field("value"),
         }
         panels.append(list_table(iso_costs, columns, label=_iso_cost_label, corner="iso-cost line"))
-        notes.append("iso-cost line: TPR = intercept + slope · FPR; all points of ROC space with this cost")
+        notes.append(
+            Explanation("iso-cost line: TPR = intercept + slope · FPR; all points of ROC space with this cost")
+        )
     return Page(line, tuple(map(split_when_narrow, panels)), (*format_.reasons.footnotes(), *notes))
 
 
@@ -402,14 +405,16 @@ def _cost_notes(rows: Sequence[TidyRow], data: Mapping[str, Any], per: str) -> I
     if any(row["cheapest"] for row in rows) and len(rows) > 1:
         yield f"{MARK} the cheapest"
     if "labels" not in data["costs"]:
-        yield "measured at: the prevalence of its own sample; total: cost of that sample"
+        yield Explanation("measured at: the prevalence of its own sample; total: cost of that sample")
     elif _shown_classes(data):
-        yield "share of a class: in its own sample; total: cost of that sample"
+        yield Explanation("share of a class: in its own sample; total: cost of that sample")
     where = "in its own sample" if data["prevalence"] is None else f"at {_describe_prevalence(data)}"
     yield f"{per}: mean cost {where}"
     hows = dict.fromkeys(row["how"] for row in rows if row["low"] is not None)
     if hows:
-        yield f"{format_level(data['level'])} % intervals of the cost {per}: {' or '.join(hows)}."
+        level = format_level(data["level"])
+        methods = f"{level}% intervals of the cost {per}: {' or '.join(hows)}."
+        yield Explanation(methods, brief=f"Intervals: {level}% confidence.")
 
 
 _CLASS_COSTS = {"cost_expected": "expected cost", "cost_realised": "realized cost", "referred_share": "share referred"}
@@ -454,7 +459,7 @@ def _describe_class_decisions(data: Mapping[str, Any], costs_file: str) -> str:
     sentence = f"each row gets the class of least expected cost by {costs_file}{referral}."
     if "deployment" in data:
         each = data["deployment"]["prevalences"]
-        shares = (f"{shorten_label(name)} {100 * share:.4g}\N{NO-BREAK SPACE}%" for name, share in each.items())
+        shares = (f"{shorten_label(name)} {100 * share:.4g}%" for name, share in each.items())
         sentence = f"at shares of {', '.join(shares)}, {sentence}"
     return sentence[:1].upper() + sentence[1:]
 

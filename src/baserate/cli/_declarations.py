@@ -221,6 +221,7 @@ class Output:
     digits: Annotated[
         int, option(type=click.IntRange(1, 17)), "Significant digits in tables; json and csv have all."
     ] = 4
+    explain: Annotated[bool, "Definitions and methods in tables; md has them."] = False
     path: OutputFile = None
     quiet: Quiet = False
 

@@ -413,7 +413,7 @@ def _describe_action(ranges: "ScoreRanges", place: int, digits: int) -> str:
     if not ranges.is_random[place]:
         return shorten_label(ranges.actions[place][0])
     each = {action: 100 * ranges.chance(place, action) for action in ranges.actions[place]}
-    return ", ".join(f"{shorten_label(action)}{_SPACE}{share:.{digits}g}{_SPACE}%" for action, share in each.items())
+    return ", ".join(f"{shorten_label(action)}{_SPACE}{share:.{digits}g}%" for action, share in each.items())
 
 
 def _describe_inputs(policy: "Policy") -> Iterator[tuple[str, tuple[()], str]]:
@@ -425,7 +425,7 @@ def _describe_inputs(policy: "Policy") -> Iterator[tuple[str, tuple[()], str]]:
         "columns": ", ".join(f"{what} {shorten_label(name)}" for what, name in policy.columns.items()),
         "positive": policy.positive and shorten_label(policy.positive),
         "chosen on": _describe_origin(policy),
-        "chosen for": "" if policy.prevalence is None else f"a prevalence of {100 * policy.prevalence:.4g}{_SPACE}%",
+        "chosen for": "" if policy.prevalence is None else f"a prevalence of {100 * policy.prevalence:.4g}%",
         "key": policy.key[:_DIGEST] + (", of its random decisions" if policy.needs_id else ""),
     }
     yield from ((name, (), text) for name, text in entries.items() if text)

@@ -219,7 +219,7 @@ def deployment_headline(deployment: DeploymentOptions, data: Mapping[str, Any]) 
         share = format_number(100 * validation["prevalence"], 4)
         parts += [
             f"positive: {shorten_label(deployment.truth)} = {shorten_label(data['positive'])}",
-            f"validation prevalence {share} %",
+            f"validation prevalence {share}%",
         ]
     doubts = [f"doubtful: {'; '.join(data['doubts'])}"] if data.get("doubts") else []
     return " · ".join([*parts, *["weighted"] * bool(validation["weighted"]), *doubts])

@@ -244,7 +244,7 @@ class RocOptions(OutcomeCosts):
     f"""
     # a ROC curve
     baserate draw roc {_FILE} -o roc.svg
-    # the cheapest threshold, if a false negative costs 20 false positives at 2 %
+    # the cheapest threshold, if a false negative costs 20 false positives at 2%
     baserate draw roc {_FILE} --fp 1 --fn 20 --prevalence 2% -o roc.svg
     # a simultaneous band, and a threshold
     baserate draw roc {_FILE} --simultaneous --threshold 0.5 -o roc.png
@@ -259,7 +259,7 @@ def _call_roc(roc: RocOptions) -> Call:
     f"""
     # precision against recall
     baserate draw pr {_FILE} -o pr.svg
-    # at a prevalence of 2 %
+    # at a prevalence of 2%
     baserate draw pr {_FILE} --prevalence 0.02 --threshold 0.5 -o pr.svg
     """,
 )
@@ -299,7 +299,7 @@ class ThresholdMeasures(MeasureSettings):
     f"""
     # the usual measures
     baserate draw thresholds {_FILE} -o thresholds.svg
-    # two measures, at a prevalence of 2 %
+    # two measures, at a prevalence of 2%
     baserate draw thresholds {_FILE} --measures ppv,npv --prevalence 2% -o t.svg
     """,
 )
@@ -318,7 +318,7 @@ for _name, _purpose in {"gain": "cumulative gains", "lift": "lift"}.items():
         f"""
         # {_purpose}
         baserate draw {_name} {_FILE} -o {_name}.svg
-        # at a prevalence of 2 %
+        # at a prevalence of 2%
         baserate draw {_name} {_FILE} --prevalence 2% -o {_name}.svg
         """,
     )(_call_reweighed)
@@ -361,7 +361,7 @@ def _call_likelihood_ratio(bins: Annotated[CurveBins, omit("scores", "labels", "
     f"""
     # net benefit at the usual threshold probabilities
     baserate draw decision-curve {_FILE} -o benefit.svg
-    # at a prevalence of 2 %
+    # at a prevalence of 2%
     baserate draw decision-curve {_FILE} --prevalence 2% --thresholds 0:20% -o benefit.svg
     """,
     reading=Reading,
@@ -375,7 +375,7 @@ def _call_decision_curve(
 @own_options(
     "cost-curve",
     f"""
-    # a false negative costs 20 false positives, at a prevalence of 2 %
+    # a false negative costs 20 false positives, at a prevalence of 2%
     baserate draw cost-curve {_FILE} --fp 1 --fn 20 --prevalence 0.02 -o costs.svg
     # a Brier curve
     baserate draw cost-curve {_FILE} --kind brier -o brier.svg
@@ -405,7 +405,7 @@ class PrevalenceCurveOptions(MeasureSettings):
 @own_options(
     "prevalence",
     f"""
-    # PPV and NPV, with 2 % marked
+    # PPV and NPV, with 2% marked
     baserate draw prevalence {_FILE} --threshold 0.3 --prevalence 2% -o prevalence.svg
     """,
 )
@@ -459,7 +459,7 @@ class MatrixOptions:
     f"""
     # at a threshold
     baserate draw confusion-matrix {_FILE} --threshold 0.3 -o matrix.svg
-    # predicted labels, at a prevalence of 2 %
+    # predicted labels, at a prevalence of 2%
     baserate draw confusion-matrix people.csv --truth sick --predicted says --prevalence 2% -o matrix.svg
     """,
 )

@@ -75,7 +75,7 @@ _GROUPS_EXAMPLES = """
 baserate groups people.csv --truth sick --score risk --group race,sex
 # a saved policy by group
 baserate groups new.csv --policy policy.json
-# at a prevalence of 2 %
+# at a prevalence of 2%
 baserate groups people.csv --truth sick --score risk --group sex --prevalence 2%
 # other measures, also of ranks and probabilities, for a program
 baserate groups people.csv --truth sick --score risk --group site --measures fnr,auc,observed_expected --json
@@ -308,7 +308,7 @@ _EQUALIZE_EXAMPLES = f"""
 baserate equalize people.csv {_COLUMNS[0]} --parity equalized-odds {_COLUMNS[1]} -o policy.json
 # a tolerance of 0.02, without randomization, for groups by two columns
 baserate equalize people.csv {_COLUMNS[0]},site --parity equal-opportunity --within 0.02 --deterministic
-# at prevalences of 2 % of women and 3.3 % of men
+# at prevalences of 2% of women and 3.3% of men
 baserate equalize people.csv {_COLUMNS[0]} --parity equal-opportunity --prevalence 'f=2%,m=3.3%'
 # the price of fairness at every tolerance, and cross-validation
 baserate equalize people.csv {_COLUMNS[0]} --parity equalized-odds {_COLUMNS[1]} --frontier --held-out

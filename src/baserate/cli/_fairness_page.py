@@ -27,6 +27,7 @@ from baserate.text import (
     Cell,
     CellFormatter,
     CellWriter,
+    Explanation,
     GroupKey,
     Page,
     Pivot,
@@ -63,7 +64,7 @@ _GAPS = (
 
 
 _NULL = (
-    "null mean, null 95 %: mean and 95th percentile of the max difference if groups do not differ; p: share of such "
+    "null mean, null 95%: mean and 95th percentile of the max difference if groups do not differ; p: share of such "
     "samples with a difference at least as great. {} samples: {}."
 )
 _CURVES = (
@@ -174,7 +175,7 @@ class _GroupPage:
         columns: dict[str, CellWriter] = {
             "max difference": lambda kinds: self._number(kinds["max_difference"]),
             "null mean": lambda kinds: _two_digits(kinds["max_difference"]["floor"]),
-            "null 95 %": lambda kinds: _two_digits(kinds["max_difference"]["floor_high"]),
+            "null 95%": lambda kinds: _two_digits(kinds["max_difference"]["floor_high"]),
             "p": lambda kinds: _p_value(kinds["max_difference"]),
             "ratio": lambda kinds: self._number(kinds["ratio"]) if "ratio" in kinds else "",
             "mean absolute": lambda kinds: self._number(kinds["mean_absolute"]),
@@ -209,10 +210,10 @@ class _GroupPage:
         yield from [_SMALL.format(self.data["min_group"])] * any(row["small"] for row in self.rows)
         yield from self._describe_exclusions()
         yield from self._describe_pairs([row for row in self.rows if row["table"] == "difference"])
-        yield _GAPS
+        yield Explanation(_GAPS)
         hows = dict.fromkeys(row["how"] for row in self.rows if row["kind"] == "max_difference" and row["how"])
         if hows:
-            yield _NULL.format(format_count(self.data["draws"], 4), " or ".join(hows))
+            yield Explanation(_NULL.format(format_count(self.data["draws"], 4), " or ".join(hows)))
         yield _CURVES
 
     def _describe_pairs(self, rows: Sequence[TidyRow]) -> Iterator[str]:
@@ -221,8 +222,9 @@ class _GroupPage:
         most = max(Counter((row["by"], row["model"], row["measure"]) for row in rows).values(), default=0)
         level = self.data["interval"]["level"]
         if hows:
-            made = f"{format_level(level)} % intervals and p: {'; '.join(hows)}"
-            yield f"Differences from the reference group, {_name_reference(rows)}. {made}."
+            made = f"{format_level(level)}% intervals and p: {'; '.join(hows)}"
+            yield f"Differences from the reference group, {_name_reference(rows)}."
+            yield Explanation(f"{made}.")
         if hows and _count_tests(rows) > 1:
             yield f"Holm-adjusted p: over all groups and measures that are tested. {unadjusted_note(level)}"
         if most > MOST:
@@ -395,7 +397,7 @@ class _ParityPage:
         rows = self.thresholds.get((which, group), ())
         if not rows:
             return "everybody" if self.numbers[which, group, "flag_rate"]["value"] else "nobody"
-        chances = ("" if row["chance"] is None else f" ({100 * row['chance']:.3g}\N{NO-BREAK SPACE}%)" for row in rows)
+        chances = ("" if row["chance"] is None else f" ({100 * row['chance']:.3g}%)" for row in rows)
         return ", ".join(f"{self._describe_range(row)}{chance}" for row, chance in zip(rows, chances, strict=True))
 
     def _describe_range(self, row: TidyRow) -> str:
@@ -479,7 +481,7 @@ class _ParityPage:
             return f"Expected cost per case: {cost}, with the parity and without: it has no price in this sample."
         more = ""
         if self.data["cost_without"] > 0:
-            more = f", {100 * self.data['price'] / self.data['cost_without']:.3g} % more"
+            more = f", {100 * self.data['price'] / self.data['cost_without']:.3g}% more"
         return f"Expected cost per case: {cost} with the parity, {free} without: its price is {price}{more}."
 
     def _describe_alternatives(self, policy: TidyRow) -> Iterator[str]:
@@ -558,4 +560,4 @@ def _subject_label(row: TidyRow) -> str:
 
 def _format_share(share: float) -> str:
     """Return a share in percent with one decimal; a dash for none."""
-    return f"{100 * share:.1f}\N{NO-BREAK SPACE}%" if share else UNDEFINED
+    return f"{100 * share:.1f}%" if share else UNDEFINED

@@ -18,6 +18,7 @@ from baserate.text import (
     Cell,
     CellFormatter,
     CellWriter,
+    Explanation,
     IntervalCell,
     Page,
     Row,
@@ -54,7 +55,7 @@ _GAP = (
     "threshold and the slope that favor the model most"
 )
 _RATIO_INTERVALS = (
-    "{} % intervals: of a ratio of shares on a logarithmic scale, as if the ranges had been fixed beforehand. They "
+    "{}% intervals: of a ratio of shares on a logarithmic scale, as if the ranges had been fixed beforehand. They "
     "were chosen so that ratios fall; the first tend to be too high, the last too low."
 )
 
@@ -168,7 +169,7 @@ def describe_mixture(mixture: TidyRow, digits: int) -> str:
     other = next(name for name in _RATES if name != stated)
     rates = [f"a {_RATES[name]} of {format_number(mixture[name], digits)}" for name in (stated, other)]
     chance, lax, strict = mixture["chance"], describe_vertex(mixture["lax"]), describe_vertex(mixture["strict"])
-    decision = f"at random, in {format_number(100 * chance, digits)} % of cases {lax}, in the others {strict}"
+    decision = f"at random, in {format_number(100 * chance, digits)}% of cases {lax}, in the others {strict}"
     if chance in (0, 1):
         decision = lax if chance else strict
     cost = f" Expected cost per case: {format_number(mixture['cost'], digits)}." if "cost" in mixture else ""
@@ -198,16 +199,17 @@ def _legend(results: "Results", digits: int) -> Iterator[str]:
     """Yield the meanings of columns."""
     data, at = results.data, results.data.get("at", {})
     yield f"none, all: flag nothing, flag everything. Area under the hull: {format_number(data['auc'], digits)}"
-    yield _SLOPE
+    yield Explanation(_SLOPE)
     if "ratio_from" in results.columns:
         where = f"at a prevalence of {format_exact(at['prevalence'])}"
-        yield f"cost ratio: cost of a false negative in false positives, {where}; above the first, up to the second"
+        ratio = "cost ratio: cost of a false negative in false positives"
+        yield Explanation(f"{ratio}, {where}; above the first, up to the second")
     if "prevalence_from" in results.columns:
-        yield f"prevalence: at costs of {_format_costs(at)}; above the first, up to the second"
-    yield from (text for name, text in _LEGENDS.items() if name in results.columns)
+        yield Explanation(f"prevalence: at costs of {_format_costs(at)}; above the first, up to the second")
+    yield from (Explanation(text) for name, text in _LEGENDS.items() if name in results.columns)
     if any(row["fpr"] is None for row in results.rows()):
-        yield _GAP
-        yield "area: how much larger the area under the hull is than that of the model alone"
+        yield Explanation(_GAP)
+        yield Explanation("area: how much larger the area under the hull is than that of the model alone")
     if data["reversible"]:
         how = "it is included reversed, too" if data["reverse"] else "--reverse includes it reversed"
         yield f"below the diagonal: better if its negatives are flagged instead; {how}"
@@ -222,10 +224,11 @@ def ratios_page(results: "Results", reading: Reading, digits: int) -> Page:
     rows = [row for rows in _by_model(results.rows()).values() for row in _few_pools(rows)]
     table = list_table(rows, columns, label=_score_range, section=lambda row: model_name(row, results), corner="scores")
     where = f"a prevalence of {format_exact(at['prevalence'])}" if at else "the prevalence of the rows"
+    level = format_level(results.data["level"])
     legend = (
-        "likelihood ratio: how many times as frequent such scores are among positives as among negatives",
+        Explanation("likelihood ratio: how many times as frequent such scores are among positives as among negatives"),
         f"posterior: share of positives among such scores, at {where}",
-        _RATIO_INTERVALS.format(format_level(results.data["level"])),
+        Explanation(_RATIO_INTERVALS.format(level), brief=f"Intervals: {level}% confidence."),
     )
     notes = (*format_.reasons.footnotes(), *legend)
     return Page(headline(reading, results.data), (split_when_narrow(table),), notes)
@@ -289,9 +292,9 @@ _LEVEL = 0.95
 _EXAMPLES = """
 # the models and thresholds on the hull
 baserate hull people.csv --truth sick --score risk --score old
-# a false negative costs 20 false positives, at a prevalence of 2 %
+# a false negative costs 20 false positives, at a prevalence of 2%
 baserate hull people.csv --truth sick --score risk --score old --fp 1 --fn 20 --prevalence 0.02
-# a mixture with a false positive rate of 10 %
+# a mixture with a false positive rate of 10%
 baserate hull people.csv --truth sick --score risk --predicted says --fpr 10%
 # likelihood ratios of a score
 baserate hull people.csv --truth sick --score risk --ratios --prevalence 0.02

@@ -1,6 +1,6 @@
 """Input and output: read predictions and files of ours, describe them, and print results."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePath
@@ -11,7 +11,7 @@ import click
 from baserate._formatting import format_count, format_number, format_pace
 from baserate.cli._declarations import Output, check_place, missing_option, option
 from baserate.cli._options import FileName, Reading
-from baserate.cli._terminal import WIDTH, print_message, progress_bar, terminal_width, write_output
+from baserate.cli._terminal import WIDTH, print_message, print_note, progress_bar, terminal_width, write_output
 from baserate.text import Page, describe_files, describe_positive, describe_prevalence, describe_rows, shorten_label
 
 if TYPE_CHECKING:
@@ -79,11 +79,17 @@ def print_results(results: "Results", page: Callable[[], Page], output: Output) 
         laid_out = page()
         return replace(laid_out, footnotes=laid_out.footnotes + notes)
 
+    def table() -> str:
+        """Lay out the page for a file, or for the terminal."""
+        if to_file:
+            return page_with_notes().text(WIDTH, explain=output.explain)
+        return page().text(terminal_width(), explain=output.explain)
+
     texts: dict[str, Callable[[], str]] = {
         "json": results.to_json,
         "csv": results.to_csv,
         "md": lambda: page_with_notes().markdown(),
-        "table": lambda: page_with_notes().text(WIDTH) if to_file else page().text(terminal_width()),
+        "table": table,
     }
     write_output(texts[output.form](), output.path)
 
@@ -141,7 +147,7 @@ def describe_adjustment(results: "Results", before: "Tallies", to: float | Mappi
 def _describe_classes(data: Any) -> list[str]:  # noqa: ANN401  (what Results hold)
     shares = data["prevalences"]
     most = max(shares, key=lambda name: shares[name])
-    return [f"{len(shares)} classes", f"most frequent: {shorten_label(most)}, {format_number(100 * shares[most], 4)} %"]
+    return [f"{len(shares)} classes", f"most frequent: {shorten_label(most)}, {format_number(100 * shares[most], 4)}%"]
 
 
 def print_notes(reading: Reading, data: Any, output: Output) -> None:  # noqa: ANN401  (what Results hold)
@@ -151,18 +157,21 @@ def print_notes(reading: Reading, data: Any, output: Output) -> None:  # noqa: A
 
 
 def print_messages(headline: str, data: Any, output: Output, *, inferred: bool) -> None:  # noqa: ANN401
-    """Print messages on stderr: the headline, the inferred class, notes."""
-    if not output.quiet:
-        for line in _messages(headline, data, output, inferred=inferred):
-            print_message(line)
-
-
-def _messages(headline: str, data: Any, output: Output, *, inferred: bool) -> Iterator[str]:  # noqa: ANN401
+    """Print messages on stderr: the headline and the inferred class; notes follow when the command ends."""
+    if output.quiet:
+        return
     if output.needs_headline:
-        yield headline
+        print_message(headline)
     if inferred:
-        yield f"positive = {data['positive']}, inferred; name it with --positive."
-    yield from (f"note: {note}" for note in data["notes"])
+        print_message(f"positive = {data['positive']}, inferred; name it with --positive.")
+    # Below the results: a reader wants the numbers first.
+    click.get_current_context().call_on_close(partial(_print_notes, tuple(data["notes"])))
+
+
+def _print_notes(notes: Sequence[str]) -> None:
+    """Print notes on stderr, wrapped on a terminal."""
+    for note in notes:
+        print_note(f"note: {note}")
 
 
 Content = TypeVar("Content")

@@ -10,7 +10,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from baserate._errors import OptionError, UnknownNameError
-from baserate.cli._declarations import NameChoice, Output, argument, command
+from baserate.cli._declarations import NameChoice, Output, argument, command, omit
 from baserate.cli._io import print_results
 from baserate.cli._terminal import write_output
 from baserate.text import Page, list_table
@@ -25,7 +25,7 @@ def steps(file: str) -> list[tuple[str, list[str]]]:
     sites = ["--positive", "1", "--group", "site", "--threshold", "0.2"]
     used = ["--positive", "1", "--group", "site", "--prevalence", "0.02", "--fp", "1", "--fn", "20"]
     return [
-        ("Performance at a prevalence of 2 %, with costs:", ["report", *columns, *used]),
+        ("Performance at a prevalence of 2%, with costs:", ["report", *columns, *used]),
         ("Performance in the sample:", ["measure", *columns]),
         ("Performance by site, at a lower threshold:", ["measure", *columns, *sites]),
         ("Calibration, in bins of predicted risk:", ["reliability", *columns, "--positive", "1", "--curve", "binned"]),
@@ -44,12 +44,12 @@ def demo(
 ) -> None:
     """Write generated predictions and evaluate them, step by step.
 
-    The predictions go to FOLDER/people.csv: 20 000 people screened at three sites with different prevalences. The last
+    The predictions go to FOLDER/people.csv: 20,000 people screened at three sites with different prevalences. The last
     step writes an interactive page, FOLDER/report.html.
     """
     path = folder / NAME
     _write_predictions(path)
-    click.echo(f"{path}: 20 000 generated people: label (sick), score (risk) and site.")
+    click.echo(f"{path}: 20,000 generated people: label (sick), score (risk) and site.")
     root = context.find_root().command
     for remark, typed in steps(str(path)):
         click.echo(f"\n{remark}\n" + click.style(f"$ baserate {shlex.join(typed)}", bold=True))
@@ -238,7 +238,7 @@ _LISTS = {
 def list_(
     what: Annotated[str, argument(type=NameChoice([*_LISTS]), metavar="KIND")],
     words: Annotated[tuple[str, ...], argument(nargs=-1)],
-    output: Output,
+    output: Annotated[Output, omit("explain")],
 ) -> None:
     """List measures, rules, calibrators and other names.
 

@@ -200,7 +200,7 @@ _EXAMPLES = """
 baserate measure people.csv --truth sick --score risk
 # at two thresholds
 baserate measure people.csv --truth sick --score risk --threshold 0.2,0.5
-# at a prevalence of 2 %
+# at a prevalence of 2%
 baserate measure people.csv --truth sick --score risk --prevalence 2%
 # by group, a few measures, for a program
 baserate measure people.csv --truth sick --score risk --group site --measures auc,f1 --json

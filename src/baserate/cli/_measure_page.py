@@ -18,6 +18,7 @@ from baserate.text import (
     Cell,
     CellFormatter,
     CellWriter,
+    Explanation,
     GroupKey,
     Page,
     Pivot,
@@ -162,7 +163,7 @@ class _MeasurePage:
             label=lambda measure: _COUNT_LABELS.get(measure) or measure_label(measure, self.data),
             heading=heading,
             title=lambda kind: titles.get(kind, ""),
-            meaning=lambda measure: describe(MEASURES[measure]).summary if measure in MEASURES else "",
+            meaning=lambda measure: Explanation(describe(MEASURES[measure]).summary if measure in MEASURES else ""),
             apart={"counts"},
         )
 
@@ -348,11 +349,11 @@ class _ClassPage:
         of_lines = [row for row in rows if _whole_line(row) in lines]
         yield pivot.table(of_lines, corner=title if several else "", columns=list(self.groups))
 
-    def _meaning(self, name: str) -> str:
+    def _meaning(self, name: str) -> Explanation:
         """Return the summary of a measure of several classes."""
         from baserate.measure import describe, multiclass
 
-        return describe(multiclass.find_measure(name)).summary
+        return Explanation(describe(multiclass.find_measure(name)).summary)
 
 
 _NO_ROW = "no row is of this class"

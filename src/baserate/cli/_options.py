@@ -67,6 +67,8 @@ def read_reference(text: str | None, columns: tuple[str, ...]) -> dict[str, str]
     """Read the reference group: column -> label; a bare label belongs to the only column."""
     if text is None:
         return {}
+    if not columns:
+        raise click.UsageError(f"--reference {text} names a group, but there are no groups; add --group COLUMN.")
     if len(columns) == 1:
         return {columns[0]: text.removeprefix(f"{columns[0]}=")}  # no more: a label may contain =
     labels = dict(each.partition("=")[::2] for each in text.split(","))

@@ -61,9 +61,9 @@ class PopulationRequest:
     "population",
     noun="population",
     examples="""
-    # the threshold with the highest F1, at a prevalence of 50 %
+    # the threshold with the highest F1, at a prevalence of 50%
     baserate population linear measure f1
-    # several measures, at a prevalence of 2 %
+    # several measures, at a prevalence of 2%
     baserate population linear --prevalence 0.02 measure f1,mcc,auc
     # an exact curve, to plot
     baserate population retrieval --level ER+ --prevalence 0.1 curve pr -o pr.csv

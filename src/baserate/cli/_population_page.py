@@ -14,6 +14,7 @@ from baserate.cli._curve import curve_table
 from baserate.measure import DEFAULT_MEASURES, MEASURES, Measure, describe, find_measure
 from baserate.text import (
     CellFormatter,
+    Explanation,
     Page,
     Pivot,
     Row,
@@ -54,14 +55,14 @@ def population_headline(data: Mapping[str, Any]) -> str:
     parts = [
         f"{family} population",
         *others,
-        f"prevalence {', '.join(format_number(100 * each, 4) for each in shares)} %",
+        f"prevalence {', '.join(format_number(100 * each, 4) for each in shares)}%",
     ]
     # Average precision is that of one prevalence.
     whole = ("auc", "average_precision") if shares == [data["prevalence"]] else ("auc",)
     defined = [name for name in whole if not isnan(data.get(name, nan))]
     if "normal" in family and "d_prime" in data:
         parts.append(f"d′ {format_number(data['d_prime'], 4)}")
-    return " · ".join([*parts, *(f"{name.replace('_', ' ')} {format_number(data[name], 4)}" for name in defined)])
+    return " · ".join([*parts, *(f"{measure_label(name)} {format_number(data[name], 4)}" for name in defined)])
 
 
 def measures_page(results: Results, digits: int) -> Page:
@@ -108,8 +109,8 @@ def _measure_name(row: TidyRow) -> str:
     return measure_label(row["measure"])
 
 
-def _summary(row: TidyRow) -> str:
-    return describe(MEASURES[row["measure"]]).summary
+def _summary(row: TidyRow) -> Explanation:
+    return Explanation(describe(MEASURES[row["measure"]]).summary)
 
 
 def curve_page(results: Results, digits: int) -> Page:
@@ -125,7 +126,7 @@ def study_page(results: Results, digits: int) -> Page:
     rows = results.rows()
     measures = list(dict.fromkeys(row["measure"] for row in rows))
     several = any(row["undefined"] for row in rows)
-    heads = [head for name in measures for head in (name.replace("_", " "), "± sd", "exact")]
+    heads = [head for name in measures for head in (measure_label(name), "± sd", "exact")]
     panels = []
     for share in dict.fromkeys(row["prevalence"] for row in rows):
         lines: dict[int, list[str]] = {}
@@ -135,7 +136,7 @@ def study_page(results: Results, digits: int) -> Page:
         for row in (row for row in rows if several and row["prevalence"] == share and row["measure"] == measures[0]):
             lines[row["size"]].append(format_count(row["undefined"], digits))
         sized = tuple(Row(name, tuple(lines[size])) for name, size in zip(_sizes(lines), lines, strict=True))
-        corner = f"rows, {format_number(100 * share, 4)} % positive"
+        corner = f"rows, {format_number(100 * share, 4)}% positive"
         panels.append(Table(corner, (*heads, *["single class"] * several), (Section("", sized),)))
     repeats = rows[0]["repeats"]
     return Page(f"{population_headline(results.data)} · {repeats} sample{'s' * (repeats > 1)} each", tuple(panels))

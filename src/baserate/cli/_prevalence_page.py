@@ -17,6 +17,7 @@ from baserate.shift import CORRECTED_SCORES, ESTIMATORS, RAW_SCORES, SIGNIFICANC
 from baserate.text import (
     Cell,
     CellFormatter,
+    Explanation,
     GroupKey,
     Page,
     Pivot,
@@ -180,7 +181,7 @@ def _prefix_group(group: GroupKey, reading: Reading, text: str) -> str:
 
 def _describe_place(place: str, prevalence: float) -> str:
     """Return the heading of a column, with its prevalence."""
-    share = f"at {100 * prevalence:.4g}\N{NO-BREAK SPACE}%"
+    share = f"at {100 * prevalence:.4g}%"
     return {SAMPLE: f"sample, {share}", DEPLOYMENT: share, CORRECTED: f"{share}, corrected"}[place]
 
 
@@ -206,7 +207,7 @@ def prevalence_curve_page(results: Results, reading: Reading, digits: int) -> Pa
     notes = []
     if "interval" in results.data:
         level = format_level(results.data["interval"]["level"])
-        notes = [f"Intervals: {level} % confidence at each prevalence (pointwise), taken as known."]
+        notes = [f"Intervals: {level}% confidence at each prevalence (pointwise), taken as known."]
     return Page(headline(reading, results.data), tuple(panels), (*formatter.reasons.footnotes(), *notes))
 
 
@@ -356,16 +357,17 @@ class _EstimatePage:
 
     def footnotes(self) -> tuple[str, ...]:
         """Return why numbers are undefined, and the methods of intervals."""
-        intervals = f"{format_level(self.data['interval']['level'])} % intervals"
+        intervals = f"{format_level(self.data['interval']['level'])}% intervals"
         own = intervals[:-1] if len(self.estimates) == 1 else intervals
         by_set = {each: [row for row in self.measured if row["set"] == each] for each in _SETS}
         validation = interval_footnotes(by_set[VALIDATION], self.data)
-        notes = [f"{own} of the prevalence: {_methods(self.estimates)}."]
-        notes += [note.replace(intervals, f"{intervals} in validation", 1) for note in validation]
+        brief = f"Intervals: {format_level(self.data['interval']['level'])}% confidence."
+        notes = [Explanation(f"{own} of the prevalence: {_methods(self.estimates)}.", brief)]
+        notes += [Explanation(note.replace(intervals, f"{intervals} in validation", 1)) for note in validation]
         methods = _methods(by_set[TARGET])
-        notes += [f"{intervals} at the estimate: {methods}."] * bool(methods)
+        notes += [Explanation(f"{intervals} at the estimate: {methods}.")] * bool(methods)
         if any(row["scores"] == CORRECTED_SCORES for row in by_set[TARGET]):
-            notes.append("corrected: scores adjusted to the estimated prevalence.")
+            notes.append(Explanation("corrected: scores adjusted to the estimated prevalence."))
         return (*self.format.reasons.footnotes(), *notes)
 
 

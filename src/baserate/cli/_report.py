@@ -157,7 +157,7 @@ _FILE = "people.csv --truth sick --score risk"
 @command(
     "report",
     examples=f"""
-    # at a prevalence of 2 %, where a false negative costs 20 false positives
+    # at a prevalence of 2%, where a false negative costs 20 false positives
     baserate report {_FILE} --prevalence 2% --fp 1 --fn 20
     # two models, side by side
     baserate report {_FILE} --score old
@@ -318,7 +318,7 @@ def print_report(report: "Report | MulticlassReport", output: Output) -> None:
         "csv": report.numbers.to_csv,
         "html": report.html,
         "md": lambda: page().markdown(),
-        "table": lambda: page().text(wide),
+        "table": lambda: page().text(wide, explain=output.explain),
     }
     write_output(texts[output.form](), output.path)
     if output.form == "html" and output.to_file and not output.quiet:

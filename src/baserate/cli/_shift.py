@@ -97,7 +97,7 @@ class ShiftOptions(SamplingRatios):
 @command(
     "shift",
     examples=f"""
-    # at a prevalence of 2 %
+    # at a prevalence of 2%
     baserate shift {_FILE} --prevalence 0.02
     # by group, a few measures, for a program
     baserate shift {_FILE} --prevalence 2% --group site --measures npv,brier --json
@@ -294,7 +294,7 @@ class RepriorOptions(SamplingRatios):
 @command(
     "reprior",
     examples="""
-    # from a training prevalence of 50 % to 2 %
+    # from a training prevalence of 50% to 2%
     baserate reprior people.csv --score risk --sample-prevalence 0.5 --prevalence 0.02 -o out.parquet
     # trained on every tenth negative
     baserate reprior people.csv --score risk --under-sampled 10 --name p -o out.csv

@@ -291,11 +291,11 @@ def _print_sizes(results: "Results", output: Output) -> None:
 
 
 def _headline(results: "Results") -> str:
-    from baserate._formatting import format_exact
+    from baserate._formatting import format_exact, format_name
     from baserate.cli import _population_page
 
     parts = [_population_page.population_headline(results.data)] if "family" in results.data else []
-    parts.append(results.rows()[0]["measure"].replace("_", " "))
+    parts.append(format_name(results.rows()[0]["measure"]))
     for name, value in results.data["asked"].items():
         label = _SPOKEN.get(name, name.replace("_", " "))
         parts.append(label if value is True else f"{label} {format_exact(value)}")
@@ -307,7 +307,7 @@ _SPOKEN = {"half_width": "half-width", "one_sided": "one-sided"}
 
 def _page(results: "Results", digits: int) -> "Page":
     from baserate._formatting import format_count, format_number
-    from baserate.text import Page, Row, Section, Table
+    from baserate.text import Explanation, Page, Row, Section, Table
 
     row = results.rows()[0]
     counts = [("rows", row["rows"], "each of two samples" if row["samples"] > 1 else "")]
@@ -319,6 +319,6 @@ def _page(results: "Results", digits: int) -> "Page":
     reached = "half-width" if row["power"] is None else "power"
     value = format_number(row["half_width"] if row["power"] is None else row["power"], digits)
     error = f" ± {format_number(row['error'], 2)}" if row["error"] else ""
-    reached_row = Row(reached, (value + error,), row["how"])
+    reached_row = Row(reached, (value + error,), Explanation(row["how"]))
     sections = (Section("", lines, apart=True), Section("reached", (reached_row,), apart=True))
     return Page(_headline(results), (Table("needed", ("",), sections),))

@@ -24,6 +24,16 @@ def print_message(message: str) -> None:
     click.echo("\n".join(map(replace_unprintable, message.rstrip("\n").split("\n"))), err=True)
 
 
+def print_note(note: str) -> None:
+    """Print a note on stderr: wrapped on a terminal, and in one line elsewhere, where programs read it."""
+    if _is_terminal(sys.stderr):
+        from textwrap import wrap
+
+        print_message("\n".join(wrap(note, terminal_width(sys.stderr), break_on_hyphens=False)))
+    else:
+        print_message(note)
+
+
 def write_output(text: str, path: str | None) -> None:
     """Write data to stdout, or whole or not at all to a file."""
     ended = text if text.endswith("\n") or not text else f"{text}\n"
@@ -46,10 +56,10 @@ def use_color() -> bool | None:
     return True if os.environ.get("FORCE_COLOR") else None
 
 
-def terminal_width() -> int:
-    """Return the number of columns that a table may take."""
+def terminal_width(stream: TextIO | None = None) -> int:
+    """Return the number of columns that a table may take on a stream, by default stdout."""
     # COLUMNS also counts without a terminal, such as for a pager behind a pipe.
-    if _is_terminal(sys.stdout) or os.environ.get("COLUMNS", "").isdigit():
+    if _is_terminal(stream or sys.stdout) or os.environ.get("COLUMNS", "").isdigit():
         import shutil  # slow to import, and help does not need it
 
         return max(shutil.get_terminal_size((WIDTH, 24)).columns, 40)
@@ -114,9 +124,9 @@ def bar(percent: float | None, seconds: float, rows: int | None = None) -> str:
     """Return one line of progress.
 
     >>> bar(50, 3)
-    '[###############               ]  50 %   3 s'
+    '[###############               ]  50%   3 s'
     >>> bar(50, 3, 9_000_000)
-    '[###############               ]  50 %   3 s   1.5 million rows/s'
+    '[###############               ]  50%   3 s   1.5 million rows/s'
     >>> bar(None, 12)
     'reading …  12 s'
     """
@@ -126,7 +136,7 @@ def bar(percent: float | None, seconds: float, rows: int | None = None) -> str:
 
     percent = min(percent, 100.0)
     rate = f"   {format_pace(rows * percent / 100, seconds)}" if rows and seconds else ""
-    return f"[{'#' * int(_WIDTH * percent / 100):{_WIDTH}}] {percent:3.0f} %   {seconds:.0f} s{rate}"
+    return f"[{'#' * int(_WIDTH * percent / 100):{_WIDTH}}] {percent:3.0f}%   {seconds:.0f} s{rate}"
 
 
 def _line(progress: Progress, rows: int | None, seconds: float) -> str:

@@ -369,7 +369,7 @@ def net_benefit_difference(
     Only rows that exactly one of the two models flags matter. With :math:`w=p_t/(1-p_t)` the `difference` is
     :math:`[(b_1-c_1)-w(b_0-c_0)]/n`: b are rows that only the first model flags, c those that only the second flags,
     and 1 and 0 are the true classes. The intervals combine bounds of the four shares with their correlations
-    [@zou2008]. In 135 simulated settings of 50 to 1000 rows they cover at least 94.9 % at a nominal 95 %, and more
+    [@zou2008]. In 135 simulated settings of 50 to 1000 rows they cover at least 94.9% at a nominal 95%, and more
     where few rows differ.
 
     Parameters

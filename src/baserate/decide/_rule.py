@@ -21,6 +21,7 @@ from baserate._curve import Curve
 from baserate._cut import Cut, RandomizedCut, Treatment
 from baserate._domains import check_prevalence
 from baserate._errors import FitError, OptionError
+from baserate._formatting import format_name
 from baserate._numeric.distinct import separate_precisions
 from baserate._policy import REFUSE, Policy
 from baserate._tally import Tallies, Tally
@@ -238,7 +239,7 @@ def count_infinite(worth: Floats) -> int:
 def note_skipped(measure: Measure, n_skipped: int, *, of: str = "threshold") -> Iterator[str]:
     """Yield a note with the number of thresholds, or bands, that were skipped because the measure is infinite there."""
     if n_skipped:
-        name = describe(measure).name.replace("_", " ")
+        name = format_name(describe(measure).name)
         places, were = (f"1 {of}", "was") if n_skipped == 1 else (f"{n_skipped} {of}s", "were")
         yield f"{places} with an infinite {name} {were} skipped: an infinity never wins a search."
 

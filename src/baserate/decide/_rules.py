@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from baserate._costs import Costs
 from baserate._errors import OptionError, UnknownNameError, keyword, nearest, unknown_name
-from baserate._formatting import count_of, format_share, join_words
+from baserate._formatting import count_of, format_name, format_share, join_words
 from baserate._policy import Policy
 from baserate.decide import _cost_rules, _threshold_rules
 from baserate.measure import MEASURES, as_measure, resolve_name
@@ -99,7 +99,7 @@ def describe_costs(settings: Settings) -> str:
 def _describe_objective(extreme: str, measure: str, settings: Settings) -> str:
     if measure == "expected_cost":
         return f"{extreme} cost with {describe_costs(settings)}"
-    return f"{extreme} {measure.replace('_', ' ')}"
+    return f"{extreme} {format_name(measure)}"
 
 
 def _describe_best(settings: Settings) -> str:

@@ -413,7 +413,7 @@ def _capacity_limit(tally: Tally, at_most: float | None, share: float | None) ->
 def _laxest_threshold(curve: Curve, limit: float) -> float:
     """Return the laxest threshold that flags at most `limit`; the strictest of those that flag the same."""
     flagged = curve.flagged_mass.sum(axis=0)
-    # 30 % of 10 rows may be 3.0000000000000004: the limit gets a tolerance.
+    # 30% of 10 rows may be 3.0000000000000004: the limit gets a tolerance.
     within = int(np.searchsorted(flagged, limit * (1 + RELATIVE_TOLERANCE), side="right")) - 1
     return threshold_at(curve, int(np.searchsorted(flagged, flagged[within], side="left")))
 

@@ -390,7 +390,7 @@ def bootstrap_threshold(
 
     The optimism of a measure is estimated by repeated cross-validation (`FoldTables.optimism`), averaged over one
     division into ten folds per 50 bootstrap samples. The bootstrap estimate [@efron1983], the mean difference between
-    a sample and all rows at the threshold of the sample, is 15 to 45 % smaller, since samples share the scores of the
+    a sample and all rows at the threshold of the sample, is 15 to 45% smaller, since samples share the scores of the
     data; it is used where no fold can be evaluated. The interval of a corrected value spans the apparent interval
     shifted by either estimate, and the percentiles of the differences.
 

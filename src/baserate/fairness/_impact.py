@@ -143,7 +143,7 @@ def randomization_notes(shares: Shares) -> list[str]:
     """List the groups in which some decisions are random.
 
     >>> randomization_notes({"sex = f": 0.25, "sex = m": 0.0})
-    ['decided at random: 25 % of sex = f; of people with the same score, some are flagged and some are not.']
+    ['decided at random: 25% of sex = f; of people with the same score, some are flagged and some are not.']
     """
     parts = [f"{_format_percent(share)} of {name}" for name, share in _sort_descending(shares).items() if share > 0]
     if not parts:
@@ -194,7 +194,7 @@ def _list_groups(parts: Sequence[str]) -> str:
 
 def _format_percent(share: float) -> str:
     """Format a share as a percentage."""
-    return f"{100 * share:.4g} %"
+    return f"{100 * share:.4g}%"
 
 
 _TABLE, _WITHOUT, _WITH = "account", "without parity", "with parity"

@@ -166,6 +166,7 @@ if TYPE_CHECKING:  # for other packages of baserate
         prepare_input as prepare_input,
     )
     from baserate.infer._paired_comparison import find_threshold as find_threshold
+    from baserate.infer._rate_intervals import has_rate_interval as has_rate_interval, rate_interval as rate_interval
     from baserate.infer._sample_size import quantile_of_test as quantile_of_test
     from baserate.infer._summary import (
         check_method_used as check_method_used,

@@ -37,6 +37,7 @@ from baserate.infer._binomial import (
 )
 from baserate.infer._bootstrap import Seed, make_generator
 from baserate.infer._confusion_intervals import N_LIMIT_SAMPLES, simulate_limits
+from baserate.infer._rate_intervals import has_rate_interval, rate_interval
 from baserate.measure import (
     TABLES,
     Measure,
@@ -562,6 +563,8 @@ def _bound_curve(
 def _bound_measure(counts: Counts[Floats], measure: Measure, level: float, seed: Seed) -> tuple[Floats, Floats, str]:
     if counts.reweighed and (fixed := _binomial.bound_at_fixed_prevalence(counts, measure, level)):
         return fixed
+    if has_rate_interval(measure):
+        return rate_interval(counts, measure, level)
     how = _BY_CLASS if counts.reweighed else _DIRICHLET
     if describe(measure).share is not None and not counts.reweighed:
         hits, misses = (np.asarray(each) for each in effective_proportion(measure, counts))

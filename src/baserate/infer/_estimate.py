@@ -28,6 +28,7 @@ from baserate.infer import (
     _confidence_bands,
     _confusion_intervals,
     _multiclass,
+    _rate_intervals,
     _variances,
 )
 from baserate.infer._bootstrap import (
@@ -250,6 +251,8 @@ def interval_methods(measure: Measure, *, reweighed: bool = False) -> Mapping[st
 def _table_methods(measure: Measure, *, reweighed: bool) -> Mapping[str, IntervalMethod]:
     if _confusion_intervals.has_linear_interval(measure, reweighed=reweighed):
         return _LINEAR_METHODS | (_STRATIFIED_METHODS if reweighed else _SIMULATED_TABLE_METHODS)
+    if _rate_intervals.has_rate_interval(measure):
+        return _RATE_METHODS | (_STRATIFIED_METHODS if reweighed else _SIMULATED_TABLE_METHODS)
     if reweighed:
         return _FIXED_PREVALENCE_METHODS[_binomial.classify_share(measure)]
     if describe(measure).share:
@@ -374,6 +377,10 @@ def _total_share_bounds(inputs: IntervalInput) -> Bounds:
 def _linear_bounds(inputs: IntervalInput) -> Bounds:
     how = _confusion_intervals.LINEAR_FIXED_METHOD if inputs.data.reweighed else _confusion_intervals.LINEAR_METHOD
     return Bounds(*_confusion_intervals.linear_interval(inputs.data, inputs.measure, inputs.request.level), how)
+
+
+def _rate_bounds(inputs: IntervalInput) -> Bounds:
+    return Bounds(*_rate_intervals.rate_interval(inputs.data, inputs.measure, inputs.request.level))
 
 
 def _exact_bounds(inputs: IntervalInput) -> Bounds:
@@ -504,6 +511,7 @@ _PROPORTION_METHODS: dict[str, IntervalMethod] = {
 }
 _LINEAR_METHODS: dict[str, IntervalMethod] = {"": _linear_bounds, "mover": _linear_bounds}
 """MOVER: method of variance estimates recovery."""
+_RATE_METHODS: dict[str, IntervalMethod] = {"": _rate_bounds, "mover": _rate_bounds}
 _STRATIFIED_METHODS: dict[str, IntervalMethod] = {"stratified": partial(_simulated_table_bounds, way="stratified")}
 _FIXED_PREVALENCE_METHODS: dict[_binomial.ShareKind, dict[str, IntervalMethod]] = {
     "within": {

@@ -221,8 +221,8 @@ def sample_size_by_simulation(  # noqa: PLR0913  (each is an assumption or a goa
     samples of that size reach the half-width up to their standard error. The relative standard error of the rows is
     about twice that of the half-width, or :math:`2/\sqrt m` for m samples.
 
-    Measures of decisions take 20 000 samples of counts; others take 2000 samples of rows, or fewer if they are large.
-    Samples of more than 20 000 rows, or of more than twice the rows that contain ten of the rarer class, are not
+    Measures of decisions take 20,000 samples of counts; others take 2000 samples of rows, or fewer if they are large.
+    Samples of more than 20,000 rows, or of more than twice the rows that contain ten of the rarer class, are not
     simulated: the half-width of smaller ones is scaled. Samples in which the measure is undefined are omitted; at least
     ten rows of the rarer class are expected.
 

@@ -12,6 +12,7 @@ from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._domains import MEAN, SHAPE, SPREAD, Domain, ShareLike, check_domain, parse_share
 from baserate._errors import OptionError, nearest, unknown_name
+from baserate._formatting import format_name
 from baserate._numeric.distributions import (
     Beta,
     Distribution,
@@ -353,7 +354,7 @@ def summary(
         rows += [_threshold_row(measure, population, threshold) for measure in of_tables for threshold in places]
     columns = {name: [row.get(name) for row in rows] for name in (*COLUMNS, "best")}
     data = describe_population(population)
-    skipped = [row["measure"].replace("_", " ") for row in rows if row.get("skipped")]
+    skipped = [format_name(row["measure"]) for row in rows if row.get("skipped")]
     notes = [f"thresholds with an infinite {name} were skipped: infinities are never best." for name in skipped]
     settings = collect_settings(functions)
     notes += note_settings(settings)

@@ -226,6 +226,8 @@ def _with_usable_method(plan: Plan, verb: str) -> Plan:
 def plan_of(report: Report, model: str) -> Plan:
     """Return the plan of one model by itself."""
     plan = report.plan
+    labels = {name: label for name, label in (plan.model_labels or {}).items() if name == model}
+    plan = replace(plan, model_labels=labels or None)
     if plan.apart:
         sample, score = sample_of(plan, model)
         files = {name: file for name, file in name_samples(plan.files).items() if name == sample}

@@ -287,15 +287,15 @@ def _shorten_thresholds(thresholds: Floats, score: Floats, exact: Sequence[float
 def _shorten_threshold(threshold: float, below: float) -> float:
     """Return the number with the fewest digits, at least six, that is above the next lower score.
 
-    >>> _shorten_threshold(0.123456789, 0.12), _shorten_threshold(0.123456789, 0.1234567)
-    (0.123456, 0.12345678)
+    >>> _shorten_threshold(0.123456789, 0.12), _shorten_threshold(0.123456789, 0.1234567), _shorten_threshold(0.1762, 0)
+    (0.123456, 0.12345678, 0.1762)
     """
     if not isfinite(threshold) or threshold == 0:
         return threshold
     exponent = floor(log10(abs(threshold)))
     for digits in _SHORT_DIGITS:
-        # Rounded down in decimal, since multiples of a power of ten are not exact.
-        near = Decimal(threshold).quantize(Decimal(1).scaleb(exponent - digits + 1), rounding=ROUND_FLOOR)
+        # Rounded down in decimal: the float 0.1762 is a little less than 0.1762.
+        near = Decimal(repr(threshold)).quantize(Decimal(1).scaleb(exponent - digits + 1), rounding=ROUND_FLOOR)
         if below < float(near) <= threshold:
             return float(near)
     return threshold

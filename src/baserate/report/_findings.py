@@ -7,22 +7,32 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import isnan
 from typing import Any, NamedTuple
 
-from baserate._formatting import count_of
+from baserate._formatting import (
+    UNDEFINED,
+    count_of,
+    format_alike,
+    format_level,
+    format_percent,
+    round_fixed,
+    round_significant,
+)
 from baserate._results import Estimate
 from baserate.report._commands import OPEN_THRESHOLD, Step, has_both_classes, has_unsaved_policy, spell_step
 from baserate.report._report import Finding, Report, Severity, View
 
 
 class Evidence(NamedTuple):
-    """A sentence that states a finding, and the numbers in it at full precision."""
+    """Evidence for a finding: sentences with confidence intervals, and the numbers in them at full precision."""
 
     sentence: str
     numbers: Mapping[str, Any]
+    headline: str = ""
+    """The finding in a few words, with its number; by default the title of its entry."""
 
 
 Find = Callable[[Report], Evidence | None]
@@ -67,7 +77,7 @@ class Check:
         step = None if self.suggest is None else self.suggest(report, evidence.numbers)
         command = None if step is None else spell_step(report, step, model)
         entry = {name: getattr(self, name) for name in ("code", "title", "severity", "why", "remedy")}
-        return Finding(**entry, sentence=evidence.sentence, command=command, numbers=evidence.numbers, model=model)
+        return Finding(**entry, **evidence._asdict(), command=command, model=model)
 
 
 REGISTRY: dict[str, Check] = {}
@@ -82,9 +92,9 @@ def format_short(value: float) -> str:
     >>> print(*(format_short(value) for value in (0.5, 0.06341, 12.346, 0.9999, 1, -0.25, float("inf"))), sep=", ")
     0.5, 0.0634, 12.3, 1.00, 1, −0.25, ∞
     >>> print(format_short(1234.5), format_short(20000), sep=", ")
-    1 234, 20 000
+    1,234, 20,000
     """
-    text = f"{value:,.0f}".replace(",", " ") if abs(value) >= _WHOLE_FROM else f"{value:.3g}"
+    text = f"{value:,.0f}" if abs(value) >= _WHOLE_FROM else f"{value:.3g}"
     return ("1.00" if text == "1" and value != 1 else text).replace("inf", "∞").replace("-", "−", value < 0)
 
 
@@ -92,7 +102,7 @@ def format_things(many: float, things: str) -> str:
     """Format a number of things, with their name in the plural or singular as needed.
 
     >>> format_things(1, "flagged rows"), format_things(20000, "positives")
-    ('1 flagged row', '20 000 positives')
+    ('1 flagged row', '20,000 positives')
     """
     return count_of(many, things.removesuffix("s"), things, shown=format_short(many))
 
@@ -100,13 +110,58 @@ def format_things(many: float, things: str) -> str:
 def format_estimate(estimate: Estimate) -> str:
     """Format a number with its confidence interval, if it has one.
 
-    >>> tuple(map(format_estimate, (Estimate(0.84, 0.8123, 0.87), Estimate(-0.5, -0.75, 0.1), Estimate(0.5))))
-    ('0.84 (0.812–0.87)', '−0.5 (−0.75 to 0.1)', '0.5')
+    >>> format_estimate(Estimate(0.84, 0.0812, 0.8705, level=0.95)), format_estimate(Estimate(0.5))
+    ('0.840 (95% CI 0.081 to 0.871)', '0.500')
     """
     if isnan(estimate.low):
-        return format_short(estimate.value)
-    between = " to " if estimate.low < 0 else "–"
-    return f"{format_short(estimate.value)} ({format_short(estimate.low)}{between}{format_short(estimate.high)})"
+        return format_alike([estimate.value], _ESTIMATE_DIGITS)[0]
+    return _join_interval(format_alike([estimate.value, estimate.low, estimate.high], _ESTIMATE_DIGITS), estimate.level)
+
+
+def format_rate(estimate: Estimate) -> str:
+    """Format a share as a percentage with its confidence interval, if it has one.
+
+    >>> format_rate(Estimate(0.5779, 0.5511, 0.6044, level=0.95)), format_rate(Estimate(0.02))
+    ('57.8% (95% CI 55.1% to 60.4%)', '2.0%')
+    """
+    if isnan(estimate.low):
+        return format_percent(estimate.value)
+    return _join_interval(map(format_percent, (estimate.value, estimate.low, estimate.high)), estimate.level)
+
+
+_ESTIMATE_DIGITS = 3
+
+
+def _join_interval(texts: Iterable[str], level: float | None) -> str:
+    """Join a number and the bounds of its interval."""
+    value, low, high = texts
+    return f"{value} ({'' if level is None else f'{format_level(level)}% CI '}{low} to {high})"
+
+
+def brief_area(area: float) -> str:
+    """Format an area below a curve with two decimals; above 0.995 with three.
+
+    >>> [brief_area(area) for area in (0.8505, 0.5, 0.996, 0.99999, 1.0, 0.0)]
+    ['0.85', '0.50', '0.996', '> 0.999', '1', '0']
+    """
+    if isnan(area) or area in (0, 1):
+        return UNDEFINED if isnan(area) else str(int(area))
+    text = round_fixed(area, 2)
+    if text != "1.00":
+        return text
+    return "> 0.999" if round_fixed(area, 3) == "1.000" else round_fixed(area, 3)
+
+
+def format_threshold(threshold: float) -> str:
+    """Format a threshold as in the verdict.
+
+    >>> format_threshold(0.1171875), format_threshold(float("inf"))
+    ('0.117188', '∞')
+    """
+    return round_significant(threshold, _THRESHOLD_DIGITS)
+
+
+_THRESHOLD_DIGITS, _PREVALENCE_DIGITS = 6, 4
 
 
 def evidence_numbers(**estimates: Estimate | None) -> dict[str, float]:
@@ -147,7 +202,16 @@ def deployment_prevalence(report: Report) -> Estimate | None:
 def describe_place(report: Report) -> str:
     """Describe the prevalence at which headline numbers hold."""
     stated = report.prevalence
-    return "in the sample" if stated is None else f"at a prevalence of {format_short(stated)}"
+    return "in the sample" if stated is None else f"at {format_prevalence(stated)} prevalence"
+
+
+def format_prevalence(share: float) -> str:
+    """Format a stated prevalence, with as many digits as were typed.
+
+    >>> format_prevalence(0.02), format_prevalence(0.00125)
+    ('2%', '0.125%')
+    """
+    return f"{round_significant(100 * share, _PREVALENCE_DIGITS)}%"
 
 
 def single_threshold(report: Report) -> float | None:
@@ -160,7 +224,7 @@ def describe_threshold(report: Report) -> str:
     """Describe what decides: a threshold, a policy with several thresholds, or predicted labels."""
     threshold = single_threshold(report)
     if threshold is not None:
-        return f"the threshold {format_short(threshold)}"
+        return f"the threshold {format_threshold(threshold)}"
     return (
         "the column of predicted labels" if defined_estimate(report.here, "distinct_scores") is None else "the policy"
     )

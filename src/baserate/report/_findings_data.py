@@ -15,8 +15,8 @@ from baserate.report._findings import (
     current_threshold,
     defined_estimate,
     evidence_numbers,
-    format_estimate,
     format_group,
+    format_rate,
     format_short,
     format_things,
     suggest_groups,
@@ -38,11 +38,11 @@ _DISTINCT, _ROWS_PER_SCORE = 20, 10
         "Tied scores do not order the rows that share them. No threshold lies between such rows, a small change of a "
         "threshold moves many rows at once, and tools that break ties differently report different AUCs."
     ),
-    remedy="Evaluate the unrounded scores if there are any. Otherwise choose among the thresholds that exist.",
+    remedy="Evaluate the unrounded scores if there are any. Otherwise choose among the the command's thresholds.",
     suggest=lambda _report, _numbers: Step(verb="curve roc"),
 )
 def find_ties(report: Report) -> Evidence | None:
-    """Scores with many ties.
+    r"""Scores with many ties.
 
     It is reported where more than 0.02 of the pairs of a positive and a negative have the same score; or 0.1 of the
     rows or more share one; or there are fewer than 20 distinct scores, with ten rows or more for each. Predicted
@@ -50,8 +50,10 @@ def find_ties(report: Report) -> Evidence | None:
 
     >>> import baserate
     >>> report = baserate.evaluate([1, 1, 0, 0] * 25, [0.8, 0.4, 0.4, 0.2] * 25)
-    >>> print(*(each.sentence for each in report.findings if each.code == "BR013"))
-    100 rows have 3 distinct scores: 0.5 of the rows share one score, and 0.25 of the positive–negative pairs are tied.
+    >>> finding = next(each for each in report.findings if each.code == "BR013")
+    >>> print(finding.headline, finding.sentence, sep="\n")
+    100 rows with only 3 distinct scores
+    50.0% of the rows share one score, and 25.0% of the pairs of a positive and a negative are tied.
     """
     names = ("rows", "distinct_scores", "largest_tie", "tied_pairs")
     estimates = [defined_estimate(report.here, name) for name in names]
@@ -61,10 +63,12 @@ def find_ties(report: Report) -> Evidence | None:
     if not (pairs > _TIED_PAIRS or heavy or (0 < distinct < _DISTINCT and rows >= _ROWS_PER_SCORE * distinct)):
         return None
     sentence = (
-        f"{format_short(rows)} rows have {format_short(distinct)} distinct scores: {format_short(largest)} of the "
-        f"rows share one score, and {format_short(pairs)} of the positive–negative pairs are tied."
+        f"{format_percent(largest)} of the rows share one score, and {format_percent(pairs)} of the pairs of a "
+        "positive and a negative are tied."
     )
-    return Evidence(sentence, {"rows": rows, "distinct_scores": distinct, "largest_tie": largest, "tied_pairs": pairs})
+    numbers = {"rows": rows, "distinct_scores": distinct, "largest_tie": largest, "tied_pairs": pairs}
+    headline = f"{format_things(rows, 'rows')} with only {format_things(distinct, 'distinct scores')}"
+    return Evidence(sentence, numbers, headline)
 
 
 @Check(
@@ -74,21 +78,23 @@ def find_ties(report: Report) -> Evidence | None:
     panel="thousand",
     why=(
         "The positive class usually is the one that is looked for, and rare. If the classes are swapped, so are "
-        "sensitivity and specificity, and precision is that of the other class."
+        "sensitivity and specificity, and PPV is that of the other class."
     ),
-    remedy="If the other class is the one to detect, name it as the positive class. Otherwise nothing is wrong.",
+    remedy="If the other class is the one to detect, name it as the positive class, as in the command.",
     suggest=suggest_other_class,
     whole=True,
 )
 def find_positive_majority(report: Report) -> Evidence | None:
-    """More positives than negatives.
+    r"""More positives than negatives.
 
     It is reported where more than half of the rows are positive.
 
     >>> import baserate
     >>> report = baserate.evaluate(["no"] * 30 + ["yes"] * 10, [0.9] * 30 + [0.1] * 10, positive="no")
-    >>> print(*(each.sentence for each in report.findings if each.code == "BR015"))
-    The positive class, 'no', is the majority: 0.75 (0.588–0.873) of the rows.
+    >>> finding = next(each for each in report.findings if each.code == "BR015")
+    >>> print(finding.headline, finding.sentence, sep="\n")
+    The positive class, 'no', is the majority: 75.0% of the rows
+    The share of the positive class, 'no', is 75.0% (95% CI 58.8% to 87.3%).
     """
     shares = report.select(part="data", measure="prevalence", group=None, where="here")
     rows = [row for row in shares if (row["value"] or 0) > 0.5]
@@ -96,10 +102,10 @@ def find_positive_majority(report: Report) -> Evidence | None:
         return None
     most = max(rows, key=lambda row: float(row["value"]))
     share, of = estimate_of(most), f" of {most['model']}" if report.plan.apart else ""
-    sentence = (
-        f"The positive class, {report.data['positive']!r}, is the majority: {format_estimate(share)} of the rows{of}."
-    )
-    return Evidence(sentence, evidence_numbers(prevalence=share))
+    positive = f"positive class, {report.data['positive']!r},"
+    sentence = f"The share of the {positive} is {format_rate(share)}{of}."
+    headline = f"The {positive} is the majority: {format_percent(share.value)} of the rows{of}"
+    return Evidence(sentence, evidence_numbers(prevalence=share), headline)
 
 
 @Check(
@@ -115,23 +121,26 @@ def find_positive_majority(report: Report) -> Evidence | None:
     whole=True,
 )
 def find_dropped_rows(report: Report) -> Evidence | None:
-    """Rows that were dropped.
+    r"""Rows that were dropped.
 
     It is reported where `--missing drop` left out one row or more with a missing or unknown value.
 
     >>> import baserate
     >>> report = baserate.evaluate([1, 0, 1, 0], [0.9, 0.2, None, 0.1], missing="drop")
-    >>> print(*(each.sentence for each in report.findings if each.code == "BR016"))
-    1 of 4 rows was dropped (score: 1 missing), a share of 0.25.
+    >>> finding = next(each for each in report.findings if each.code == "BR016")
+    >>> print(finding.headline, finding.sentence, sep="\n")
+    1 of 4 rows (25.0%) was dropped
+    Reasons: score: 1 missing. 3 of 4 rows remain.
     """
     dropped, read = report.data["refused"], report.data["read"]
     if not dropped:
         return None
-    sentence = (
-        f"{format_short(dropped)} of {format_short(read)} rows {'was' if dropped == 1 else 'were'} dropped "
-        f"({describe_reasons(report.data['reasons'])}), a share of {format_short(dropped / read)}."
+    total, verb = format_short(read), "was" if dropped == 1 else "were"
+    return Evidence(
+        f"Reasons: {describe_reasons(report.data['reasons'])}. {format_short(read - dropped)} of {total} rows remain.",
+        {"dropped": dropped, "read": read, "share": dropped / read, "remaining": read - dropped},
+        f"{format_short(dropped)} of {total} rows ({format_percent(dropped / read)}) {verb} dropped",
     )
-    return Evidence(sentence, {"dropped": dropped, "read": read, "share": dropped / read})
 
 
 def _suggest_clusters(report: Report, _numbers: Mapping[str, Any]) -> Step | None:
@@ -151,27 +160,31 @@ def _suggest_clusters(report: Report, _numbers: Mapping[str, Any]) -> Step | Non
         "Confidence intervals and p-values assume independent rows. Several rows of one person contain less "
         "information than rows of several people, so intervals are too narrow. A row that was read twice counts twice."
     ),
-    remedy="If rows with one id belong together, analyze them as a cluster. If they are copies, keep one of each.",
+    remedy="If rows with one id belong together, analyze them as clusters, as in the command. Of copies, keep one.",
     suggest=_suggest_clusters,
     whole=True,
 )
 def find_repeated_ids(report: Report) -> Evidence | None:
-    """Row ids that occur more than once.
+    r"""Row ids that occur more than once.
 
     It is reported where rows were read with `--id`, and an id occurs in more than one of them.
 
     >>> import baserate
     >>> report = baserate.evaluate([1, 0, 1, 0], [0.9, 0.2, 0.6, 0.1], id=["a", "b", "a", "c"])
-    >>> print(*(each.sentence for each in report.findings if each.code == "BR017"))
-    1 of 4 rows has an id that an earlier row has, too.
+    >>> finding = next(each for each in report.findings if each.code == "BR017")
+    >>> print(finding.headline, finding.sentence, sep="\n")
+    1 of 4 rows repeats the id of another
+    1 of 4 rows has the id of an earlier row, so confidence intervals may be too narrow.
     """
     rows = report.select(part="data", measure="repeated_ids")
     if not rows or not rows[0]["value"]:
         return None
     many, total = rows[0]["value"], report.data["read"] - report.data["refused"]
-    verb = "has" if many == 1 else "have"
-    sentence = f"{format_short(many)} of {format_short(total)} rows {verb} an id that an earlier row has, too."
-    return Evidence(sentence, {"repeated": many, "rows": total})
+    count, verb = f"{format_short(many)} of {format_short(total)} rows", "has" if many == 1 else "have"
+    sentence = f"{count} {verb} the id of an earlier row, so confidence intervals may be too narrow."
+    return Evidence(
+        sentence, {"repeated": many, "rows": total}, f"{count} {'repeats' if many == 1 else 'repeat'} the id of another"
+    )
 
 
 _MAX_DIFFERENCES = 6
@@ -197,7 +210,7 @@ _TERMS = {"fpr": "FPR", "sensitivity": "sensitivity", "precision": "PPV", "flag_
     suggest=suggest_groups,
 )
 def find_group_differences(report: Report) -> Evidence | None:
-    """Groups that differ from the reference group by more than chance.
+    r"""Groups that differ from the reference group by more than chance.
 
     Each group is compared with the reference group, by default the largest one, in flag rate, sensitivity, false
     positive rate and precision. It is reported for comparisons whose p-value is below one less the level, after Holm's
@@ -209,7 +222,9 @@ def find_group_differences(report: Report) -> Evidence | None:
     >>> truth, score = [1] * 60 + [0] * 140, [0.8] * 50 + [0.3] * 10 + [0.1] * 140
     >>> other = [0.8] * 20 + [0.3] * 40 + [0.1] * 140
     >>> report = baserate.evaluate(truth * 2, score + other, group={"site": ["north"] * 200 + ["south"] * 200})
-    >>> print(*(each.sentence for each in report.findings if each.code == "BR011"))
+    >>> finding = next(each for each in report.findings if each.code == "BR011")
+    >>> print(finding.headline, finding.sentence, sep="\n")
+    Sensitivity is 50.0 points lower in site = south than in site = north
     Sensitivity is 50.0 points lower in site = south than in site = north (33.3% vs 83.3%, 95% CI of the difference
     33.0 to 62.9 points, Holm p < 0.0001). Also in the sample: flag rate 15.0 points lower in site = south (7.6 to 22.3
     points, Holm p = 0.00019). p-values are adjusted for 3 comparisons, CIs are not.
@@ -239,7 +254,10 @@ def find_group_differences(report: Report) -> Evidence | None:
         name = _number_name(row)
         own, other = (_rate_of(report, row[end], row["measure"]) for end in ("group", "other_group"))
         numbers |= {f"{name}_rate": own, f"{name}_reference_rate": other}
-    return Evidence(sentence, numbers | {"not_named": omitted} if omitted else numbers)
+    place = f"in {format_group(main[0]['group'])} than in {format_group(main[0]['other_group'])}"
+    headline = f"{_TERMS[main[0]['measure']]} is {_describe_size(main[0])} {place}"
+    headline = headline[0].upper() + headline[1:]
+    return Evidence(sentence, numbers | {"not_named": omitted} if omitted else numbers, headline)
 
 
 def _main_differences(significant: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -323,7 +341,7 @@ def _difference_numbers(row: dict[str, Any]) -> dict[str, Any]:
     whole=True,
 )
 def find_small_groups(report: Report) -> Evidence | None:
-    """Groups with few rows.
+    r"""Groups with few rows.
 
     It is reported where the sensitivity or the false positive rate of a group has fewer than 50 rows, or so few that a
     difference of 0.2 from all others would be detected with a power below 0.8.
@@ -331,8 +349,10 @@ def find_small_groups(report: Report) -> Evidence | None:
     >>> import baserate
     >>> truth, score, site = [1, 0, 0, 0] * 130, [0.8, 0.1, 0.2, 0.6] * 130, ["north"] * 250 + ["east"] * 250
     >>> report = baserate.evaluate(truth, score, group={"site": site + ["south"] * 20})
-    >>> print(*(each.sentence for each in report.findings if each.code == "BR012"))
-    1 of 3 groups has few rows; the smallest is site = south, with 5 positives.
+    >>> finding = next(each for each in report.findings if each.code == "BR012")
+    >>> print(finding.headline, finding.sentence, sep="\n")
+    1 of 3 groups has few rows; site = south has 5 positives
+    The smallest group is site = south, with 5 positives.
     """
     small = [row for row in report.select(part="support", small=True) if row["measure"] in ("sensitivity", "fpr")]
     if not small:
@@ -340,9 +360,7 @@ def find_small_groups(report: Report) -> Evidence | None:
     least = min(small, key=lambda row: float(row["value"]))
     many, total = len({str(row["group"]) for row in small}), len(report.groups)
     among = "positives" if least["measure"] == "sensitivity" else "negatives"
-    sentence = (
-        f"{many} of {total} groups {'has' if many == 1 else 'have'} few rows; the smallest is "
-        f"{format_group(least['group'])}, with {format_things(least['value'], among)}."
-    )
-    numbers = {"small": many, "groups": total, "smallest": format_group(least["group"]), among: least["value"]}
-    return Evidence(sentence, numbers)
+    name, size = format_group(least["group"]), format_things(least["value"], among)
+    numbers = {"small": many, "groups": total, "smallest": name, among: least["value"]}
+    headline = f"{many} of {total} groups {'has' if many == 1 else 'have'} few rows; {name} has {size}"
+    return Evidence(f"The smallest group is {name}, with {size}.", numbers, headline)

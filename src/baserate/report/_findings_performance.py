@@ -7,17 +7,20 @@ from math import exp, floor, log10, nan
 from typing import Any
 
 from baserate import infer
+from baserate._formatting import format_number, format_percent
 from baserate._results import Estimate
 from baserate.infer import normal_quantile
 from baserate.report._commands import Step, has_both_classes, unused_file_name
 from baserate.report._findings import (
     Check,
     Evidence,
+    brief_area,
     defined_estimate,
     deployment_prevalence,
     describe_place,
     evidence_numbers,
     format_estimate,
+    format_rate,
     format_short,
     format_things,
     suggest_choice,
@@ -49,22 +52,21 @@ _DIGITS = 15
         "Where one class is rare, always predicting the other one is right almost always. Such an accuracy says "
         "nothing about the scores."
     ),
-    remedy=(
-        "Compare thresholds by sensitivity, specificity and precision. Where the two errors differ in cost, state what "
-        "a miss and a false alarm cost, and choose by that."
-    ),
+    remedy="Compare thresholds by sensitivity, specificity and PPV, and choose one by the costs of both errors.",
     suggest=suggest_choice,
 )
 def find_constant_accuracy(report: Report) -> Evidence | None:
-    """Accuracy no better than that of a constant prediction.
+    r"""Accuracy no better than that of a constant prediction.
 
     It is reported where accuracy, at the stated prevalence if there is one, is no more than the share of the larger
     class; or where it is more, but its interval reaches down to that share.
 
     >>> import baserate
     >>> report = baserate.evaluate([1] * 10 + [0] * 90, [0.8] * 5 + [0.2] * 5 + [0.7] * 7 + [0.1] * 83)
-    >>> print(*(each.sentence for each in report.findings if each.code == "BR001"))
-    Accuracy is 0.88 (0.8–0.936) in the sample; always predicting negative reaches 0.9, so accuracy adds nothing.
+    >>> finding = next(each for each in report.findings if each.code == "BR001")
+    >>> print(finding.headline, finding.sentence, sep="\n")
+    Accuracy is 88.0% in the sample; always predicting negative reaches 90.0%
+    Accuracy is 88.0% (95% CI 80.0% to 93.6%) in the sample, no more than the 90.0% of always predicting negative.
     """
     accuracy, constant = defined_estimate(report.there, "accuracy"), defined_estimate(report.there, "constant_accuracy")
     share = deployment_prevalence(report)
@@ -72,16 +74,17 @@ def find_constant_accuracy(report: Report) -> Evidence | None:
         return None
     # Equal accuracies may differ in the last bit, since one is a sum of two counts and the other a share.
     if accuracy.value <= constant.value + _ROUNDING:
-        rest = "so accuracy adds nothing"
+        rest = "no more than the {} of always predicting {}"
     elif accuracy.low <= constant.value:
-        rest = "which lies within the interval"
+        rest = "and its interval contains the {} of always predicting {}"
     else:
         return None
-    always = "positive" if share.value > 0.5 else "negative"
-    reached = f"always predicting {always} reaches {format_short(constant.value)}, {rest}"
-    sentence = f"Accuracy is {format_estimate(accuracy)} {describe_place(report)}; {reached}."
+    always, place = "positive" if share.value > 0.5 else "negative", describe_place(report)
+    reached = format_percent(constant.value)
     return Evidence(
-        sentence, evidence_numbers(accuracy=accuracy, constant_accuracy=constant, prevalence=Estimate(share.value))
+        f"Accuracy is {format_rate(accuracy)} {place}, {rest.format(reached, always)}.",
+        evidence_numbers(accuracy=accuracy, constant_accuracy=constant, prevalence=Estimate(share.value)),
+        f"Accuracy is {format_percent(accuracy.value)} {place}; always predicting {always} reaches {reached}",
     )
 
 
@@ -95,32 +98,35 @@ def find_constant_accuracy(report: Report) -> Evidence | None:
         "may be swapped, or the score may be that of the other class. Every threshold then flags the wrong rows."
     ),
     remedy=(
-        "If the classes are swapped, name the other one as the positive class. If the score is that of the other "
-        "class, evaluate 1 − score, or −score."
+        "Name the other class as the positive one, as in the command. If the classes are right, and the score is that "
+        "of the other class, evaluate 1 − score, or −score."
     ),
     suggest=suggest_other_class,
 )
 def find_reversed_scores(report: Report) -> Evidence | None:
-    """AUC below one half.
+    r"""AUC below one half.
 
     It is reported where the whole interval of the AUC lies below one half.
 
     >>> import baserate
     >>> report = baserate.evaluate([1, 0] * 30, [0.2, 0.8, 0.3, 0.7, 0.6, 0.5] * 10)
-    >>> print(*(each.sentence for each in report.findings if each.code == "BR002"))
-    AUC is 0.111 (0.0514–0.224), below one half: positives have lower scores than negatives. Reversed (1 − score), it
-    would be 0.889 (0.776–0.949).
+    >>> finding = next(each for each in report.findings if each.code == "BR002")
+    >>> print(finding.headline, finding.sentence, sep="\n")
+    AUC is 0.11, below 0.5: the scores may be reversed
+    AUC is 0.111 (95% CI 0.051 to 0.224): positives have lower scores than negatives. Reversed (1 − score), it would be
+    0.889 (95% CI 0.776 to 0.949).
     """
     auc = defined_estimate(report.here, "auc")
     if auc is None or not auc.high < 0.5:
         return None
-    reversed_auc = Estimate(1 - auc.value, 1 - auc.high, 1 - auc.low)
+    reversed_auc = Estimate(1 - auc.value, 1 - auc.high, 1 - auc.low, auc.level)
     reversal = "−score" if defined_estimate(report.here, "brier") is None else "1 − score"
     sentence = (
-        f"AUC is {format_estimate(auc)}, below one half: positives have lower scores than negatives. Reversed "
-        f"({reversal}), it would be {format_estimate(reversed_auc)}."
+        f"AUC is {format_estimate(auc)}: positives have lower scores than negatives. Reversed ({reversal}), it would "
+        f"be {format_estimate(reversed_auc)}."
     )
-    return Evidence(sentence, evidence_numbers(auc=auc, reversed_auc=reversed_auc))
+    headline = f"AUC is {brief_area(auc.value)}, below 0.5: the scores may be reversed"
+    return Evidence(sentence, evidence_numbers(auc=auc, reversed_auc=reversed_auc), headline)
 
 
 def _suggest_size(report: Report, numbers: Mapping[str, Any]) -> Step:
@@ -140,19 +146,21 @@ def _suggest_size(report: Report, numbers: Mapping[str, Any]) -> Step:
         "The sample is so small that another one of the same size could give a very different value. A decision based "
         "on the estimate depends on chance."
     ),
-    remedy="Decide by the confidence bound rather than by the estimate, or collect more rows.",
+    remedy="Collect more rows; the command computes how many. Until then, decide by the confidence bound.",
     suggest=_suggest_size,
 )
 def find_wide_interval(report: Report) -> Evidence | None:
-    """A confidence interval too wide to decide by.
+    r"""A confidence interval too wide to decide by.
 
     It is reported for the widest among sensitivity, specificity, AUC, and precision at the stated prevalence, where
     half its width is above 0.1; with the number of rows that would reduce that to 0.05, at the same estimates.
 
     >>> import baserate
     >>> report = baserate.evaluate([1] * 10 + [0] * 90, [0.8] * 6 + [0.2] * 4 + [0.7] * 4 + [0.1] * 86)
-    >>> print(*(each.sentence for each in report.findings if each.code == "BR003"))
-    Sensitivity is 0.6 (0.262–0.878), known to ±0.308 from 10 positives; ±0.05 needs about 3 660 rows like these.
+    >>> finding = next(each for each in report.findings if each.code == "BR003")
+    >>> print(finding.headline, finding.sentence, sep="\n")
+    Sensitivity is known to ±30.8 percentage points only, from 10 positives
+    Sensitivity is 60.0% (95% CI 26.2% to 87.8%) in the sample. ±5 percentage points need about 3,660 rows like these.
     """
     names = ("sensitivity", "specificity", "precision", "auc")
     estimates = {name: each for name in names if (each := defined_estimate(report.there, name))}
@@ -160,15 +168,20 @@ def find_wide_interval(report: Report) -> Evidence | None:
     widest = max(halves, key=halves.__getitem__, default=None)
     if widest is None or halves[widest] <= _MAX_HALF_WIDTH:
         return None
-    where = f" {describe_place(report)}" if widest == "precision" and report.prevalence is not None else ""
+    reweighted = widest == "precision" and report.prevalence is not None
+    where = describe_place(report) if reweighted else "in the sample"
     rows = _required_rows(report, widest, estimates[widest].value)
-    sampling = "drawn at that prevalence" if where else "like these"
-    name, counts = "AUC" if widest == "auc" else widest.capitalize(), _sample_sizes(report, widest)
+    sampling = "drawn at that prevalence" if reweighted else "like these"
+    name, counts = {"auc": "AUC", "precision": "PPV"}.get(widest, widest.capitalize()), _sample_sizes(report, widest)
     sizes = " and ".join(format_things(many, what.replace("_", " ")) for what, many in counts.items())
+    # A difference of two percentages is in points.
+    shown, unit, factor = (format_estimate, "", 1) if widest == "auc" else (format_rate, " percentage points", 100)
+    half = format_number(factor * halves[widest], 3)
     sentence = (
-        f"{name} is {format_estimate(estimates[widest])}{where}, known to ±{format_short(halves[widest])} from "
-        f"{sizes}; ±{_TARGET_HALF_WIDTH} needs about {format_short(rows)} rows {sampling}."
+        f"{name} is {shown(estimates[widest])} {where}. ±{factor * _TARGET_HALF_WIDTH:g}{unit} need about "
+        f"{format_short(rows)} rows {sampling}."
     )
+    headline = f"{name} is known to ±{half}{unit} only, from {sizes}"
     numbers = {
         **evidence_numbers(**{widest: estimates[widest], "prevalence": deployment_prevalence(report)}),
         "measure": widest,
@@ -176,7 +189,7 @@ def find_wide_interval(report: Report) -> Evidence | None:
         **counts,
         "rows_needed": rows,
     }
-    return Evidence(sentence, numbers)
+    return Evidence(sentence, numbers, headline)
 
 
 def _sample_sizes(report: Report, measure: str) -> dict[str, float]:
@@ -217,7 +230,7 @@ def _expected_design(report: Report, measure: str, expect: float) -> dict[str, f
 
 @Check(
     code="BR004",
-    title="AUC looks high, but precision is low",
+    title="AUC is high, but PPV is low",
     severity="caution",
     panel="pr",
     why=(
@@ -228,7 +241,7 @@ def _expected_design(report: Report, measure: str, expect: float) -> dict[str, f
     suggest=lambda report, _numbers: Step(verb="draw pr", options={"output": unused_file_name("pr.svg", report.plan)}),
 )
 def find_low_precision_despite_auc(report: Report) -> Evidence | None:
-    """High AUC with low average precision.
+    r"""High AUC with a low PPV.
 
     It is reported where the prevalence, the stated one if there is one, is 0.1 or less, the AUC 0.75 or more, and
     average precision more than 0.25 below it.
@@ -236,8 +249,11 @@ def find_low_precision_despite_auc(report: Report) -> Evidence | None:
     >>> import baserate
     >>> truth, score = [1] * 20 + [0] * 180, [0.9] * 5 + [0.7] * 15 + [0.8] * 20 + [0.2] * 160
     >>> report = baserate.evaluate(truth, score, prevalence=0.02)
-    >>> print(*(each.sentence for each in report.findings if each.code == "BR004"))
-    Average precision is 0.366 (0.169–0.563) at a prevalence of 0.02, although AUC is 0.917 (0.801–0.962).
+    >>> finding = next(each for each in report.findings if each.code == "BR004")
+    >>> print(finding.headline, finding.sentence, sep="\n")
+    PPV is 15.5% at 2% prevalence, although AUC is 0.92
+    AUC is 0.917 (95% CI 0.801 to 0.962). At 2% prevalence, PPV at the threshold is 15.5% (95% CI 10.6% to 21.8%), and
+    average precision 0.366 (95% CI 0.169 to 0.563).
     """
     auc, average, share = (
         defined_estimate(report.there, "auc"),
@@ -248,9 +264,18 @@ def find_low_precision_despite_auc(report: Report) -> Evidence | None:
         return None
     if auc.value < _HIGH_AUC or average.value >= auc.value - _PRECISION_GAP:
         return None
-    rare = f"a prevalence of {format_short(share.value)}"
-    sentence = f"Average precision is {format_estimate(average)} at {rare}, although AUC is {format_estimate(auc)}."
-    return Evidence(sentence, evidence_numbers(auc=auc, average_precision=average, prevalence=Estimate(share.value)))
+    place, ppv = describe_place(report), defined_estimate(report.there, "precision")
+    # A strict threshold may have a high PPV; average precision is low at the others.
+    if ppv is not None and ppv.value >= auc.value - _PRECISION_GAP:
+        ppv = None
+    low = f"average precision {'' if ppv else 'is '}{format_estimate(average)}"
+    at_threshold = f"PPV at the threshold is {format_rate(ppv)}, and " if ppv else ""
+    subject = f"PPV is {format_percent(ppv.value)}" if ppv else f"Average precision is {brief_area(average.value)}"
+    return Evidence(
+        f"AUC is {format_estimate(auc)}. {place[0].upper()}{place[1:]}, {at_threshold}{low}.",
+        evidence_numbers(auc=auc, average_precision=average, precision=ppv, prevalence=Estimate(share.value)),
+        f"{subject} {place}, although AUC is {brief_area(auc.value)}",
+    )
 
 
 def _suggest_calibrator(report: Report, numbers: Mapping[str, Any]) -> Step | None:
@@ -274,7 +299,7 @@ def _suggest_calibrator(report: Report, numbers: Mapping[str, Any]) -> Step | No
     suggest=_suggest_calibrator,
 )
 def find_miscalibration(report: Report) -> Evidence | None:
-    """Probabilities that are miscalibrated by more than chance.
+    r"""Probabilities that are miscalibrated by more than chance.
 
     It is reported where the expected calibration error (ECE) is above that of nineteen in twenty perfectly calibrated
     models of this size (at a level of 0.95), and 0.005 or more above their typical error. Then all
@@ -282,9 +307,11 @@ def find_miscalibration(report: Report) -> Evidence | None:
 
     >>> import baserate
     >>> report = baserate.evaluate(([1] * 2 + [0] * 18 + [1] * 10 + [0] * 10) * 10, ([0.5] * 20 + [0.9] * 20) * 10)
-    >>> print(*(each.sentence for each in report.findings if each.code == "BR007"))
-    The calibration error (ECE) is 0.4 in the sample; a perfectly calibrated model of this size typically has 0.0225. A
-    constant shift of the log-odds explains it: the scores fit a prevalence of 0.794, and the sample has 0.3.
+    >>> finding = next(each for each in report.findings if each.code == "BR007")
+    >>> print(finding.headline, finding.sentence, sep="\n")
+    Calibration error (ECE) is 40.0% in the sample, more than chance explains
+    A perfectly calibrated model of this size typically has an ECE of 2.3%. A constant shift of the log-odds explains
+    the error: the scores fit a prevalence of 79.4%, and the sample has 30.0%.
     """
     rows = {
         name: report.select(part="probabilities", measure=name, where="here") for name in ("ece", "ece_after_shift")
@@ -296,29 +323,27 @@ def find_miscalibration(report: Report) -> Evidence | None:
     if not error["value"] > error["floor_high"] or error["value"] - error["floor"] < _RELEVANT_ERROR:
         return None
     numbers = {"ece": error["value"], "floor": error["floor"], "floor_high": error["floor_high"], "p": error["p"]}
-    sentence = (
-        f"The calibration error (ECE) is {format_short(error['value'])} in the sample; a perfectly calibrated model "
-        f"of this size typically has {format_short(error['floor'])}"
-    )
+    sentence = f"A perfectly calibrated model of this size typically has an ECE of {format_percent(error['floor'])}"
+    headline = f"Calibration error (ECE) is {format_percent(error['value'])} in the sample, more than chance explains"
     after = rows["ece_after_shift"][0] if rows["ece_after_shift"] else None
     if after and after["value"] <= after["floor_high"]:
         rest, more = _prevalence_evidence(report)
     else:
         slope = defined_estimate(report.here, "calibration_slope")
-        rest = "A constant shift of the log-odds does not explain it"
+        rest = "A constant shift of the log-odds does not explain the error"
         rest += f"; the calibration slope is {format_estimate(slope)}" if slope else ""
         more = evidence_numbers(calibration_slope=slope)
     shifted = {"ece_after_shift": after["value"]} if after else {}
-    return Evidence(f"{sentence}. {rest}.", numbers | shifted | more)
+    return Evidence(f"{sentence}. {rest}.", numbers | shifted | more, headline)
 
 
 def _prevalence_evidence(report: Report) -> tuple[str, dict[str, float]]:
     """Return the prevalence for which the probabilities are calibrated, in words and as numbers."""
     share, offset = report.here.prevalence.value, report.here.calibration_in_the_large
     implied = share / (share + exp(offset.value) * (1 - share))  # logit(share) − offset, without logs that overflow
-    explanation = f"the scores fit a prevalence of {format_short(implied)}, and the sample has {format_short(share)}"
+    fits = f"the scores fit a prevalence of {format_percent(implied)}, and the sample has {format_percent(share)}"
     numbers = {**evidence_numbers(calibration_in_the_large=offset), "derived_prevalence": implied, "prevalence": share}
-    return f"A constant shift of the log-odds explains it: {explanation}", numbers
+    return f"A constant shift of the log-odds explains the error: {fits}", numbers
 
 
 @Check(
@@ -336,7 +361,7 @@ def _prevalence_evidence(report: Report) -> tuple[str, dict[str, float]]:
     ),
 )
 def find_overfitted_scores(report: Report) -> Evidence | None:
-    """Scores that are too well calibrated to be new to these rows.
+    r"""Scores that are too well calibrated to be new to these rows.
 
     It is reported in two cases. First: calibration slope and calibration in the large both lie within 0.01 standard
     errors of 1 and 0, with 20 distinct scores or more. A logistic regression without a penalty makes both exact on the
@@ -348,14 +373,16 @@ def find_overfitted_scores(report: Report) -> Evidence | None:
     >>> shares = {0.1: 4, 0.3: 12, 0.5: 20, 0.7: 28, 0.9: 36}
     >>> truth = [each < many for many in shares.values() for each in range(40)]
     >>> report = baserate.evaluate(truth, [share for share in shares for _ in range(40)])
-    >>> print(*(each.sentence for each in report.findings if each.code == "BR018"))
-    Each of 5 distinct scores equals the share of positives among its rows (the largest deviation is 0): the scores
-    were probably fitted to these very rows, and their performance is optimistic.
+    >>> finding = next(each for each in report.findings if each.code == "BR018")
+    >>> print(finding.headline, finding.sentence, sep="\n")
+    Each of 5 distinct scores equals the share of positives among its rows
+    The largest deviation of a score from the share of positives among its rows is 0. The scores were probably fitted to
+    these very rows, and their performance is optimistic.
     """
     return _logistic_fit_evidence(report) or _isotonic_fit_evidence(report)
 
 
-_OPTIMISTIC = "the scores were probably fitted to these very rows, and their performance is optimistic"
+_OPTIMISTIC = "The scores were probably fitted to these very rows, and their performance is optimistic."
 
 
 def _logistic_fit_evidence(report: Report) -> Evidence | None:
@@ -371,11 +398,12 @@ def _logistic_fit_evidence(report: Report) -> Evidence | None:
     most = max(abs(slope.value - 1), abs(ratio.value - 1), abs(offset.value))
     digits = min(floor(-log10(most)), _DIGITS) if most else _DIGITS
     sentence = (
-        f"Calibration is perfect to {digits} digits (slope {format_short(slope.value)}, O/E "
-        f"{format_short(ratio.value)}, intercept {format_short(offset.value)}): {_OPTIMISTIC}."
+        f"The calibration slope is {format_short(slope.value)}, O/E {format_short(ratio.value)}, and the intercept "
+        f"{format_short(offset.value)}. {_OPTIMISTIC}"
     )
     numbers = evidence_numbers(calibration_slope=slope, observed_expected=ratio, calibration_in_the_large=offset)
-    return Evidence(sentence, {**numbers, "digits": digits, "standard_errors": distance})
+    headline = f"Calibration is perfect to {digits} digits, as on the rows of a fit"
+    return Evidence(sentence, {**numbers, "digits": digits, "standard_errors": distance}, headline)
 
 
 def _standard_errors(estimate: Estimate, perfect: float) -> float:
@@ -393,8 +421,7 @@ def _isotonic_fit_evidence(report: Report) -> Evidence | None:
     if not rows or not rows[0]["p"] < _MAX_MATCH_PROBABILITY:
         return None
     distinct, deviation = report.here.distinct_scores.value, rows[0]["value"]
-    sentence = (
-        f"Each of {format_short(distinct)} distinct scores equals the share of positives among its rows (the largest "
-        f"deviation is {format_short(deviation)}): {_OPTIMISTIC}."
-    )
-    return Evidence(sentence, {"distinct_scores": distinct, "deviation": deviation, "p": rows[0]["p"]})
+    deviates = "The largest deviation of a score from the share of positives among its rows is"
+    headline = f"Each of {format_short(distinct)} distinct scores equals the share of positives among its rows"
+    numbers = {"distinct_scores": distinct, "deviation": deviation, "p": rows[0]["p"]}
+    return Evidence(f"{deviates} {format_short(deviation)}. {_OPTIMISTIC}", numbers, headline)

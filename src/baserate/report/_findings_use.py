@@ -7,6 +7,7 @@ from math import floor
 from typing import Any
 
 from baserate._costs import Costs
+from baserate._formatting import format_percent
 from baserate._policy import Policy
 from baserate._results import Estimate, estimate_of
 from baserate.decide import plan_rules
@@ -21,8 +22,11 @@ from baserate.report._findings import (
     describe_place,
     describe_threshold,
     evidence_numbers,
-    format_estimate,
+    format_prevalence,
+    format_rate,
     format_short,
+    format_things,
+    format_threshold,
     has_scores,
     single_threshold,
     suggest_choice,
@@ -53,14 +57,14 @@ def _suggest_shift(report: Report, numbers: Mapping[str, Any]) -> Step | None:
     severity="note",
     panel="prevalence",
     why=(
-        "Precision, accuracy, costs and probabilities change with the prevalence, so those of the sample do not hold "
+        "PPV, accuracy, costs and probabilities change with the prevalence, so those of the sample do not hold "
         "at deployment. The report adjusts them, assuming that each class has the same score distribution there."
     ),
-    remedy="Use the numbers at the deployment prevalence.",
+    remedy="Use the numbers at the deployment prevalence; the command lists both.",
     suggest=_suggest_shift,
 )
 def find_other_prevalence(report: Report) -> Evidence | None:
-    """A sample prevalence that is not that of deployment.
+    r"""A sample prevalence that is not that of deployment.
 
     It is reported where the stated prevalence lies outside the confidence interval of the sample's prevalence, and
     differs from it by more than a tenth of itself.
@@ -68,9 +72,11 @@ def find_other_prevalence(report: Report) -> Evidence | None:
     >>> import baserate
     >>> truth, score = [1] * 50 + [0] * 50, [0.8] * 40 + [0.3] * 10 + [0.7] * 5 + [0.1] * 45
     >>> report = baserate.evaluate(truth, score, prevalence=0.02)
-    >>> print(*(each.sentence for each in report.findings if each.code == "BR005"))
-    The prevalence is 0.5 (0.404–0.596) in the sample and 0.02 at deployment: precision falls from 0.889 (0.759–0.963)
-    to 0.14 (0.0682–0.331).
+    >>> finding = next(each for each in report.findings if each.code == "BR005")
+    >>> print(finding.headline, finding.sentence, sep="\n")
+    Prevalence is 50.0% in the sample and 2% in deployment: PPV falls from 88.9% to 14.0%
+    Prevalence in the sample is 50.0% (95% CI 40.4% to 59.6%). PPV is 88.9% (95% CI 75.9% to 96.3%) in the sample and
+    14.0% (95% CI 6.8% to 33.1%) at 2% prevalence.
     """
     stated, share = report.prevalence, defined_estimate(report.here, "prevalence")
     if stated is None or share is None or share.low <= stated <= share.high:
@@ -78,16 +84,19 @@ def find_other_prevalence(report: Report) -> Evidence | None:
     if abs(share.value - stated) <= _RELEVANT_SHIFT * stated:
         return None
     before, after = defined_estimate(report.here, "precision"), defined_estimate(report.there, "precision")
-    rest = "nobody is flagged, so precision is undefined"
+    rest, change = "Nobody is flagged, so PPV is undefined", ""
     if before and after:
+        rest = f"PPV is {format_rate(before)} in the sample and {format_rate(after)} {describe_place(report)}"
+        ends = [format_percent(each.value) for each in (before, after)]
         way = "falls" if after.value < before.value else "rises"
-        rest = f"precision {way} from {format_estimate(before)} to {format_estimate(after)}"
-        rest = f"precision stays at {format_estimate(after)}" if after.value == before.value else rest
-    sentence = (
-        f"The prevalence is {format_estimate(share)} in the sample and {format_short(stated)} at deployment: {rest}."
-    )
+        change = f": PPV {way} from {ends[0]} to {ends[1]}" if after.value != before.value else f": PPV stays {ends[1]}"
     numbers = evidence_numbers(prevalence=share, precision_here=before, precision_there=after)
-    return Evidence(sentence, {**numbers, "stated_prevalence": stated})
+    both = f"{format_percent(share.value)} in the sample and {format_prevalence(stated)} in deployment"
+    return Evidence(
+        f"Prevalence in the sample is {format_rate(share)}. {rest}.",
+        {**numbers, "stated_prevalence": stated},
+        f"Prevalence is {both}{change}",
+    )
 
 
 def _suggest_one_prevalence(_report: Report, numbers: Mapping[str, Any]) -> Step | None:
@@ -104,18 +113,18 @@ def _suggest_one_prevalence(_report: Report, numbers: Mapping[str, Any]) -> Step
     severity="serious",
     panel="models",
     why=(
-        "The same classifier has a higher precision where positives are common. What looks like a better model may be "
+        "The same classifier has a higher PPV where positives are common. What looks like a better model may be "
         "an easier sample. Sensitivity, specificity and AUC do not change with the prevalence alone."
     ),
     remedy=(
         "Compare all samples at one prevalence: that of deployment, or, as in the command, that of one of the samples. "
-        "Better, evaluate all models on the same rows."
+        "If possible, evaluate all models on the same rows."
     ),
     suggest=_suggest_one_prevalence,
     whole=True,
 )
 def find_different_prevalences(report: Report) -> Evidence | None:
-    """Samples of different prevalences, side by side.
+    r"""Samples of different prevalences, side by side.
 
     It is reported where models were evaluated on separate samples, the intervals of two prevalences do not overlap,
     and no prevalence was stated: numbers at a stated one can be compared.
@@ -123,9 +132,11 @@ def find_different_prevalences(report: Report) -> Evidence | None:
     >>> import baserate
     >>> truth = {"north": [1] * 50 + [0] * 50, "south": [1] * 10 + [0] * 90}
     >>> report = baserate.evaluate(truth, {name: [0.8 if each else 0.1 for each in truth[name]] for name in truth})
-    >>> print(*(each.sentence for each in report.findings if each.code == "BR006"))
-    The prevalence is 0.5 (0.404–0.596) in north and 0.1 (0.049–0.176) in south, so precision, accuracy and average
-    precision are not comparable.
+    >>> finding = next(each for each in report.findings if each.code == "BR006")
+    >>> print(finding.headline, finding.sentence, sep="\n")
+    Prevalence is 50.0% in north but 10.0% in south: PPV is not comparable
+    Prevalence is 50.0% (95% CI 40.4% to 59.6%) in north and 10.0% (95% CI 4.9% to 17.6%) in south; the intervals do not
+    overlap. PPV, accuracy and average precision are not comparable.
     """
     if not report.plan.apart or report.plan.prevalence is not None:
         return None
@@ -137,11 +148,13 @@ def find_different_prevalences(report: Report) -> Evidence | None:
     if not prevalences[high].low > prevalences[low].high:
         return None
     sentence = (
-        f"The prevalence is {format_estimate(prevalences[high])} in {high} and {format_estimate(prevalences[low])} in "
-        f"{low}, so precision, accuracy and average precision are not comparable."
+        f"Prevalence is {format_rate(prevalences[high])} in {high} and {format_rate(prevalences[low])} in {low}; the "
+        "intervals do not overlap. PPV, accuracy and average precision are not comparable."
     )
     numbers = evidence_numbers(highest_prevalence=prevalences[high], lowest_prevalence=prevalences[low])
-    return Evidence(sentence, {**numbers, "highest": high, "lowest": low})
+    ends = (f"{format_percent(prevalences[name].value)} in {name}" for name in (high, low))
+    headline = f"Prevalence is {' but '.join(ends)}: PPV is not comparable"
+    return Evidence(sentence, {**numbers, "highest": high, "lowest": low}, headline)
 
 
 def _suggest_folds(report: Report, _numbers: Mapping[str, Any]) -> Step | None:
@@ -170,23 +183,26 @@ def _suggest_folds(report: Report, _numbers: Mapping[str, Any]) -> Step | None:
     suggest=_suggest_folds,
 )
 def find_same_data_choice(report: Report) -> Evidence | None:
-    """A threshold that is evaluated on the rows that it was chosen on.
+    r"""A threshold that is evaluated on the rows that it was chosen on.
 
     It is reported where a rule chose the threshold on these very rows, or a policy records that it was chosen on them.
 
     >>> import baserate
     >>> report = baserate.evaluate([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1], rule="youden")
-    >>> print(*(each.sentence for each in report.findings if each.code == "BR008"))
-    The threshold 0.9 was chosen on the same 4 rows that it is evaluated on.
+    >>> finding = next(each for each in report.findings if each.code == "BR008")
+    >>> print(finding.headline, finding.sentence, sep="\n")
+    The threshold 0.9 was chosen and evaluated on the same 4 rows
+    The rule youden chose it on the rows that the report evaluates, so performance is optimistic.
     """
     chosen, at = defined_estimate(report.here, "chosen_on_these_rows"), single_threshold(report)
     if chosen is None or not chosen.value:
         return None
     rows, subject = report.here.rows.value, describe_threshold(report)
-    sentence = (
-        f"{subject[0].upper()}{subject[1:]} was chosen on the same {format_short(rows)} rows that it is evaluated on."
+    return Evidence(
+        f"The rule {report.policy.rule} chose it on the rows that the report evaluates, so performance is optimistic.",
+        {"rows": rows, "rule": report.policy.rule} | ({} if at is None else {"threshold": at}),
+        f"{subject[0].upper()}{subject[1:]} was chosen and evaluated on the same {format_things(rows, 'rows')}",
     )
-    return Evidence(sentence, {"rows": rows} | ({} if at is None else {"threshold": at}))
 
 
 def _suggest_held_out(report: Report, policy: Policy) -> Step | None:
@@ -227,28 +243,32 @@ def _choice_of(policy: Policy) -> dict[str, Any] | None:
         "A threshold that flags almost nobody or almost everybody ignores the scores. Costs may demand that. The "
         "threshold may also be of another scale, such as 0.5 for scores that are not probabilities."
     ),
-    remedy="Compare thresholds on these rows. Choose one by costs, by a requirement or by capacity.",
+    remedy="Choose a threshold on these rows: by costs, by a requirement or by capacity.",
     suggest=suggest_choice,
 )
 def find_extreme_threshold(report: Report) -> Evidence | None:
-    """A threshold that flags almost nobody, or almost everybody.
+    r"""A threshold that flags almost nobody, or almost everybody.
 
     It is reported where 0.001 of the rows or fewer are flagged, or 0.999 or more: also where the threshold is infinite,
     or lies beyond all scores.
 
     >>> import baserate
     >>> report = baserate.evaluate([1, 0, 1, 0], [0.09, 0.06, 0.04, 0.01])
-    >>> print(*(each.sentence for each in report.findings if each.code == "BR009"))
-    The threshold 0.5 flags none of 4 rows.
+    >>> finding = next(each for each in report.findings if each.code == "BR009")
+    >>> print(finding.headline, finding.sentence, sep="\n")
+    The threshold 0.5 flags none of 4 rows
+    The flag rate at the threshold 0.5 is 0% (95% CI 0% to 60.2%) in the sample.
     """
     rate, at = defined_estimate(report.here, "flag_rate"), single_threshold(report)
     if rate is None or _EXTREME_FLAG_RATE < rate.value < 1 - _EXTREME_FLAG_RATE:
         return None
-    share = {0.0: "none", 1.0: "all"}.get(rate.value, f"a share of {format_short(rate.value)}")
+    share = {0.0: "none", 1.0: "all"}.get(rate.value, format_percent(rate.value))
     rows, subject = report.here.rows.value, describe_threshold(report)
-    sentence = f"{subject[0].upper()}{subject[1:]} flags {share} of {format_short(rows)} rows."
+    where = f"at {subject}" if at is not None else f"of {subject}"
     return Evidence(
-        sentence, {**evidence_numbers(flag_rate=rate), "rows": rows} | ({} if at is None else {"threshold": at})
+        f"The flag rate {where} is {format_rate(rate)} in the sample.",
+        {**evidence_numbers(flag_rate=rate), "rows": rows} | ({} if at is None else {"threshold": at}),
+        f"{subject[0].upper()}{subject[1:]} flags {share} of {format_things(rows, 'rows')}",
     )
 
 
@@ -271,13 +291,13 @@ def _suggest_precision(report: Report, numbers: Mapping[str, Any]) -> Step:
         "the question is whether another threshold suffices, or only another score."
     ),
     remedy=(
-        "If the threshold limits precision, choose it by the precision that is required. If the score does, improve "
-        "the score, or confirm flags by a second test."
+        "If the threshold limits PPV, choose it by the PPV that is required. If the score does, improve the score, or "
+        "confirm flags by a second test."
     ),
     suggest=_suggest_precision,
 )
 def find_false_alarms(report: Report) -> Evidence | None:
-    """A low precision, and whether the threshold causes it.
+    r"""A low precision, and whether the threshold causes it.
 
     It is reported where precision, at the stated prevalence if there is one, is below 0.5. The check looks for the
     highest precision of a threshold with at least half of the present sensitivity. If that is higher by 0.1 or more,
@@ -285,9 +305,11 @@ def find_false_alarms(report: Report) -> Evidence | None:
 
     >>> import baserate
     >>> report = baserate.evaluate([1] * 20 + [0] * 80, [0.9] * 12 + [0.6] * 8 + [0.9] * 2 + [0.6] * 38 + [0.1] * 40)
-    >>> print(*(each.sentence for each in report.findings if each.code == "BR010"))
-    Precision is 0.333 (0.227–0.459) in the sample, limited by the threshold: at 0.9 it would be 0.857, with a
-    sensitivity of 0.6 instead of 1.
+    >>> finding = next(each for each in report.findings if each.code == "BR010")
+    >>> print(finding.headline, finding.sentence, sep="\n")
+    PPV is 33.3% in the sample: 66.7% of flagged rows are false alarms
+    PPV is 33.3% (95% CI 22.7% to 45.9%) in the sample, limited by the threshold: at the threshold 0.9 it would be
+    85.7%, with a sensitivity of 60.0% instead of 100%.
     """
     precision, sensitivity = defined_estimate(report.there, "precision"), defined_estimate(report.there, "sensitivity")
     other = {row["measure"]: row for row in report.select(part="possible", where=report.place)}
@@ -295,17 +317,23 @@ def find_false_alarms(report: Report) -> Evidence | None:
         return None
     best, at = other["precision"]["value"], other["precision"]["threshold"]
     other_sensitivity = other["sensitivity"]["value"]
-    headline = f"Precision is {format_estimate(precision)} {describe_place(report)}"
-    estimates = {"sensitivity": Estimate(sensitivity.value), "best_precision": Estimate(best)}
+    place = describe_place(report)
+    false = format_percent(1 - precision.value)
+    headline = f"PPV is {format_percent(precision.value)} {place}: {false} of flagged rows are false alarms"
+    sentence = f"PPV is {format_rate(precision)} {place}"
+    estimates = {
+        "false_discovery_rate": Estimate(1 - precision.value),
+        "sensitivity": Estimate(sensitivity.value),
+        "best_precision": Estimate(best),
+    }
     numbers = evidence_numbers(precision=precision, prevalence=deployment_prevalence(report), **estimates)
     if best - precision.value >= _PRECISION_GAIN:
-        traded = f"with a sensitivity of {format_short(other_sensitivity)} instead of {format_short(sensitivity.value)}"
-        sentence = (
-            f"{headline}, limited by the threshold: at {format_short(at)} it would be {format_short(best)}, {traded}."
-        )
-        return Evidence(sentence, {**numbers, "other_threshold": at, "other_sensitivity": other_sensitivity})
-    limit = f"no threshold with at least half of the sensitivity reaches more than {format_short(best)}"
-    return Evidence(f"{headline}, limited by the score: {limit}.", numbers)
+        before, after = format_percent(sensitivity.value), format_percent(other_sensitivity)
+        gain = f"at the threshold {format_threshold(at)} it would be {format_percent(best)}"
+        sentence += f", limited by the threshold: {gain}, with a sensitivity of {after} instead of {before}."
+        return Evidence(sentence, {**numbers, "other_threshold": at, "other_sensitivity": other_sensitivity}, headline)
+    limit = f"no threshold with at least half of the sensitivity reaches more than {format_percent(best)}"
+    return Evidence(f"{sentence}, limited by the score: {limit}.", numbers, headline)
 
 
 def _suggest_agreement(report: Report, numbers: Mapping[str, Any]) -> Step:
@@ -324,35 +352,37 @@ def _suggest_agreement(report: Report, numbers: Mapping[str, Any]) -> Step:
         "the performance of decisions that are never made."
     ),
     remedy=(
-        "State the threshold that produced the labels. If none agrees, labels and scores come from different models, "
-        "or from different rows."
+        "State the threshold that produced the labels, as in the command. If none agrees, labels and scores come from "
+        "different models, or from different rows."
     ),
     suggest=_suggest_agreement,
 )
 def find_label_disagreement(report: Report) -> Evidence | None:
-    """Predicted labels that differ from the decisions at the threshold.
+    r"""Predicted labels that differ from the decisions at the threshold.
 
     It is reported where labels were read beside scores (`--predicted`), and at least one differs from the
     decision at the threshold. Policies with several thresholds are not compared.
 
     >>> import baserate
     >>> report = baserate.evaluate([1, 1, 0, 0], [0.9, 0.4, 0.3, 0.1], predicted=[1, 1, 0, 0])
-    >>> print(*(each.sentence for each in report.findings if each.code == "BR014"))
-    In 1 of 4 rows the predicted label differs from the decision at the threshold 0.5; the threshold 0.4 gives the
-    labels exactly.
+    >>> finding = next(each for each in report.findings if each.code == "BR014")
+    >>> print(finding.headline, finding.sentence, sep="\n")
+    1 of 4 predicted labels differs from the decision at the threshold 0.5
+    The threshold 0.4 gives the labels exactly.
     """
     rows = {row["measure"]: row for row in report.select(part="labels")}
     if not rows or not rows["disagreements"]["value"]:
         return None
     now, best = rows["disagreements"], rows["least_disagreements"]
     many, left, total = now["value"], best["value"], report.here.rows.value
-    at, other = format_short(now["threshold"]), format_short(best["threshold"])
-    agreement = f"the threshold {other} gives the labels exactly"
+    at, other = format_threshold(now["threshold"]), format_threshold(best["threshold"])
+    sentence = f"The threshold {other} gives the labels exactly."
     if left:
-        agreement = f"the threshold {other} agrees best, with {format_short(left)} left"
-    sentence = (
-        f"In {format_short(many)} of {format_short(total)} rows the predicted label differs from the decision at the "
-        f"threshold {at}; {agreement}."
-    )
+        sentence = f"The threshold {other} agrees best, with {format_things(left, 'differences')} left."
+    differ = f"{format_short(many)} of {format_short(total)} predicted labels {'differs' if many == 1 else 'differ'}"
     numbers = {"disagreements": many, "rows": total, "threshold": now["threshold"]}
-    return Evidence(sentence, {**numbers, "agreeing_threshold": best["threshold"], "least_disagreements": left})
+    return Evidence(
+        sentence,
+        {**numbers, "agreeing_threshold": best["threshold"], "least_disagreements": left},
+        f"{differ} from the decision at the threshold {at}",
+    )

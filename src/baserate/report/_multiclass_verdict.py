@@ -8,7 +8,7 @@
    (ECE) beside its null reference; empty without probabilities. "Too high" or "too low" is said where the interval of
    the ratio of accuracy to mean probability excludes 1.
 4. `measures`: accuracy, balanced accuracy, macro F1, AUC by Hand and Till, log loss.
-5. `warnings`: sentences of the findings.
+5. `warnings`: headlines of the findings.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ import numpy as np
 
 from baserate._formatting import count_of, format_percent, round_fixed
 from baserate._rendering import short_repr
+from baserate.report._findings import brief_area
 from baserate.report._findings_multiclass import class_values, find_estimate, largest_class, percent_interval
 from baserate.report._multiclass_report import MulticlassReport
-from baserate.report._verdict import GAP, VerdictWarning, brief_area, brief_percent
+from baserate.report._verdict import GAP, VerdictWarning, brief_percent
 from baserate.text import shorten_label
 
 _MEASURES = {"Accuracy": ("overall", "accuracy"), "Balanced accuracy": ("overall", "balanced_accuracy")}
@@ -76,7 +77,7 @@ def make_verdict(report: MulticlassReport) -> MulticlassVerdict:
         _describe_worst_class(report),
         _describe_calibration(report),
         tuple((name, text) for name, _, _, text in verdict_measures(report)),
-        tuple(VerdictWarning(each.code, each.severity, each.sentence.removesuffix(".")) for each in report.findings),
+        tuple(VerdictWarning(each.code, each.severity, each.headline) for each in report.findings),
     )
 
 

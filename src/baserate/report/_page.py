@@ -32,7 +32,7 @@ from baserate.report._run import CHECKS
 from baserate.report._scripts import compress_script, inline_scripts
 from baserate.report._verdict import verdict
 
-_FINDING_FIELDS = ("code", "title", "severity", "sentence", "why", "remedy", "anchor")
+_FINDING_FIELDS = ("code", "title", "severity", "headline", "sentence", "why", "remedy", "anchor")
 _NUMBER_FIELDS = (
     *("part", "measure", "where", "value", "low", "high", "how", "why"),
     *("p", "p_adjusted", "p_is_bound", "floor", "floor_high"),
@@ -93,6 +93,7 @@ def _measure_payload() -> dict[str, JsonObject]:
             "label": each.page,
             "hint": each.summary,
             "format": "percent" if each.percent else "number",
+            "unit": each.span == (0, 1),
             "of_scores": each.of is not Counts,
         }
         for each in labeled
@@ -199,7 +200,8 @@ def _verdict_payload(report: Report, model: str) -> JsonObject:
     """Return the verdict at the settings of the plan; the page computes all but the warnings anew for others."""
     result = verdict(report, model)
     warnings = [warning._asdict() for warning in result.warnings]
-    return {"decision": result.decision, "people": result.people, "costs": result.costs, "warnings": warnings}
+    texts = {"decision": result.decision, "people": result.people, "costs": result.costs}
+    return {**texts, "warnings": warnings, "banner": result.banner and result.banner._asdict()}
 
 
 def _group_factors(report: Report, curve: ThinnedCurve) -> list[tuple[float, float]] | None:

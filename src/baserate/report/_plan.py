@@ -182,9 +182,9 @@ class Plan(Renderable, JsonFile):
 
     def _check_words(self) -> None:
         """Check the codes to ignore and the names of models for readers."""
-        codes = tuple(str(code).upper() for code in _as_names("ignore", self.ignore))
-        object.__setattr__(self, "ignore", codes)
-        wrong = [code for code in codes if not re.fullmatch(r"BR\d{3}", code)]
+        typed = _as_names("ignore", self.ignore)
+        object.__setattr__(self, "ignore", tuple(dict.fromkeys(str(code).upper() for code in typed)))
+        wrong = [code for code in typed if not re.fullmatch(r"BR\d{3}", str(code).upper())]
         if wrong:
             raise OptionError(
                 f"ignore is {wrong[0]!r}; expected the code of a finding, such as BR004.",

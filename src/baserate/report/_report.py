@@ -63,13 +63,15 @@ SEVERITIES: tuple[Severity, ...] = ("serious", "caution", "note")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding(Renderable):
-    """What a reader of a report should know: a sentence with numbers, why it matters, and what to do."""
+    """What a reader of a report should know: a headline with its number, the evidence, why it matters, what to do."""
 
     code: str
     """Permanent identifier, such as "BR004"; no release reuses it."""
     title: str
+    """What all findings of a code have in common."""
     severity: Severity
     sentence: str
+    """The evidence, with confidence intervals."""
     why: str
     remedy: str
     """What to do, in a sentence or two."""
@@ -78,14 +80,17 @@ class Finding(Renderable):
     model: str | None = None
     """Name of the model; None for a finding about all models or about the rows."""
     numbers: Mapping[str, Any] = field(default_factory=dict)
-    """Numbers of the sentence at full precision, by name."""
+    """Numbers of the headline and of the evidence at full precision, by name."""
+    headline: str = ""
+    """The finding in a few words, with its number; in files of early releases the title."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "numbers", FrozenMapping(self.numbers))
+        object.__setattr__(self, "headline", self.headline or self.title)
 
     def __repr__(self) -> str:
         of = "" if self.model is None else f" of {replace_unprintable(self.model)}"
-        return f"Finding({self.code}{of}, {self.severity}: {self.title})"
+        return f"Finding({self.code}{of}, {self.severity}: {self.headline})"
 
     @property
     def anchor(self) -> str:
@@ -421,7 +426,7 @@ def _as_texts(group: Mapping[str, object]) -> dict[str, str]:
 
 def finding_form(finding: Finding) -> dict[str, Any]:
     """Return a finding as a mapping for JSON."""
-    names = ("code", "title", "severity", "model", "sentence", "why", "remedy")
+    names = ("code", "title", "severity", "model", "headline", "sentence", "why", "remedy")
     command = finding.command and finding.command._asdict()
     form = {**{name: getattr(finding, name) for name in names}, "command": command}
     return {**form, "numbers": dict(finding.numbers), "anchor": finding.anchor}

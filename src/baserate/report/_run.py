@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
@@ -181,10 +181,18 @@ def run_on_data(
     plan: Plan, rows: PlanData, progress: Progress | None = None, *, arrays: Mapping[str, Any] | None = None
 ) -> Report:
     """Run a plan on data that was read; `arrays` maps columns to the arguments of `evaluate` that hold them."""
+    _check_model_labels(plan, rows.tallies.models)
     report = measure_plan(plan, rows, progress)
     if arrays is not None:
         report = replace(report, data={**report.data, "arrays": arrays})
     return replace(report, findings=find_all(report))
+
+
+def _check_model_labels(plan: Plan, models: Iterable[str]) -> None:
+    """Refuse a name for readers of a model that is not evaluated."""
+    unknown = [name for name in plan.model_labels or () if name not in {*models}]
+    if unknown:
+        raise unknown_name("model", unknown[0], models)
 
 
 class EvaluateOptions(PredictionOptions, total=False):
@@ -319,7 +327,7 @@ def evaluate(  # noqa: PLR0913  (options of a plan)
     """
     use: dict[str, Any] = {"prevalence": prevalence, "costs": costs, "threshold": threshold, "rule": rule}
     use |= {"policy": policy, "level": level, "method": method, "seed": seed}
-    use |= {"reference": reference, "min_group": min_group, "ignore": tuple(ignore), "title": title}
+    use |= {"reference": reference, "min_group": min_group, "ignore": ignore, "title": title}
     use |= {"outcome_name": outcome_name, "flag_name": flag_name, "model_labels": model_labels}
     if isinstance(data, (MulticlassRows, Confusions)):
         return evaluate_classes(ClassSource(data), select_options(use))

@@ -1,71 +1,69 @@
-"""Text of a report: natural frequencies, headline numbers, models, groups, findings, and next commands."""
+"""Text of a report: the verdict, then numbers, models, groups, findings and next commands; methods on request."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from typing import Any
 
-from baserate._domains import MIN_GROUP
-from baserate._formatting import format_count, format_number, join_words, unadjusted_note
+from baserate._formatting import count_of, format_count, format_percent, join_words, unadjusted_note
+from baserate._policy import policy_content
 from baserate._results import Results
 from baserate.measure import MEASURES, describe
 from baserate.report._commands import next_commands
-from baserate.report._natural_frequencies import (
-    NEGATIVES,
-    POPULATION,
-    POSITIVES,
-    NaturalFrequencies,
-    natural_frequencies,
-)
+from baserate.report._findings import describe_place
+from baserate.report._natural_frequencies import POPULATION, NaturalFrequencies, natural_frequencies
 from baserate.report._report import VIEW_PARTS, Finding, Report, View, Where, view_rows
+from baserate.report._verdict import Verdict, brief_percent, verdict
 from baserate.text import (
     CONFUSION_CELLS,
     Block,
     Bullet,
     BulletList,
+    Cell,
     CellFormatter,
+    Explanation,
     GroupKey,
+    Marked,
     Page,
     Pivot,
+    Statement,
     Table,
     TidyRow,
     confusion_table,
     describe_class,
     describe_files,
-    describe_policy,
     describe_positive,
     describe_rows,
-    format_bounds,
+    describe_rule,
     group_key,
-    interval_heading,
     measure_label,
     results_page,
     shorten_label,
 )
 
-_SIGNS = {"serious": "!!", "caution": "!", "note": "·"}
 _MAX_LINES = 12
 """Groups, and differences of groups, that a table shows; a sentence counts the others."""
 _MAX_PAIRS = 3
 """Pairs of models whose differences a table shows."""
 _NAME, _HALF = 24, 17
 """Characters of a name beside numbers, and beside another name, in a terminal of 80 columns."""
-_SUMMARY_DIGITS = 3
+_SUMMARY_DIGITS = 4
 """Significant digits of numbers in the summary for notebooks."""
 _ESTIMATE_COLUMNS = ("value", "low", "high", "level", "how", "why")
 _DIGEST = 12
 """Characters of a digest that identify it."""
 _VALUE = "value"
 """Column of a number beside its p-value."""
-_SPACE = "\N{NO-BREAK SPACE}"
-_CORNER = f"of {POPULATION} people"
 _GROUP_COLUMNS = ("prevalence", "flag_rate", "sensitivity", "fpr", "precision")
+_SHORT_LABELS = {"precision": "PPV", "observed_expected": "O/E", "auc": "AUC", "npv": "NPV"}
+"""Names of measures in tables of a report; the others begin with a capital letter."""
 
 
 def render_summary(report: Report) -> str:
-    """Return the decision, the key numbers and the findings of a report as HTML for notebooks."""
+    """Return the verdict, the key numbers and the findings of a report as HTML for notebooks."""
     return _ReportPage(report, _SUMMARY_DIGITS).summary().html()
 
 
@@ -82,7 +80,7 @@ def report_page(report: Report, digits: int = 4) -> Page:
     report
         Report of one or several models.
     digits
-        Significant digits of numbers.
+        Significant digits of numbers; percentages have three decimals less.
     """
     layout = _ReportPage(report, digits)
     panels = tuple(layout.panels())
@@ -100,17 +98,16 @@ def view_page(view: View) -> Page:
 def report_headline(report: Report) -> str:
     """Return one line on the data of a report."""
     data, shares = report.data, report.select(part="data", measure="prevalence", group=None, where="here")
-    share = f"{format_number(100 * data['prevalence'], 4)} %"
+    share = format_percent(data["prevalence"])
     if shares[0]["low"] is not None and not report.plan.apart:
-        share += f" ({' – '.join(format_bounds(100 * shares[0]['low'], 100 * shares[0]['high'], 4, 2))})"
+        share += f" ({' to '.join(format_percent(shares[0][end]) for end in ('low', 'high'))})"
     parts = [
+        *([shorten_label(report.plan.title)] if report.plan.title else []),
         *([describe_files(report.plan.files)] if report.plan.files else []),
         describe_rows(data),
         describe_positive(report.plan.truth, data),
-        f"prevalence {share}",
+        f"sample prevalence {share}",
         *["weighted"] * bool(data["weighted"]),
-        f"digest {data['digest'][:_DIGEST]}",
-        f"baserate {data['version']}",
     ]
     return " · ".join(parts)
 
@@ -121,67 +118,85 @@ class _ReportPage:
     def __init__(self, report: Report, digits: int) -> None:
         self.report, self.format = report, CellFormatter(digits)
         self.by_model = {model: report.of(model) for model in report.models}
+        self.notes: list[str] = []
+        """Sentences on tables, which stand below all results."""
 
     def panels(self) -> Iterator[Table | Block | str]:
         """Yield all panels of the page."""
-        yield from map(_describe_decision, self.by_model.values())
+        yield from map(self._verdict, self.by_model.values())
         if len(self.by_model) == 1:
             yield from self._single_model(next(iter(self.by_model.values())))
         else:
-            yield from self._several_models()
+            yield f"{_describe_people(self.report)}:"
+            yield self._model_table()
+            yield from self._model_differences()
         if self.report.groups:
             yield from self._groups()
         yield _finding_list(self.report)
         yield next_commands(self.report)
 
     def summary(self) -> Page:
-        """Return the page without natural frequencies, meanings, groups and commands, for a notebook."""
-        decisions = map(_describe_decision, self.by_model.values())
-        if len(self.by_model) == 1:
-            numbers = self._number_table(next(iter(self.by_model.values())), explained=False)
-        else:
-            numbers = self._model_table()
-        findings = tuple(Bullet(_finding_heading(self.report, each), each.sentence) for each in self.report.findings)
-        panels = (*decisions, numbers, BulletList("Findings", findings) if findings else "Findings: none.")
+        """Return the page without the confusion matrix, groups and commands, for a notebook."""
+        verdicts = map(self._verdict, self.by_model.values())
+        single = len(self.by_model) == 1
+        numbers = self._number_table(next(iter(self.by_model.values()))) if single else self._model_table()
+        bullets = tuple(_finding_bullet(self.report, each, last=False) for each in self.report.findings)
+        findings = BulletList("Findings", bullets, _ignored(self.report)).without_explanations()
+        panels = (*verdicts, numbers, findings if bullets else "Findings: none.")
         return Page(report_headline(self.report), panels, self.format.reasons.footnotes())
 
     def footnotes(self) -> tuple[str, ...]:
-        """Return reasons of undefined numbers, methods of intervals, and notes on the data."""
+        """Return reasons of undefined numbers, methods of intervals, notes on the data, and their digest."""
         data = {"interval": {"level": self.report.plan.level, "clusters": False}}
         notes = (f"note: {shorten_label(note, 500)}" for note in self.report.data["notes"])
-        return (*self.format.footnotes(None, data), *notes)
+        digest = f"Digest of the data {self.report.data['digest'][:_DIGEST]}, baserate {self.report.data['version']}."
+        return (*notes, *dict.fromkeys(self.notes), *self.format.footnotes(None, data), digest)
+
+    def _verdict(self, report: Report) -> Statement:
+        """Return the verdict on a model."""
+        title = f"Verdict: {_model_label(report, report.model)}" if len(self.by_model) > 1 else "Verdict"
+        answer = verdict(report)
+        texts = (answer.sentence, answer.measure_line, _describe_origin(report))
+        warnings = tuple(Marked(each.severity, each.text) for each in answer.warnings)
+        return Statement(title, tuple(filter(None, texts)), warnings, _banner_of(answer))
 
     def _single_model(self, report: Report) -> Iterator[Table | str]:
-        """Yield natural frequencies, and the headline numbers with their meanings."""
+        """Yield the headline numbers, and the confusion matrix of 1,000 people."""
         people = natural_frequencies(report.there)
-        yield _describe_frequencies(report, people)
+        yield self._number_table(report)
+        yield f"{_describe_people(report)}:"
         yield _frequency_table(report, people)
         if people.has_people("referred_positives", "referred_negatives"):
             yield "Rates of decisions exclude referred people."
-        yield self._number_table(report)
 
-    def _number_table(self, report: Report, *, explained: bool = True) -> Table:
-        """Return the headline numbers, perhaps with their meanings."""
+    def _number_table(self, report: Report) -> Table:
+        """Return the headline numbers, with their meanings."""
         numbers = _headline_numbers(report)
-        heading = interval_heading({"interval": {"level": report.plan.level}})
+        heading = f"{100 * report.plan.level:.14g}% CI"
         pivot = Pivot(
             line=itemgetter("name"),
             column=lambda _row: heading,
-            cell=lambda row: self.format.estimate(row, several=False),
+            cell=self._cell,
             label=str,
-            meaning=lambda name: _measure_meaning(report, numbers[name]) if explained else "",
+            section=_scale,
+            title=lambda _scale: "",
+            meaning=lambda name: _measure_meaning(numbers[name]),
+            apart={"number", "cost"},
         )
-        return pivot.table({**row, "name": name} for name, row in numbers.items())
+        rows = [{**row, "name": name} for name, row in numbers.items()]
+        table = pivot.table(rows, corner="Performance")
+        return replace(table, narrow=replace(pivot, label=_narrow_name).table(rows, corner="Performance"))
 
-    def _several_models(self) -> Iterator[Table | str]:
-        """Yield a column for each model, and differences between models."""
-        yield f"Of {POPULATION} people {_describe_prevalence(self.report)}:"
-        yield self._model_table()
-        yield from self._model_differences()
+    def _cell(self, row: TidyRow) -> Cell:
+        """Return a share as a percentage, and another number with its significant digits."""
+        named = {**row, "measure": f"differences of {measure_label(row['measure'])}"} if "column" in row else row
+        if _scale(row) == "percent":
+            return self.format.rate(named)
+        return self.format.estimate(named, several=len(self.by_model) > 1)
 
     def _model_table(self) -> Table:
         """Return natural frequencies and headline numbers with a column for each model."""
-        counts = {"true positives": "tp", "false negatives": "fn", "false positives": "fp"}
+        counts = {"True positives": "tp", "False negatives": "fn", "False positives": "fp"}
         rows: list[TidyRow] = []
         for model, report in self.by_model.items():
             people = natural_frequencies(report.there)
@@ -192,90 +207,151 @@ class _ReportPage:
         pivot = Pivot(
             line=itemgetter("name"),
             column=itemgetter("model"),
-            section=lambda row: "people" in row,
-            cell=lambda row: row["people"] if "people" in row else self.format.estimate(row),
-            heading=lambda model: shorten_label(model, _NAME),
+            section=lambda row: "people" if "people" in row else _scale(row),
+            cell=lambda row: row["people"] if "people" in row else self._cell(row),
+            heading=lambda model: _model_label(self.report, model),
             title=lambda _section: "",
             label=str,
-            apart={True},
+            apart={"people", "number", "cost"},
         )
-        return pivot.table(rows, corner=_CORNER)
+        return pivot.table(rows)
 
     def _model_differences(self) -> Iterator[Table | str]:
         """Yield differences between models, pair by pair."""
         rows = self.report.select(part="differences")
         pairs = list(dict.fromkeys((row["model"], row["other"]) for row in rows))
-        pivot = self._differences(section=lambda _row: "", line=itemgetter("measure"), label=measure_label)
+        pivot = self._differences(section=_scale, line=itemgetter("measure"), label=_measure_name, title=lambda _: "")
         columns = (_VALUE, "p", "p_adjusted")[: 3 if len(rows) > 1 else 2]
         for pair in pairs[:_MAX_PAIRS]:
-            names = " − ".join(shorten_label(name, _NAME) for name in pair)
+            names = " − ".join(_model_label(self.report, name) for name in pair)
             own = [row for row in rows if (row["model"], row["other"]) == pair]
             cuts = ", each at its own threshold" if any(row["threshold"] is not None for row in own) else ""
-            yield f"{names}{cuts}, {_describe_difference_prevalence(self.report, own)}:"
-            yield pivot.table(_with_p_values(own, columns), corner="differences")
+            deployed = any(row["where"] == "there" for row in own)
+            where = (
+                describe_place(self.report)
+                if deployed
+                else "in each sample"
+                if self.report.plan.apart
+                else "in the sample"
+            )
+            yield f"{names}{cuts}, {where}:"
+            yield pivot.table(_with_p_values(own, columns), corner="Differences")
         if len(rows) > 1:
-            yield f"Holm-adjusted p: for several comparisons. {unadjusted_note(self.report.plan.level)}"
+            self.notes.append(f"Holm-adjusted p: over all {len(rows)} comparisons of models. {self._unadjusted}")
         if len(pairs) > _MAX_PAIRS:
-            yield f"{len(pairs) - _MAX_PAIRS} more pairs of models are not listed; JSON and CSV contain all."
+            self.notes.append(
+                f"{len(pairs) - _MAX_PAIRS} more pairs of models are not listed; JSON and CSV contain all."
+            )
+
+    @property
+    def _unadjusted(self) -> str:
+        return unadjusted_note(self.report.plan.level)
 
     def _differences(
-        self, *, section: Callable[[TidyRow], str], line: Callable[[TidyRow], Any], label: Callable[[Any], str]
+        self,
+        *,
+        section: Callable[[TidyRow], str],
+        line: Callable[[TidyRow], Any],
+        label: Callable[[Any], str],
+        title: Callable[[Any], str],
     ) -> Pivot:
         """Return the layout of differences: the difference with its interval, and a p-value."""
         return Pivot(
             section=section,
             line=line,
             column=itemgetter("column"),
-            cell=lambda row: (
-                self.format.estimate({**row, "measure": f"differences of {row['measure']}"})
-                if row["column"] == _VALUE
-                else self.format.p_value(row, row["column"])
-            ),
+            cell=lambda row: self._cell(row) if row["column"] == _VALUE else self.format.p_value(row, row["column"]),
             heading={_VALUE: "", "p": "p", "p_adjusted": "Holm-adjusted p"}.__getitem__,
             label=label,
+            title=title,
         )
 
     def _groups(self) -> Iterator[Table | str]:
         """Yield a table of groups for each model, at the prevalence of the headline numbers, and differences."""
         yield _describe_group_prevalence(self.report)
-        by = f"by {', '.join(map(shorten_label, self.report.plan.group))}"
+        if self.report.prevalence is not None and not isinstance(self.report.plan.prevalence, Mapping):
+            self.notes.append(_GROUP_PREVALENCES)
+        by = f"By {', '.join(map(shorten_label, self.report.plan.group))}"
         pivot = Pivot(
             line=group_key,
             column=itemgetter("measure"),
-            cell=lambda row: self.format.count(row) if row["measure"] == "rows" else self.format.estimate(row),
-            heading=measure_label,
+            cell=lambda row: self.format.count(row) if row["measure"] == "rows" else self._cell(row),
+            heading=lambda measure: {"fpr": "FPR"}.get(measure) or _measure_name(measure),
             label=_group_label,
         )
         for model, report in self.by_model.items():
             rows = [row for group in report.groups[:_MAX_LINES] for row in _group_rows(report, group)]
             yield pivot.table(rows, corner=f"{_model_prefix(self.report, model)}{by}")
-        yield from _describe_rest(len(self.report.groups), "groups")
+        if len(self.report.groups) > _MAX_LINES:
+            omitted = len(self.report.groups) - _MAX_LINES
+            self.notes.append(f"{count_of(omitted, 'more group')} not listed; JSON and CSV contain all.")
         for model, report in self.by_model.items():
             yield from self._group_differences(report, _model_prefix(self.report, model))
 
     def _group_differences(self, report: Report, prefix: str) -> Iterator[Table | str]:
-        """Yield differences from the largest group, and the number of comparisons without a test."""
+        """Yield differences from the reference group, and the number of comparisons without a test."""
         rows = report.select(part="group_differences")
         tested = [row for row in rows if row["p_adjusted"] is not None]
         strongest = sorted(range(len(tested)), key=lambda at: tested[at]["p_adjusted"])[:_MAX_LINES]
         if tested:
-            if report.prevalence is not None:
-                yield "Differences are tested in the sample, at its own prevalence:"
             pivot = self._differences(
-                section=lambda row: measure_label(row["measure"]),
+                section=itemgetter("measure"),
+                title=lambda measure: {"fpr": "False positive rate"}.get(measure) or _measure_name(measure),
                 line=lambda row: (group_key(row), tuple(row["other_group"].items())),
                 label=lambda pair: " − ".join(map(_group_label, pair)),
             )
             lines = _with_p_values([tested[at] for at in sorted(strongest)], (_VALUE, "p_adjusted"))
-            yield pivot.table(lines, corner=f"{prefix}differences from the largest group")
-            family = f"Holm-adjusted p: over all {len(tested)} comparisons of groups in four measures."
-            yield f"{family} {unadjusted_note(report.plan.level)}"
+            yield f"{prefix}Differences from {_reference(report)}, tested in the sample, at its own prevalence:"
+            yield pivot.table(lines)
+            family = f"Holm-adjusted p: over all {len(tested)} comparisons of groups."
+            self.notes.append(f"{prefix}{family} {self._unadjusted}")
         if len(tested) > _MAX_LINES:
             rest = f"the table lists the {_MAX_LINES} with the smallest p; JSON and CSV contain all."
-            yield f"Of {len(tested)} differences, {rest}"
+            self.notes.append(f"{prefix}Of {len(tested)} differences, {rest}")
         if len(tested) < len(rows):
-            few = f"a group has fewer than {MIN_GROUP} rows for the measure"
-            yield f"{len(rows) - len(tested)} of {len(rows)} comparisons are not tested: {few}."
+            few = f"a group has fewer than {report.plan.min_group} rows for the measure"
+            self.notes.append(f"{prefix}{len(rows) - len(tested)} of {len(rows)} comparisons are not tested: {few}.")
+
+
+def _reference(report: Report) -> str:
+    """Return the group that others are compared with."""
+    return f"the {'reference' if report.plan.reference is not None else 'largest'} group"
+
+
+def _banner_of(answer: Verdict) -> Marked | None:
+    """Return the banner of a verdict, if it has one."""
+    return None if answer.banner is None else Marked(answer.banner.severity, answer.banner.text)
+
+
+def _scale(row: TidyRow) -> str:
+    """Return how a number is written: as a percentage, as a number, or as a cost."""
+    if row["measure"] == "expected_cost":
+        return "cost"
+    return "percent" if describe(MEASURES[row["measure"]]).percent else "number"
+
+
+def _measure_name(measure: str) -> str:
+    """Return the name of a measure, with a capital letter.
+
+    >>> _measure_name("precision"), _measure_name("auc"), _measure_name("brier")
+    ('PPV', 'AUC', 'Brier')
+    """
+    name = _SHORT_LABELS.get(measure) or measure_label(measure)
+    return name[:1].upper() + name[1:]
+
+
+def _narrow_name(name: str) -> str:
+    """Return the name of a headline number for a narrow terminal.
+
+    >>> _narrow_name("PPV (precision) at 2% prevalence"), _narrow_name("Cost per 1,000 people in the sample")
+    ('PPV at 2%', 'Cost per 1,000 in the sample')
+    """
+    return re.sub(r" \(\w+\)| prevalence| people", "", name)
+
+
+def _model_label(report: Report, model: str) -> str:
+    """Return the name of a model for readers."""
+    return shorten_label((report.plan.model_labels or {}).get(model, model), _NAME)
 
 
 def _with_p_values(rows: Iterable[TidyRow], columns: Sequence[str]) -> Iterator[TidyRow]:
@@ -300,109 +376,87 @@ def _group_rows(report: Report, group: Mapping[str, object]) -> Iterator[TidyRow
 
 def _model_prefix(report: Report, model: str) -> str:
     """Return the name of a model, where there are several."""
-    return f"{shorten_label(model)}: " if len(report.models) > 1 else ""
+    return f"{_model_label(report, model)}: " if len(report.models) > 1 else ""
 
 
-def _describe_decision(report: Report) -> str:
-    """Describe the decisions on the scores of a model, and the reason of a default threshold."""
-    plan, policy, name = report.plan, report.policy, shorten_label(report.model)
-    if report.model == plan.predicted:
-        return f"Predicted labels of {name} are the decisions: rows with the positive label are flagged."
-    decision = describe_policy(policy, name)
-    decision = decision if name in decision else f"{name}: {decision}"
-    if plan.threshold is None and plan.policy is None and plan.chooses is None:
-        why = "0.5, since the scores are probabilities" if policy.rule == "fixed" else "Youden's threshold"
-        return f"{decision.partition(' (rule')[0]} (default: {why})."
-    return decision
+def _describe_origin(report: Report) -> str:
+    """Describe the rule that chose the threshold, or the default; nothing where the user stated it."""
+    plan, policy = report.plan, report.policy
+    if report.model == plan.predicted or plan.threshold is not None:
+        return ""
+    if plan.policy is None and plan.chooses is None:
+        why = "0.5, since the scores are probabilities" if policy.rule == "fixed" else "that of Youden's index"
+        return f"Default threshold: {why}."
+    rule = describe_rule(policy.rule, {"costs": None, **policy_content(policy)["settings"]})
+    return f"Rule: {rule}."
 
 
-def _describe_prevalence(report: Report) -> str:
-    """Describe the prevalence of the natural frequencies."""
-    if report.prevalence is not None:
-        return f"at the deployment prevalence of {_percent(report.prevalence)}"
-    if report.plan.apart:
-        return "at the prevalence of each sample"
-    return f"at the sample prevalence of {_percent(report.data['prevalence'])}"
-
-
-def _describe_difference_prevalence(report: Report, rows: Sequence[TidyRow]) -> str:
-    """Describe the prevalence of the differences between models."""
-    if any(row["where"] == "there" for row in rows):
-        return _describe_prevalence(report)
-    return "in each sample" if report.plan.apart else "in the sample"
+def _describe_samples(report: Report) -> str:
+    """Describe the prevalence of numbers: that of deployment, or of the sample or samples."""
+    return "in each sample" if report.plan.apart and report.prevalence is None else describe_place(report)
 
 
 def _describe_group_prevalence(report: Report) -> str:
     """Describe the prevalences of the table of groups."""
     if report.prevalence is None:
         return "Groups in the sample, each at its own prevalence:"
-    overall = f"Groups at the deployment prevalence ({_percent(report.prevalence)} overall"
+    overall = f"Groups {describe_place(report)} overall"
     if isinstance(report.plan.prevalence, Mapping):
-        return f"{overall}), each at its stated prevalence, or else at that of the sample:"
-    return (
-        f"{overall}). The odds of being positive are multiplied by the same factor in every group. State a prevalence "
-        "for each group if the factors differ:"
-    )
+        return f"{overall}, each at its stated prevalence, or else at that of the sample:"
+    return f"{overall}:"
 
 
-def _percent(share: float) -> str:
-    """Format a share in percent."""
-    return f"{100 * share:.4g}{_SPACE}%"
+_GROUP_PREVALENCES = (
+    "Prevalences of groups: the odds of being positive are multiplied by the same factor in every group. State a "
+    "prevalence for each group if the factors differ."
+)
 
 
-def _describe_frequencies(report: Report, people: NaturalFrequencies) -> str:
-    """Describe the natural frequencies in a few sentences."""
-    start = f"Of {POPULATION} people {_describe_prevalence(report)}, {_format_people(people, *POSITIVES)} are positive"
-    if not people.has_people("tp", "fp"):
-        return f"{start}. Nobody is flagged."
-    outcomes = [f"{_format_people(people, name)} {what}" for name, what in _OUTCOMES.items() if name in people.whole]
-    return (
-        f"{start}: {join_words(outcomes)}. Of {_format_people(people, *NEGATIVES)} negatives, "
-        f"{_format_people(people, 'fp')} are flagged (false positives). Of {_format_people(people, 'tp', 'fp')} "
-        f"flagged people, {_format_people(people, 'tp')} are positive."
-    )
-
-
-_OUTCOMES = {
-    "tp": "of them are flagged (true positives)",
-    "referred_positives": "are referred",
-    "fn": "are missed (false negatives)",
-}
-
-
-def _format_people(people: NaturalFrequencies, *cells: str) -> str:
-    """Format a number of people in a sentence."""
-    return people.format_cells(*cells).replace("<1", f"fewer than{_SPACE}1")
+def _describe_people(report: Report) -> str:
+    """Describe the prevalence of numbers of 1,000 people."""
+    where = f"at the sample prevalence ({brief_percent(report.data['prevalence'])})"
+    if report.prevalence is not None or report.plan.apart:
+        where = _describe_samples(report)
+    return f"Per {POPULATION:,} people {where}"
 
 
 def _frequency_table(report: Report, people: NaturalFrequencies) -> Table:
-    """Return the confusion matrix of 1000 people."""
-    classes = {name: describe_class(name, report.plan.truth, report.data) for name in CONFUSION_CELLS}
+    """Return the confusion matrix of 1,000 people, in the words of the reader."""
+    plan = report.plan
+    classes = {name: describe_class(name, plan.truth, report.data) for name in CONFUSION_CELLS}
+    if plan.outcome_name:
+        words = (shorten_label(plan.outcome_name, _NAME), f"not {shorten_label(plan.outcome_name, _NAME)}")
+        classes = {name: each.replace(name, word, 1) for (name, each), word in zip(classes.items(), words, strict=True)}
 
     def text(*cells: str) -> str:
         count = people.format_cells(*cells)
         return count if count == "<1" else format_count(int(count), 4)
 
-    return confusion_table(_CORNER, classes, people.whole, text)
+    table = confusion_table("", classes, people.whole, text)
+    if plan.flag_name is None:
+        return table
+    flagged = shorten_label(plan.flag_name, _NAME)
+    words_by_name = {"flagged": flagged, "not flagged": f"not {flagged}"}
+    columns = tuple(words_by_name.get(each, each) for each in table.columns)
+    narrow = table.narrow and replace(table.narrow, columns=(flagged, *table.narrow.columns[1:]))
+    return replace(table, columns=columns, narrow=narrow)
 
 
 def _headline_numbers(report: Report) -> dict[str, TidyRow]:
     """Return the headline numbers by name; names of those that depend on the prevalence contain it."""
-    at = "" if report.prevalence is None else f" at {_percent(report.prevalence)}"
-    numbers: dict[str, TidyRow | None] = {name: _find_number(report, name) for name in ("sensitivity", "specificity")}
-    numbers[f"precision{at}"] = _find_number(report, "precision")
-    if at:
-        numbers["precision in the sample"] = _find_number(report, "precision", "here")
-    ranks = _find_number(report, "auc")
-    numbers["auc"] = ranks
+    at = describe_place(report)
+    numbers: dict[str, TidyRow | None] = {
+        "Sensitivity (recall)": _find_number(report, "sensitivity"),
+        "Specificity": _find_number(report, "specificity"),
+        f"PPV (precision) {at}": _find_number(report, "precision"),
+    }
+    if report.prevalence is not None:
+        numbers["PPV (precision) in the sample"] = _find_number(report, "precision", "here")
+    numbers |= {f"{name} {at}": _find_number(report, key) for name, key in (("NPV", "npv"), ("Flag rate", "flag_rate"))}
+    numbers["AUC"] = _find_number(report, "auc")
+    numbers[f"O/E {at}"] = _find_number(report, "observed_expected")
     if report.plan.costs is not None:
-        numbers[f"cost of {POPULATION} people"] = _scale_to_population(_find_number(report, "expected_cost"))
-    elif (expected := _find_number(report, "observed_expected")) is not None:
-        numbers[f"O/E ratio{at}"] = expected
-    else:
-        numbers[f"npv{at}"] = _find_number(report, "npv")
-    # Predicted labels have no AUC; their flag rate takes its place.
-    numbers[f"flag rate{at}"] = None if ranks else _find_number(report, "flag_rate")
+        numbers[f"Cost per {POPULATION:,} people {at}"] = _scale_to_population(_find_number(report, "expected_cost"))
     return {name: row for name, row in numbers.items() if row is not None}
 
 
@@ -413,7 +467,7 @@ def _find_number(report: Report, name: str, where: Where | None = None) -> TidyR
 
 
 def _scale_to_population(row: TidyRow | None) -> TidyRow | None:
-    """Return a number per person as one per 1000 people."""
+    """Return a number per person as one per 1,000 people."""
     if row is None:
         return None
     return {**row, **{name: row[name] and POPULATION * row[name] for name in ("value", "low", "high")}}
@@ -429,39 +483,37 @@ def _complement(row: TidyRow, name: str) -> TidyRow:
     return {**row, **ends, "measure": name}
 
 
-def _measure_meaning(report: Report, row: TidyRow) -> str:
-    """Return a sentence on a measure; for a cost, with the costs of flagging nobody and everybody."""
-    if row["measure"] != "expected_cost":
-        return describe(MEASURES[row["measure"]]).summary
-    flat = {what: _find_number(report, f"cost_of_flagging_{what}") for what in ("nobody", "everybody")}
-    costs = [
-        f"{format_number(POPULATION * row['value'], 4)} to flag {what}" for what, row in flat.items() if row is not None
-    ]
-    return f"Expected cost of the decisions {_describe_prevalence(report)}; {' or '.join(costs)}."
-
-
-def _describe_rest(many: int, what: str) -> Iterator[str]:
-    """Yield a sentence on the lines that a table omits."""
-    if many > _MAX_LINES:
-        yield f"{many - _MAX_LINES} more {what} are not listed; JSON and CSV contain all."
+def _measure_meaning(row: TidyRow) -> Explanation:
+    """Return a sentence on a measure."""
+    if row["measure"] == "expected_cost":
+        return Explanation("Expected cost of the decisions.")
+    return Explanation(describe(MEASURES[row["measure"]]).summary)
 
 
 def _finding_list(report: Report) -> Block | str:
     """Return all findings; the remedy of a code stands once, behind the last of its models."""
     last = {each.code: at for at, each in enumerate(report.findings)}
     points = tuple(_finding_bullet(report, each, last=last[each.code] == at) for at, each in enumerate(report.findings))
-    return BulletList("Findings", points) if points else "Findings: none."
+    rest = _ignored(report)
+    return BulletList("Findings", points, rest) if points else f"Findings: none. {rest}".rstrip()
+
+
+def _ignored(report: Report) -> str:
+    """Describe the codes that the plan ignores."""
+    codes = report.plan.ignore
+    option = "--ignore" if report.plan.files else "ignore"
+    return f"Ignored: {join_words(codes)}. Leave out {option} to list them." if codes else ""
 
 
 def _finding_bullet(report: Report, finding: Finding, *, last: bool) -> Bullet:
-    """Return the bullet of a finding; only the last one of a code has the remedy."""
-    head = _finding_heading(report, finding)
-    if not last or finding.command is None:
-        return Bullet(head, finding.sentence, finding.remedy if last else "")
-    return Bullet(head, finding.sentence, finding.remedy, finding.command.text, finding.command.language)
-
-
-def _finding_heading(report: Report, finding: Finding) -> str:
-    """Return the heading of a finding: severity, code, title and model."""
-    of = f" ({shorten_label(finding.model)})" if finding.model is not None and len(report.models) > 1 else ""
-    return f"{_SIGNS[finding.severity]} {finding.code} {finding.title}{of}"
+    """Return the bullet of a finding; only the last one of a code has the reason, the remedy and the command."""
+    of = _model_prefix(report, finding.model) if finding.model is not None else ""
+    bullet = Bullet(f"{finding.code} {of}{finding.headline}", finding.sentence, severity=finding.severity)
+    if not last:
+        return bullet
+    bullet = bullet._replace(remedy=finding.remedy, why=finding.why)
+    return (
+        bullet
+        if finding.command is None
+        else bullet._replace(command=finding.command.text, language=finding.command.language)
+    )

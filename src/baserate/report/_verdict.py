@@ -1,7 +1,8 @@
 """Verdict: the first lines of a report, the same in the terminal, in Markdown, in notebooks and on the page.
 
-A verdict has five parts, each a text. The page computes the first four from its own numbers while controls move, and
-takes the warnings, which hold at the settings of the plan, from the payload. At these settings both are equal.
+A verdict has six parts, each a text. The page computes the first four from its own numbers while controls move, and
+takes the warnings and the banner, which hold at the settings of the plan, from the payload. At these settings both are
+equal.
 
 1. `decision`: "Flag scores ≥ 0.2712."
    - The threshold has at most six significant digits (`round_significant`, in JavaScript
@@ -37,13 +38,16 @@ takes the warnings, which hold at the settings of the plan, from the payload. At
 5. `warnings`: at most three, in this order.
    - The decision costs more than to flag nobody, or everybody: "Flagging nobody costs less (400)".
    - Serious findings: BR002, BR006, BR018.
-   - BR003: "Only 43 positives: confidence intervals are wide", with fewer than 100 rows of the smaller class.
    - BR011: "Sensitivity by site: hill 36%, north 69%", the largest difference in sensitivity or false positive rate
      with a Holm-adjusted p below one less the level; the group first, the reference second.
    - BR007: "Predicted risks too high at 2% prevalence: O/E 0.21", if O/E is below 0.9 or above 1/0.9 and its interval
      excludes 1; otherwise "Predicted risks too extreme: calibration slope 0.67", if the slope is below 0.8 or above
      1.25 and its interval excludes 1.
    Findings that the plan ignores give no warning.
+6. `banner`: a warning about all numbers, above the decision, if the smaller class has fewer than 100 rows and the plan
+   does not ignore BR003: "240 rows (43 positive): intervals are wide; decide by their bounds, not by the estimates".
+   With fewer than ten it is serious: "15 rows (4 positive): intervals are wide; use these numbers only to plan a larger
+   sample".
 
 The numbers are those at the deployment prevalence if one is stated, otherwise those of the sample.
 """
@@ -57,11 +61,11 @@ from math import isfinite, isinf, isnan
 from typing import NamedTuple
 
 from baserate._cut import FLAG, PASS, REFER, Cut
-from baserate._formatting import UNDEFINED, count_of, format_number, format_percent, round_fixed, round_significant
+from baserate._formatting import format_number, format_percent, round_fixed
 from baserate._policy import Policy
 from baserate._rendering import short_repr
 from baserate._results import Estimate
-from baserate.report._findings import defined_estimate
+from baserate.report._findings import brief_area, defined_estimate, format_prevalence, format_threshold
 from baserate.report._natural_frequencies import (
     NEGATIVES,
     POPULATION,
@@ -75,10 +79,10 @@ from baserate.text import shorten_label
 GAP = "  "
 """Between two measures."""
 _MAX_WARNINGS = 3
-_THRESHOLD_DIGITS, _PREVALENCE_DIGITS = 6, 4
 _MAX_COST_DECIMALS, _USUAL_COST_DECIMALS = 6, 4
 _EQUAL_COSTS = 1e-9
-_FEW_ROWS = 100
+_FEW_CODE, _FEW_ROWS, _VERY_FEW_ROWS = "BR003", 100, 10
+"""Code of the finding about few rows; rows of the smaller class below which there is a banner, and a serious one."""
 _RELEVANT_RATIO, _RELEVANT_SLOPE = 0.9, 0.8
 _LABEL = 24
 """Characters of a label of a group."""
@@ -112,6 +116,8 @@ class Verdict:
     measures: tuple[tuple[str, str], ...]
     """Name and value of each measure."""
     warnings: tuple[VerdictWarning, ...] = ()
+    banner: VerdictWarning | None = None
+    """Warning about all numbers, because there are few rows."""
 
     __repr__ = short_repr
 
@@ -126,7 +132,8 @@ class Verdict:
         return GAP.join(f"{name} {value}" for name, value in self.measures)
 
     def __str__(self) -> str:
-        return "\n".join([self.sentence, self.measure_line, *(warning.text for warning in self.warnings)])
+        banner = [self.banner.text] if self.banner else []
+        return "\n".join([*banner, self.sentence, self.measure_line, *(warning.text for warning in self.warnings)])
 
 
 def verdict(report: Report, model: str | None = None) -> Verdict:
@@ -141,6 +148,7 @@ def verdict(report: Report, model: str | None = None) -> Verdict:
         describe_cost(*costs) if costs else "",
         tuple(_measures(own.there)),
         tuple(_warnings(own, costs))[:_MAX_WARNINGS],
+        _banner(own),
     )
 
 
@@ -166,7 +174,7 @@ def _describe_cut(cut: Cut) -> str:
         # An infinite threshold leaves one range of scores, which has one action.
         action = cut.actions[0] if not cut.thresholds else cut.action(0.0)
         return {FLAG: "Flag everybody", REFER: "Refer everybody"}.get(action, "Flag nobody")
-    ends = [round_significant(at, _THRESHOLD_DIGITS) for at in cut.thresholds]
+    ends = [format_threshold(at) for at in cut.thresholds]
     if cut.actions in ((PASS, FLAG), (PASS, REFER, FLAG)):
         parts = [f"{action} scores ≥ {end}" for action, end in zip(cut.actions[1:], ends, strict=True)]
     else:
@@ -179,7 +187,7 @@ def _describe_cut(cut: Cut) -> str:
 def describe_setting(report: Report) -> str:
     """Describe the prevalence of the numbers of a report."""
     if report.prevalence is not None:
-        return f"at {round_significant(100 * report.prevalence, _PREVALENCE_DIGITS)}% prevalence"
+        return f"at {format_prevalence(report.prevalence)} prevalence"
     return f"at the sample prevalence ({brief_percent(_number(report.here, 'prevalence'))})"
 
 
@@ -261,20 +269,6 @@ def brief_percent(share: float) -> str:
     return {"0.0": "< 0.1%", "100.0": "> 99.9%"}.get(text, f"{text}%")
 
 
-def brief_area(area: float) -> str:
-    """Format an area below a curve with two decimals; above 0.995 with three.
-
-    >>> [brief_area(area) for area in (0.8505, 0.5, 0.996, 0.99999, 1.0, 0.0)]
-    ['0.85', '0.50', '0.996', '> 0.999', '1', '0']
-    """
-    if isnan(area) or area in (0, 1):
-        return UNDEFINED if isnan(area) else str(int(area))
-    text = round_fixed(area, 2)
-    if text != "1.00":
-        return text
-    return "> 0.999" if round_fixed(area, 3) == "1.000" else round_fixed(area, 3)
-
-
 def _number(view: View, name: str) -> float:
     """Return a number of a view; NaN where the view lacks it."""
     return float(view[name].value) if name in view else float("nan")
@@ -285,7 +279,7 @@ def _warnings(report: Report, costs: tuple[float, ...]) -> Iterator[VerdictWarni
     yield from _cost_warning(costs)
     found = {finding.code for finding in report.findings}
     yield from (VerdictWarning(code, "serious", text) for code, text in _SERIOUS.items() if code in found)
-    others = {"BR003": _few_rows, "BR011": _group_gap, "BR007": _miscalibration}
+    others = {"BR011": _group_gap, "BR007": _miscalibration}
     for code, describe in others.items():
         text = "" if code in report.plan.ignore else describe(report)
         if text:
@@ -311,14 +305,17 @@ def _cost_warning(costs: tuple[float, ...]) -> Iterator[VerdictWarning]:
         yield VerdictWarning("", "serious", f"Flagging {('nobody', 'everybody')[at]} costs less ({text})")
 
 
-def _few_rows(report: Report) -> str:
+def _banner(report: Report) -> VerdictWarning | None:
     """Warn of a class with few rows."""
-    rows = {name: int(_number(report.here, name)) for name in ("positives", "negatives")}
+    rows = {name: int(_number(report.here, f"{name}s")) for name in ("positive", "negative")}
     least = min(rows, key=rows.__getitem__)
-    if rows[least] >= _FEW_ROWS:
-        return ""
-    many = f"Only {count_of(rows[least], least.removesuffix('s'))}" if rows[least] else f"No {least}"
-    return f"{many}: confidence intervals are wide"
+    if rows[least] >= _FEW_ROWS or _FEW_CODE in report.plan.ignore:
+        return None
+    total = round_fixed(sum(rows.values()), 0)
+    start = f"{total} {'row' if total == '1' else 'rows'} ({rows[least]} {least}): intervals are wide;"
+    if rows[least] < _VERY_FEW_ROWS:
+        return VerdictWarning(_FEW_CODE, "serious", f"{start} use these numbers only to plan a larger sample")
+    return VerdictWarning(_FEW_CODE, "caution", f"{start} decide by their bounds, not by the estimates")
 
 
 _GAPS = {"sensitivity": "Sensitivity", "fpr": "False positive rate"}

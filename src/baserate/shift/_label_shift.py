@@ -263,8 +263,8 @@ def _check_support(tally: Tally, score: Floats, mass: Cells) -> None:
     )
     if far > _MAX_FAR or outside > _MAX_OUTSIDE or thin > _MAX_THIN:
         raise FitError(
-            f"{format_number(100 * outside, 3)} % of the unlabelled scores lie outside those of validation "
-            f"({format_number(low, 4)} to {format_number(high, 4)}), and {format_number(100 * thin, 3)} % beyond all "
+            f"{format_number(100 * outside, 3)}% of the unlabelled scores lie outside those of validation "
+            f"({format_number(low, 4)} to {format_number(high, 4)}), and {format_number(100 * thin, 3)}% beyond all "
             f"but {_END_ROWS} rows at an end, where the calibration is unknown",
             remedy="give validation rows with such scores, or use scores as calibrated probabilities with "
             f"{keyword('recalibrate', value=False)}.",

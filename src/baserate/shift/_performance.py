@@ -192,7 +192,7 @@ def _flagged_notes(target: Target, rows: Sequence[Mapping[str, Any]]) -> list[st
     mass = np.ones(len(target.score)) if target.mass is None else target.mass
     shares = [100 * float(np.dot(mass, target.score >= cut)) / target.total for cut in cuts]
     return [
-        f"{format_number(share, 4)} % of the unlabelled rows are flagged at {format_exact(cut)}; counts and rates are "
+        f"{format_number(share, 4)}% of the unlabelled rows are flagged at {format_exact(cut)}; counts and rates are "
         "those expected under label shift."
         for share, cut in zip(shares, cuts, strict=True)
     ]

@@ -22,6 +22,8 @@ from baserate.infer import (
     Seed,
     bound_at_fixed_prevalence,
     has_empty_cells,
+    has_rate_interval,
+    rate_interval,
     simulate_tables,
 )
 from baserate.measure import Measure, as_measure, describe, results_data, tabulate_groups, undefined_reason
@@ -366,6 +368,8 @@ def _bound_measures(
     simulations: list[Floats] = []
     for measure, value in values:
         bounds = bound_at_fixed_prevalence(tables, measure, request.level)
+        if bounds is None and has_rate_interval(measure):
+            bounds = rate_interval(tables, measure, request.level)
         if bounds is None:
             # Simulated once, on first need: the same rates serve all measures and prevalences, so curves are smooth.
             simulations = simulations or _simulate_rates(table, request.seed)

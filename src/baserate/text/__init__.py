@@ -24,6 +24,8 @@ if TYPE_CHECKING:
         BulletList as BulletList,
         Command as Command,
         CommandList as CommandList,
+        Marked as Marked,
+        Statement as Statement,
     )
     from baserate.text._class_tables import class_matrix as class_matrix, number_when_narrow as number_when_narrow
     from baserate.text._comparisons import comparison_page as comparison_page
@@ -74,6 +76,7 @@ if TYPE_CHECKING:
     from baserate.text._tables import (
         EVERYBODY as EVERYBODY,
         Cell as Cell,
+        Explanation as Explanation,
         IntervalCell as IntervalCell,
         Page as Page,
         Row as Row,

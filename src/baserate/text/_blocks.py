@@ -2,15 +2,15 @@
 
 import re
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from io import StringIO
 from itertools import pairwise
 from textwrap import indent, wrap
 from tokenize import TokenError, generate_tokens
 from typing import NamedTuple, Protocol
 
-from baserate._formatting import bold, escape_markdown, replace_unprintable
+from baserate._formatting import amber, bold, escape_markdown, red, replace_unprintable
 
 _END = " \\"
 """End of a line of a command that continues."""
@@ -26,6 +26,12 @@ class Block(Protocol):
         """Return its Markdown."""
 
 
+SIGNS = {"serious": "!!", "caution": "!", "note": "·", "": ""}
+"""Severity -> its sign; without color, too."""
+_COLORS: dict[str, Callable[[str], str]] = {"serious": red, "caution": amber}
+SEVERITY_NAMES = {"serious": "Serious", "caution": "Caution", "note": "Note", "": ""}
+
+
 class Bullet(NamedTuple):
     """Heading, sentence, and perhaps a remedy, in which `code` stands between backticks, and a command."""
 
@@ -35,28 +41,84 @@ class Bullet(NamedTuple):
     command: str = ""
     """Complete command, or statements of Python."""
     language: str = "sh"
+    severity: str = ""
+    """Key of `SIGNS`."""
+    why: str = ""
+    """Explanation behind the sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class BulletList:
-    """Bullets under a title."""
+    """Bullets under a title, and perhaps a sentence below them."""
 
     title: str
     points: tuple[Bullet, ...]
+    rest: str = ""
 
     def lines(self, width: int) -> list[str]:
         """Return its lines for a terminal of that width."""
         lines = [bold(self.title)]
         for point in self.points:
-            lines += map(bold, _indent(point.head, 2, width))
-            lines += _indent(point.sentence, 4, width)
+            lines += _mark_lines(point.severity, point.head, width, style=bold)
+            lines += _indent(" ".join(filter(None, (point.sentence, point.why))), 4, width)
             lines += _indent(f"→ {point.remedy}", 4, width) if point.remedy else []
             lines += _command_lines(point, width)
-        return lines
+        return lines + (_indent(self.rest, 2, width) if self.rest else [])
 
     def markdown(self) -> str:
         """Return its Markdown."""
-        return "\n".join([f"**{escape_markdown(self.title)}**", "", *map(_item, self.points)]).rstrip("\n")
+        lines = [f"**{escape_markdown(self.title)}**", "", *map(_item, self.points)]
+        return "\n".join([*lines, *["", escape_markdown(self.rest)] * bool(self.rest)]).rstrip("\n")
+
+    def without_explanations(self) -> "BulletList":
+        """Return the list without the explanations behind its sentences."""
+        return replace(self, points=tuple(point._replace(why="") for point in self.points))
+
+
+class Marked(NamedTuple):
+    """A warning: its severity, a key of `SIGNS`, and its text."""
+
+    severity: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Paragraphs under a title, with warnings above and below them."""
+
+    title: str
+    paragraphs: tuple[str, ...]
+    warnings: tuple[Marked, ...] = ()
+    banner: Marked | None = None
+
+    def lines(self, width: int) -> list[str]:
+        """Return its lines for a terminal of that width."""
+        lines = [bold(self.title)]
+        lines += _mark_lines(*self.banner, width) if self.banner else []
+        lines += [line for text in self.paragraphs for line in _indent(text, 2, width)]
+        return lines + [line for warning in self.warnings for line in _mark_lines(*warning, width)]
+
+    def markdown(self) -> str:
+        """Return its Markdown."""
+        parts = [f"**{escape_markdown(self.title)}**", *map(_markdown_warning, [self.banner] if self.banner else [])]
+        # Markdown joins the two spaces between numbers in a line.
+        parts += [escape_markdown(replace_unprintable(text)).replace("  ", " · ") for text in self.paragraphs]
+        parts += ["\n".join(f"- {_markdown_warning(each)}" for each in self.warnings)] if self.warnings else []
+        return "\n\n".join(parts)
+
+
+def _markdown_warning(warning: Marked) -> str:
+    """Return the Markdown of a warning."""
+    return f"**{SEVERITY_NAMES[warning.severity]}:** {escape_markdown(replace_unprintable(warning.text))}"
+
+
+def _mark_lines(severity: str, text: str, width: int, style: Callable[[str], str] = str) -> list[str]:
+    """Wrap a text behind the sign of its severity, which a terminal shows in color."""
+    sign = SIGNS[severity]
+    margin = len(sign) + 3 if sign else 2
+    first, *more = _indent(text, margin, width)
+    start = f"  {_COLORS.get(severity, str)(sign)} " if sign else "  "
+    return [start + style(first[margin:]), *map(style, more)]
 
 
 class Command(NamedTuple):
@@ -90,7 +152,9 @@ class CommandList:
 
 def _item(point: Bullet) -> str:
     """Return the Markdown of a bullet."""
-    head, sentence = (escape_markdown(replace_unprintable(text)) for text in (point.head, point.sentence))
+    severity = f"{SEVERITY_NAMES[point.severity]}: " if point.severity else ""
+    texts = (severity + point.head, " ".join(filter(None, (point.sentence, point.why))))
+    head, sentence = (escape_markdown(replace_unprintable(text)) for text in texts)
     item = f"- **{head}** {sentence}"
     item += f" → {_mark_code(replace_unprintable(point.remedy))}" if point.remedy else ""
     if not point.command:

@@ -10,7 +10,7 @@ from baserate._formatting import format_exact, format_level, format_p, unadjuste
 from baserate._results import Results
 from baserate.decide import describe_costs
 from baserate.text._pivot import CellFormatter, CellWriter, TidyRow, describe_group, list_table, measure_label
-from baserate.text._tables import Cell, Page, shorten_label
+from baserate.text._tables import Cell, Explanation, Page, shorten_label
 
 DIGITS = 4
 """Significant digits of printed comparisons."""
@@ -81,11 +81,19 @@ def _footnotes(rows: Sequence[TidyRow], data: Mapping[str, Any]) -> Iterator[str
     every = {measure_label(row["measure"], data) for row in rows}
     for text, measures in by_method.items():
         if text:
-            yield text if measures.keys() == every else f"{', '.join(measures)}: {text}"
+            yield Explanation(
+                text if measures.keys() == every else f"{', '.join(measures)}: {text}", brief=_level(rows)
+            )
     tested = [row for row in rows if row["p"] is not None]
     if len(rows) > 1 and tested:
         note = unadjusted_note(tested[0]["level"])
         yield f"Holm-adjusted p: over all {len(tested)} comparisons of this table. {note}"
+
+
+def _level(rows: Sequence[TidyRow]) -> str:
+    """Return the level of intervals in a sentence; empty without intervals."""
+    level = next((row["level"] for row in rows if row["level"] is not None), None)
+    return "" if level is None else f"Intervals: {format_level(level)}% confidence."
 
 
 def _describe_test(row: TidyRow) -> str:
@@ -93,7 +101,7 @@ def _describe_test(row: TidyRow) -> str:
     if row["test"] is None:
         return ""
     test = row["test"].partition(":")[0] if row["test"].startswith("McNemar") else row["test"]
-    level = f"{format_level(row['level'])} % interval"
+    level = f"{format_level(row['level'])}% interval"
     return f"p and {level}: {test}." if test == row["how"] else f"p: {test}. {level}: {row['how']}."
 
 

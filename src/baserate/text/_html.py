@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from baserate._formatting import replace_unprintable
-from baserate.text._blocks import Block, BulletList, CommandList
+from baserate.text._blocks import SEVERITY_NAMES, Block, BulletList, CommandList, Statement
 from baserate.text._grid import Grid
 from baserate.text._tables import Cell, IntervalCell, Table
 
@@ -47,6 +47,8 @@ def _render_panel(panel: Table | Block | str) -> Iterator[str]:
             yield _element("p", escape_text(panel.rest), _ASIDE)
     elif isinstance(panel, BulletList):
         yield from _render_bullets(panel)
+    elif isinstance(panel, Statement):
+        yield from _render_statement(panel)
     elif isinstance(panel, CommandList):
         yield _element("p", escape_text(panel.title), _TEXT)
         yield from (_render_code("\n".join([f"# {why}", " ".join(words)])) for why, words in panel.commands)
@@ -85,14 +87,29 @@ def cell_text(cell: Cell) -> str:
     return f"{cell.value} ({interval})" if cell.value and interval else cell.value or interval
 
 
+def _render_statement(statement: Statement) -> Iterator[str]:
+    """Yield a title, a banner, paragraphs and warnings."""
+    yield _element("p", escape_text(statement.title), "margin: 0.6em 0 0.3em; font-weight: bold")
+    banner = [statement.banner] if statement.banner else []
+    texts = [
+        *(f"{SEVERITY_NAMES[each.severity]}: {each.text}" for each in banner),
+        *statement.paragraphs,
+        *(f"{SEVERITY_NAMES[each.severity]}: {each.text}" for each in statement.warnings),
+    ]
+    yield from (_element("p", escape_text(text), _TEXT) for text in texts)
+
+
 def _render_bullets(bullets: BulletList) -> Iterator[str]:
     yield _element("p", escape_text(bullets.title), "margin: 0.6em 0 0.3em; font-weight: bold")
     for point in bullets.points:
-        lines = [f"<b>{escape_text(point.head)}</b>", escape_text(point.sentence)]
+        severity = f"{SEVERITY_NAMES[point.severity]}: " if point.severity else ""
+        lines = [f"<b>{escape_text(severity + point.head)}</b>", escape_text(point.sentence), escape_text(point.why)]
         lines += [f"→ {escape_text(point.remedy)}"] * bool(point.remedy)
         yield _element("p", "<br>".join(filter(None, lines)), _TEXT)
         if point.command:
             yield _render_code(point.command)
+    if bullets.rest:
+        yield _element("p", escape_text(bullets.rest), _ASIDE)
 
 
 def _render_code(code: str) -> str:

@@ -81,7 +81,7 @@ def _confusion_page(confusion: Confusion) -> Page:
     total = format_count(confusion.total, _DIGITS)
     agreed = format_number(100 * confusion.agreement / confusion.total, _DIGITS) if confusion.total else UNDEFINED
     table, rest = _square_table("true", confusion.labels, confusion.mass.tolist())
-    return Page(f"total {total} · predicted correctly {agreed}\N{NO-BREAK SPACE}%", (table, *rest))
+    return Page(f"total {total} · predicted correctly {agreed}%", (table, *rest))
 
 
 def _confusions_page(confusions: Confusions) -> Page:
@@ -279,7 +279,7 @@ def _plan_page(plan: Any) -> Page:  # noqa: ANN401  (a plan of a report, which i
 
 
 def _finding_page(finding: Any) -> Page:  # noqa: ANN401  (a finding of a report, which is a later layer)
-    heading = f"{finding.severity}: {finding.code} {finding.title}"
+    heading = f"{finding.severity}: {finding.code} {finding.headline}"
     command, language = (finding.command.text, finding.command.language) if finding.command else ("", "sh")
     bullet = Bullet(heading, f"{finding.sentence} {finding.why}", finding.remedy, command, language)
     return Page("", (BulletList("Finding", (bullet,)),))

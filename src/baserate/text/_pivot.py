@@ -21,10 +21,22 @@ from baserate._formatting import (
     format_count,
     format_exact,
     format_level,
+    format_name,
     format_number,
     format_p,
+    format_percent,
 )
-from baserate.text._tables import EVERYBODY, Cell, IntervalCell, Row, Section, Table, align_decimals, shorten_label
+from baserate.text._tables import (
+    EVERYBODY,
+    Cell,
+    Explanation,
+    IntervalCell,
+    Row,
+    Section,
+    Table,
+    align_decimals,
+    shorten_label,
+)
 
 _MOST = 5
 """Measures that a footnote names."""
@@ -124,9 +136,9 @@ def interval_heading(data: Mapping[str, Any]) -> str:
     """Return the heading of intervals; nothing if there are none.
 
     >>> interval_heading({"interval": {"level": 0.9}})
-    '90 % interval'
+    '90% interval'
     """
-    return f"{format_level(data['interval']['level'])} % interval" if "interval" in data else ""
+    return f"{format_level(data['interval']['level'])}% interval" if "interval" in data else ""
 
 
 def interval_footnotes(rows: Iterable[Mapping[str, Any]], data: Mapping[str, Any]) -> tuple[str, ...]:
@@ -144,7 +156,8 @@ def interval_footnotes(rows: Iterable[Mapping[str, Any]], data: Mapping[str, Any
         measures.setdefault(tuple(sorted(names)), []).append(what)
     several = len(measures) > 1
     parts = [" or ".join(names) + f" for {_join_names(what)}" * several for names, what in measures.items()]
-    return (f"{interval_heading(data)}s{_of_clusters(data)}: {'; '.join(parts)}.",)
+    sentence = f"{interval_heading(data)}s{_of_clusters(data)}: {'; '.join(parts)}."
+    return (Explanation(sentence, brief=f"Intervals: {format_level(data['interval']['level'])}% confidence."),)
 
 
 def _of_clusters(data: Mapping[str, Any]) -> str:
@@ -215,6 +228,25 @@ class CellFormatter:
             return cell
         return mark_cell(cell, "".join(map(self.reasons.mark, describe_omitted_classes(row))))
 
+    def rate(self, row: TidyRow | None) -> Cell:
+        """Return the cell of a share as a percentage with its interval; "" for no row."""
+        if row is None or row["value"] is None or row["low"] is None:
+            return self._undefined_rate(row)
+        self.rows.append(row)
+        return IntervalCell(*(format_percent(row[end], self._percent_decimals) for end in ("value", "low", "high")))
+
+    def _undefined_rate(self, row: TidyRow | None) -> Cell:
+        """Return the cell of a share that, or whose interval, is missing or undefined."""
+        if row is None or row["value"] is None:
+            return self.estimate(row)
+        value = format_percent(row["value"], self._percent_decimals)
+        return value if row.get("level") is None else IntervalCell(value, self.mark_undefined(row["why"]))
+
+    @property
+    def _percent_decimals(self) -> int:
+        """Decimals of a percentage: 57.8%, with the four digits that are the default."""
+        return max(self.digits - 3, 0)
+
     def value(self, row: TidyRow | None) -> Cell:
         """Return the cell of a number without its interval."""
         return "" if row is None else self.estimate({**row, "level": None})
@@ -280,11 +312,11 @@ def _no_meaning(_line: object) -> str:
 def measure_label(measure: str, data: Mapping[str, Any] = MappingProxyType({})) -> str:
     """Return the name of a measure as the user typed it, if `data` of results has it; otherwise its own, in words.
 
-    >>> measure_label("average_precision"), measure_label("precision", {"names": {"precision": "ppv"}})
-    ('average precision', 'ppv')
+    >>> measure_label("pr_auc"), measure_label("precision", {"names": {"precision": "ppv"}})
+    ('PR AUC', 'ppv')
     """
     typed: str | None = data.get("names", {}).get(measure)
-    return measure.replace("_", " ") if typed is None else typed
+    return format_name(measure) if typed is None else typed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -187,7 +187,7 @@ def format_plain(value: Any) -> str:  # noqa: ANN401  (a number, or a text)
     """Format a number without an interval: whole or short ones in full.
 
     >>> format_plain(1200.0), format_plain(0.25), format_plain(2 / 3), format_plain("a")
-    ('1 200', '0.25', '0.6667', 'a')
+    ('1,200', '0.25', '0.6667', 'a')
     """
     value = as_plain(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):

@@ -15,6 +15,7 @@ from baserate._formatting import (
     format_count,
     format_exact,
     format_level,
+    format_name,
     format_number,
     format_share,
     join_words,
@@ -68,14 +69,14 @@ def describe_positive(truth: str | None, data: Mapping[str, Any]) -> str:
 def describe_prevalence(data: Mapping[str, Any]) -> str:
     """Describe the prevalence of the sample, or the one to which results are adjusted; empty of several classes.
 
-    >>> describe_prevalence({"prevalence": 0.14}).replace("\N{NO-BREAK SPACE}", " ")
-    'prevalence 14.00 %'
+    >>> describe_prevalence({"prevalence": 0.14})
+    'prevalence 14.00%'
     >>> describe_prevalence({"prevalence": 0.14, "deployment": {"prevalence": 0.05}})
     'at 5% prevalence (sample: 14%)'
     """
     several = "classes" in data
     if "deployment" not in data:
-        return "" if several else f"prevalence {format_number(100 * data['prevalence'], 4)}\N{NO-BREAK SPACE}%"
+        return "" if several else f"prevalence {format_number(100 * data['prevalence'], 4)}%"
     shares = data["deployment"].get("prevalences") or {"": data["deployment"]["prevalence"]}
     parts = [f"{shorten_label(name)} {100 * share:.4g}%".strip() for name, share in shares.items()]
     where = ", ".join(parts[:_MOST_SHARES]) + f" and {len(parts) - _MOST_SHARES} more" * (len(parts) > _MOST_SHARES)
@@ -151,7 +152,7 @@ def describe_rule(name: str, settings: Content) -> str:
     """Describe the rule of a choice, by its entry in the registry; other rules by their name and settings.
 
     >>> describe_rule("best", {"measure": "f1", "toward": "high"})
-    'greatest f1'
+    'greatest F1'
     >>> describe_rule("coin", {"sides": 2})
     'coin, sides 2'
     """
@@ -164,7 +165,7 @@ def describe_rule(name: str, settings: Content) -> str:
         text = entry.describe(settings)
     else:
         return ", ".join(
-            [name, *(f"{_spell_name(each)} {value}" for each, value in settings.items() if value is not None)]
+            [name, *(f"{format_name(each)} {value}" for each, value in settings.items() if value is not None)]
         )
     where = f", at a prevalence of {format_share(settings['prevalence'])}" if "prevalence" in settings else ""
     return f"{text}{where}"
@@ -191,7 +192,7 @@ def describe_threshold_intervals(thresholds: Sequence[Content], digits: int) -> 
         f"{format_number(row['low'], digits)}{_DASH}{format_number(row['high'], digits)}" for row in with_interval
     ]
     what = "interval of the threshold" if len(thresholds) == 1 else "intervals of the thresholds"
-    return f"{format_level(with_interval[0]['level'])}\N{NO-BREAK SPACE}% {what}: {join_words(bounds)}."
+    return f"{format_level(with_interval[0]['level'])}% {what}: {join_words(bounds)}."
 
 
 def describe_fold_thresholds(folds: Sequence[Sequence[float]], many: int, digits: int) -> str:
@@ -238,11 +239,7 @@ def _describe_parity(name: str, settings: Content) -> str:
     else:
         within = f"within {format_exact(settings['within'])}"
     if "objective" in settings:
-        best = f"best {_spell_name(settings['objective'])}"
+        best = f"best {format_name(settings['objective'])}"
     else:
         best = f"least cost with {describe_costs(settings)}"
     return f"{best} that keeps {join_words(settings['parity'])} {within}{_PARITY_SCOPES.get(name, f', {name}')}"
-
-
-def _spell_name(name: str) -> str:
-    return name.replace("_", " ")

@@ -1,14 +1,14 @@
 """Tables and pages, and their rendering in a terminal and in Markdown."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from textwrap import wrap
-from typing import NamedTuple
+from typing import NamedTuple, Self
 from unicodedata import combining, east_asian_width
 
 from baserate._formatting import bold, escape_markdown, faint, replace_unprintable, strip_styles
-from baserate.text._blocks import Block
+from baserate.text._blocks import Block, BulletList
 
 EVERYBODY = "everybody"
 """All groups together."""
@@ -18,6 +18,33 @@ _GAP = "  "
 _MOST_IN_MARKDOWN = 8
 _NARROWEST = 20
 """Letters of the narrowest column of meanings; on narrower terminals they stand below their numbers."""
+
+
+SHELL_HINT = "Methods and definitions: add --explain."
+PYTHON_HINT = "Methods and definitions: text(explain=True)."
+"""Last line of a page whose explanations are not shown: in a shell, and in Python."""
+
+
+class Explanation(str):
+    """Definition of a number, or method of intervals: text that a terminal shows on request.
+
+    `brief` stands in its place where it is not shown.
+
+    >>> note = Explanation("95% intervals: Wilson.", brief="Intervals: 95% confidence.")
+    >>> Page("", (), (note,)).text(80).strip()
+    'Intervals: 95% confidence. Methods and definitions: add --explain.'
+    >>> Page("", (), (note,)).text(80, explain=True).strip()
+    '95% intervals: Wilson.'
+    """
+
+    __slots__ = ("brief",)
+    brief: str
+
+    def __new__(cls, text: str, brief: str = "") -> Self:
+        """Make an explanation of a text."""
+        explanation = super().__new__(cls, text)
+        explanation.brief = brief
+        return explanation
 
 
 class IntervalCell(NamedTuple):
@@ -71,23 +98,48 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A headline on the data, panels with sentences between them, and footnotes."""
+    """A headline on the data, panels with sentences between them, and footnotes.
+
+    Meanings of rows and footnotes that are an `Explanation` are shown in a terminal on request only, and always in
+    Markdown and HTML, whose readers cannot ask for them.
+    """
 
     headline: str
     panels: tuple[Table | Block | str, ...]
     footnotes: tuple[str, ...] = ()
 
-    def text(self, width: int) -> str:
-        """Return the page for a terminal of that width."""
-        parts = [_wrap_headline(self.headline, width)] if self.headline else []
-        parts += [lines for panel in self.panels for lines in render_lines(panel, width)]
-        notes = [line for note in self.footnotes for line in wrap(note, width, break_on_hyphens=False)]
+    def text(self, width: int, *, explain: bool = False, hint: str = SHELL_HINT) -> str:
+        """Return the page for a terminal of that width.
+
+        Parameters
+        ----------
+        width
+            Columns of the terminal.
+        explain
+            Whether to show definitions and methods.
+        hint
+            Last line where they are not shown.
+        """
+        page = self if explain else self._without_explanations(hint)
+        parts = [_wrap_headline(page.headline, width)] if page.headline else []
+        parts += [lines for panel in page.panels for lines in render_lines(panel, width)]
+        notes = [line for note in page.footnotes for line in wrap(note, width, break_on_hyphens=False)]
         parts += [notes] * bool(notes)
         return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
 
-    def plain_text(self, width: int) -> str:
-        """Return the page for a terminal without marks of bold and faint text, and without control characters."""
-        return "\n".join(map(replace_unprintable, strip_styles(self.text(width)).split("\n")))
+    def plain_text(self, width: int, *, explain: bool = False) -> str:
+        """Return the page without marks of bold, faint and colored text, and without control characters."""
+        text = strip_styles(self.text(width, explain=explain, hint=PYTHON_HINT))
+        return "\n".join(map(replace_unprintable, text.split("\n")))
+
+    def _without_explanations(self, hint: str) -> "Page":
+        """Return the page with a hint in place of its explanations; the page itself if it has none."""
+        panels = tuple(map(_drop_explanations, self.panels))
+        notes = tuple(each for each in self.footnotes if not isinstance(each, Explanation))
+        if panels == self.panels and notes == self.footnotes:
+            return self
+        brief = dict.fromkeys(each.brief for each in self.footnotes if isinstance(each, Explanation) and each.brief)
+        return replace(self, panels=panels, footnotes=(*notes, " ".join([*brief, hint])))
 
     def html(self) -> str:
         """Return the page as HTML for notebooks."""
@@ -129,7 +181,8 @@ def render_lines(panel: Table | Block | str, width: int) -> Iterator[list[str]]:
         yield from [_table_lines(fit, width)] if fit else (_table_lines(part, width) for part in _split(shorter, width))
         return
     if panel.narrow and not _fits(panel, width):
-        yield from (_table_lines(part, width) for part in _split(panel.narrow, width))
+        for part in _split(panel.narrow, width):
+            yield _table_lines(replace(part, below=not _fits(part, width)), width)
         return
     # First unchanged, then with intervals below their numbers, and only then transposed: readers compare down a column.
     for fit in (panel, replace(panel, below=True)):
@@ -138,6 +191,24 @@ def render_lines(panel: Table | Block | str, width: int) -> Iterator[list[str]]:
             return
     for each in transpose(panel) if len(panel.columns) > 1 else [panel]:
         yield from (_table_lines(replace(part, below=not _fits(part, width)), width) for part in _split(each, width))
+
+
+def _drop_explanations(panel: Table | Block | str) -> Table | Block | str:
+    """Return a panel without explanations."""
+    if isinstance(panel, BulletList):
+        return panel.without_explanations()
+    return _drop_meanings(panel) if isinstance(panel, Table) else panel
+
+
+def _drop_meanings(panel: Table) -> Table:
+    """Return a table without meanings that are explanations."""
+
+    def without_meaning(row: Row) -> Row:
+        return replace(row, meaning="") if isinstance(row.meaning, Explanation) else row
+
+    sections = tuple(replace(each, rows=tuple(map(without_meaning, each.rows))) for each in panel.sections)
+    narrow = None if panel.narrow is None else _drop_meanings(panel.narrow)
+    return replace(panel, sections=sections, narrow=narrow)
 
 
 def split_when_narrow(panel: Table) -> Table:
@@ -264,39 +335,44 @@ def _columns(panel: Table) -> list[_Column]:
 def _column(panel: Table, at: int) -> _Column:
     """Return one column, with intervals beside or below its numbers."""
     rows = [row for section in panel.sections for row in section.rows]
-    cells, numbers = [row.cells[at] for row in rows], _align_numbers(panel, at)
+    cells, numbers = [row.cells[at] for row in rows], _align_apart(panel, at, _align_cell_numbers)
     if not any(isinstance(cell, IntervalCell) for cell in cells):
         return _Column(numbers, [""] * len(cells))
     if panel.below:
         return _Column(numbers, [cell.interval() if isinstance(cell, IntervalCell) else "" for cell in cells])
-    intervals, wide = _interval_texts(cells), max(map(display_width, numbers))
+    intervals, wide = _interval_texts(_align_apart(panel, at, _align_bounds)), max(map(display_width, numbers))
     # Columns have a wider gap than a number and its interval. The heading of a single column is that of the intervals.
-    alone = any(row.meaning for row in rows)
+    alone = len(panel.columns) == 1 or any(row.meaning for row in rows)
     margin, gap = 2 * (at > 0), _GAP if alone else " "
     texts = [f"{'':{margin}}{align_right(n, wide)}{gap}{i}" for n, i in zip(numbers, intervals, strict=True)]
     return _Column(texts, [""] * len(cells), None if alone else margin)
 
 
-def _interval_texts(cells: Sequence[Cell]) -> list[str]:
-    """Return the intervals of a column, with aligned decimal points and dashes."""
-    # Only cells with two bounds are aligned; `cell.low` alone is a text, such as a dash with a footnote mark.
-    bounds = [cell for cell in cells if isinstance(cell, IntervalCell) and cell.high]
-    lows, highs = (iter(align_decimals([getattr(each, name) for each in bounds])) for name in ("low", "high"))
-    texts = [
-        "" if isinstance(cell, str) else f"{next(lows)} – {next(highs)}" if cell.high else cell.low for cell in cells
-    ]
+def _interval_texts(texts: Sequence[str]) -> list[str]:
+    """Return texts of intervals, all of one width."""
     return [align_left(text, max(map(display_width, texts))) for text in texts]
 
 
-def _align_numbers(panel: Table, at: int) -> list[str]:
-    """Return the numbers of a column; sections set apart are aligned by themselves."""
-    sections = [(section.apart, [_cell_number(row.cells[at]) for row in section.rows]) for section in panel.sections]
-    pooled = iter(align_decimals([cell for apart, cells in sections if not apart for cell in cells]))
+def _align_bounds(cells: Sequence[Cell]) -> list[str]:
+    """Return intervals with aligned decimal points and dashes."""
+    # Only cells with two bounds are aligned; `cell.low` alone is a text, such as a dash with a footnote mark.
+    bounds = [cell for cell in cells if isinstance(cell, IntervalCell) and cell.high]
+    lows, highs = (iter(align_decimals([getattr(each, name) for each in bounds])) for name in ("low", "high"))
     return [
-        each
-        for apart, cells in sections
-        for each in (align_decimals(cells) if apart else (next(pooled) for _ in cells))
+        "" if isinstance(cell, str) else f"{next(lows)} – {next(highs)}" if cell.high else cell.low for cell in cells
     ]
+
+
+def _align_apart(panel: Table, at: int, align: Callable[[Sequence[Cell]], list[str]]) -> list[str]:
+    """Align the cells of a column; sections set apart are aligned by themselves."""
+    sections = [(section.apart, [row.cells[at] for row in section.rows]) for section in panel.sections]
+    pooled = iter(align([cell for apart, cells in sections if not apart for cell in cells]))
+    return [each for apart, cells in sections for each in (align(cells) if apart else (next(pooled) for _ in cells))]
+
+
+def _align_cell_numbers(cells: Sequence[Cell]) -> list[str]:
+    """Return the numbers of cells, without intervals, with aligned decimal points."""
+    return align_decimals([_cell_number(cell) for cell in cells])
 
 
 def _cell_number(cell: Cell) -> str:
@@ -307,11 +383,11 @@ def _cell_number(cell: Cell) -> str:
 def align_decimals(cells: Sequence[str]) -> list[str]:
     """Pad numbers so that their decimal points are aligned, and marks stand behind them.
 
-    >>> align_decimals(["0.5000", "12.35", "–¹"]), align_decimals(["1 200", "900*"])
-    ([' 0.5000', '12.35  ', ' –¹    '], ['1 200 ', '  900*'])
+    >>> align_decimals(["0.5000", "12.35", "–¹"]), align_decimals(["1,200", "900*"]), align_decimals(["57.8%", "100%"])
+    ([' 0.5000', '12.35  ', ' –¹    '], ['1,200 ', '  900*'], [' 57.8%', '100%  '])
     """
-    # Footnote marks count as decimals, so that they stand behind the aligned digits.
-    halves = [re.split(r"(?=[.*⁰¹²³⁴⁵⁶⁷⁸⁹])", cell, maxsplit=1) for cell in cells]
+    # Footnote marks and percent signs count as decimals, so that they stand behind the aligned digits.
+    halves = [re.split(r"(?=[.%*⁰¹²³⁴⁵⁶⁷⁸⁹])", cell, maxsplit=1) for cell in cells]
     whole = max((display_width(half[0]) for half in halves), default=0)
     rest = max((display_width("".join(half[1:])) for half in halves), default=0)
     return [align_right(half[0], whole) + align_left("".join(half[1:]), rest) for half in halves]

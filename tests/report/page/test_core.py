@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from math import inf, nan
 from typing import Any
 
@@ -18,6 +19,7 @@ from baserate.decide._decision_curve import Adjustment, adjust_thresholds, net_b
 from baserate.decide._rule import strictest_maximum
 from baserate.infer import CurveOptions
 from baserate.infer._binomial import normal_quantile
+from baserate.infer._rate_intervals import has_rate_interval
 from baserate.measure import MEASURES, describe
 from baserate.measure._calibration_curve import fit_calibration_curve as smoothed
 from baserate.report._natural_frequencies import apportion
@@ -37,6 +39,8 @@ from tests.tiers import slow
 
 COUNT_MEASURES = [name for name, each in MEASURES.items() if describe(each).of is Counts]
 SHARES = [name for name in COUNT_MEASURES if describe(MEASURES[name]).share]
+RATE_MEASURES = ["f1", "mcc", "balanced_accuracy", "youden", "expected_cost"]
+"""Measures that combine the rates of both classes, with an interval in closed form."""
 COSTS_TO_TEST = [
     Costs(),
     Costs(fp=1, fn=20),
@@ -166,10 +170,59 @@ def test_intervals_at_any_level_equal_those_of_python(level: float) -> None:
     page.check()
 
 
+def test_rate_intervals_are_those_of_the_page() -> None:
+    script = (PAGE / "rate_intervals.js").read_text(encoding="utf-8")
+    table = script.partition("export const RATE_INTERVALS = {")[2].partition("\n};")[0]
+    assert re.findall(r"(?m)^  (\w+): ", table) == RATE_MEASURES
+    assert [name for name in COUNT_MEASURES if has_rate_interval(MEASURES[name])] == sorted(
+        RATE_MEASURES, key=COUNT_MEASURES.index
+    )
+
+
+def expect_rate_intervals(page: Page, counts: Counts[float], table: Any, costs: Costs) -> set[str | None]:  # noqa: ANN401
+    """Add a call for each measure that combines rates; return the methods in Python."""
+    methods = set()
+    for name in RATE_MEASURES:
+        function = partial(measure.expected_cost, costs=costs) if name == "expected_cost" else MEASURES[name]
+        result = infer.estimate(function, counts, level=CONFIDENCE[0])
+        methods.add(result.how)
+        page.expect(bounds_payload(result), "interval", name, table, *CONFIDENCE, costs_payload(costs))
+    return methods - {None}
+
+
+@pytest.mark.parametrize("prevalences", [(None, 0.02), slow(PREVALENCES)])
+def test_intervals_of_combined_rates_equal_those_of_python(prevalences: tuple[float | None, ...]) -> None:
+    page, rng, observed = Page(*CORE_MODULES), np.random.default_rng(9), set()
+    for at, state in enumerate(all_states(page, prevalences)):
+        for part, tally in state.parts:
+            curve = Curve(tally)
+            for place in sample_indices(tally, rng, 2):
+                table = page.keep("tableAt", part, place, state.factors)
+                costs = COSTS_TO_TEST[at % len(COSTS_TO_TEST)]
+                observed |= expect_rate_intervals(page, curve.at(state.at(place)), table, costs)
+    page.check()
+    assert len(observed) == 7, observed
+
+
+@pytest.mark.parametrize("prevalence", [None, 0.02, 0.5])
+def test_intervals_of_combined_rates_with_empty_cells_equal_those_of_python(prevalence: float | None) -> None:
+    page, rng = Page(*CORE_MODULES), np.random.default_rng(10)
+    for cells in product((0, 1, 7, 400), repeat=4):
+        counts: Counts[float] = Counts(*cells)
+        if prevalence is not None:
+            if not (counts.positives and counts.negatives):
+                continue
+            counts = shift.reweigh(counts, prevalence=prevalence)
+        elif not counts.total:
+            continue
+        expect_rate_intervals(page, counts, cells_payload(counts), COSTS_TO_TEST[int(rng.integers(6))])
+    page.check()
+
+
 def test_other_measures_have_no_interval() -> None:
     page = Page(*CORE_MODULES)
     for name in COUNT_MEASURES:
-        if name not in SHARES:
+        if name not in SHARES and name not in RATE_MEASURES:
             page.expect(None, "interval", name, cells_payload(Counts(tp=5, fp=3, fn=2, tn=9)), *CONFIDENCE)
     page.expect(
         None,

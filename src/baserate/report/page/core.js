@@ -2,6 +2,7 @@
 
 import { cumulativePart, sumRows } from "./cumulative.js";
 import { SHARES, predictiveInterval, shareInterval, sideOf } from "./intervals.js";
+import { RATE_INTERVALS } from "./rate_intervals.js";
 import { unpackCounts } from "./packing.js";
 
 /** @typedef {import("./intervals.js").Cells} Cells */
@@ -290,28 +291,38 @@ export function measureAlong(part, factors, name) {
   return valuesAlong(part, factors, MEASURES[name]);
 }
 
+/** Costs of a table where none are stated. */
+const EQUAL_COSTS = { tp: 0, fp: 1, fn: 1, tn: 0 };
+
 /**
- * Confidence interval of a rate with its method; null for other measures, and for undefined values.
+ * Confidence interval of a measure with its method; null for measures without one, and for undefined values.
  * @param {string} name
  * @param {Counts} counts
  * @param {number} level
  * @param {number} z
+ * @param {Costs} [costs] of the expected cost
  * @returns {Interval|null}
  */
-export function interval(name, counts, level, z) {
-  const value = MEASURES[name](counts);
-  const bounds = SHARES[name] && !Number.isNaN(value) ? shareInterval(SHARES[name], counts, value, { level, z }) : null;
+export function interval(name, counts, level, z, costs = EQUAL_COSTS) {
+  const value = name === "expected_cost" ? expectedCost(counts, costs) : MEASURES[name](counts);
+  if (Number.isNaN(value)) return null;
+  if (name in RATE_INTERVALS) {
+    const { span, interval: bound } = RATE_INTERVALS[name];
+    return clampAround(bound(counts, { level, z, costs }), value, span);
+  }
+  const bounds = SHARES[name] ? shareInterval(SHARES[name], counts, value, { level, z }) : null;
   return bounds && clampAround(bounds, value);
 }
 
 /**
- * Bounds of a rate, clamped to [0, 1] and to either side of the value.
+ * Bounds of a number, clamped to its limits and to either side of the value.
  * @param {Interval} bounds
  * @param {number} value
+ * @param {[number, number]} [span]
  * @returns {Interval}
  */
-function clampAround({ low, high, how }, value) {
-  return { low: Math.min(Math.max(low, 0), value), high: Math.max(Math.min(high, 1), value), how };
+function clampAround({ low, high, how }, value, [least, most] = [0, 1]) {
+  return { low: Math.min(Math.max(low, least), value), high: Math.max(Math.min(high, most), value), how };
 }
 
 /**

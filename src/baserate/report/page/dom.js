@@ -36,19 +36,81 @@ export function byId(id) {
 }
 
 /**
- * Attributes of a displayed number: its measure, value and interval at full precision.
+ * Where a number holds: the prevalence (null: that of the sample; "any": the same at every one), and the indices of its
+ * model and group. Numbers of decisions state their threshold, or the policy that decides.
+ * @typedef {{prevalence: number | null | "any", model: number, group?: number, cut?: number | string}} Place
+ */
+
+/**
+ * Attributes of a displayed number: its measure, value and interval at full precision, and where it holds.
  * @param {string} measure
  * @param {number} value
  * @param {{low: number, high: number} | null} [interval]
+ * @param {Place | null} [place]
  * @returns {Record<string, string | number | null>}
  */
-export function numberAttributes(measure, value, interval = null) {
+export function numberAttributes(measure, value, interval = null, place = null) {
   return {
     "data-number": measure,
     "data-value": value,
     "data-low": interval && interval.low,
     "data-high": interval && interval.high,
+    ...(place ? placeAttributes(place) : {}),
   };
+}
+
+/**
+ * Attributes of the place at which numbers hold.
+ * @param {Place} place
+ * @returns {Record<string, string | number | null>}
+ */
+export function placeAttributes({ prevalence, model, group, cut }) {
+  return {
+    "data-at": prevalence ?? "sample",
+    "data-model": model,
+    "data-group": group ?? null,
+    "data-cut": cut ?? null,
+  };
+}
+
+/**
+ * State where the numbers of nodes hold, unless they state it themselves.
+ * @template {Child} Node
+ * @param {Node[]} nodes
+ * @param {Place} place
+ * @returns {Node[]}
+ */
+export function placeNumbers(nodes, place) {
+  for (const node of nodes) {
+    if (!(node instanceof Element)) continue;
+    for (const each of [node, ...node.querySelectorAll("[data-number]")])
+      if (each.hasAttribute("data-number") && !each.hasAttribute("data-at"))
+        setAttributes(each, placeAttributes(place));
+  }
+  return nodes;
+}
+
+/**
+ * Set attributes that changed; null removes one.
+ * @param {Element} node
+ * @param {Record<string, string | number | null>} attributes
+ */
+export function setAttributes(node, attributes) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null) node.removeAttribute(name);
+    else if (node.getAttribute(name) !== String(value)) node.setAttribute(name, String(value));
+  }
+}
+
+/**
+ * Replace the text of a node, if it changed: far faster than new elements.
+ * @param {Element} node
+ * @param {string} text
+ */
+export function setText(node, text) {
+  const { firstChild } = node;
+  if (!(firstChild instanceof Text) || firstChild.nextSibling) node.textContent = text;
+  else if (firstChild.data !== text) firstChild.data = text;
 }
 
 /**
@@ -121,4 +183,18 @@ function updateNode(node, other) {
     if (node.getAttribute(name) !== value) node.setAttribute(name, value);
   }
   updateChildren(node, [...other.childNodes]);
+}
+
+/**
+ * Copy a text; false where the browser does not allow it.
+ * @param {string} text
+ * @returns {Promise<boolean>}
+ */
+export async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -151,6 +151,21 @@ export function formatValue(value, format) {
 }
 
 /**
+ * A bound of an interval with as many decimals as the text of its value; more only where they tell it from 0% or 100%.
+ * @param {number} bound
+ * @param {string} text of the value
+ * @param {string | undefined} format
+ * @returns {string}
+ */
+export function formatBound(bound, text, format) {
+  const own = formatValue(bound, format);
+  if (!/[.]\d/.test(own) || !/[.]\d/.test(text) || text.includes("e") || own.includes("e")) return own;
+  const [factor, unit] = format === "percent" ? [100, "%"] : [1, ""];
+  const alike = toFixed(factor * bound, text.replace(/^.*[.]/, "").replace(/\D/g, "").length);
+  return [0, factor].includes(Math.abs(Number(alike.replace("−", "")))) ? own : `${alike}${unit}`;
+}
+
+/**
  * Ticks of an axis, with as few decimals as tell them apart.
  * @param {number[]} ticks
  * @param {string} [format]

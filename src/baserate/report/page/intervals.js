@@ -22,8 +22,9 @@ import { betaQuantile } from "./beta.js";
 const FEW_ROWS = 13;
 const KNOWN_SHARE = "known";
 const BY_LOGIT = "logit, prevalence known";
-const BY_QUADRATURE = "Wilson or Clopper–Pearson within each class, added in quadrature on log-odds; prevalence known";
-const BY_SUM = "Wilson or Clopper–Pearson within each class, added in quadrature; prevalence known";
+export const BY_QUADRATURE =
+  "Wilson or Clopper–Pearson within each class, added in quadrature on log-odds; prevalence known";
+export const BY_SUM = "Wilson or Clopper–Pearson within each class, added in quadrature; prevalence known";
 
 /** @type {Record<Cell, Cell>} */
 const SAME_CLASS = { tp: "fn", fn: "tp", fp: "tn", tn: "fp" };
@@ -86,7 +87,7 @@ export function clopperPearson(hits, misses, level) {
  * @param {number} z
  * @returns {Interval}
  */
-function proportionInterval({ hits, misses }, level, z) {
+export function proportionInterval({ hits, misses }, level, z) {
   return Math.min(hits, misses) < FEW_ROWS
     ? { ...clopperPearson(hits, misses, level), how: "Clopper–Pearson" }
     : { ...wilson(hits, misses, z), how: "Wilson" };
@@ -110,7 +111,7 @@ function roundIfNear(value) {
  * @param {number} missSquares
  * @returns {Share}
  */
-function effectiveShare(hits, misses, hitSquares, missSquares) {
+export function effectiveShare(hits, misses, hitSquares, missSquares) {
   const total = hits + misses;
   const p = hits / total;
   const q = misses / total;
@@ -135,7 +136,7 @@ function sumCells(cells, names) {
  * @param {{hits: Cell[], misses: Cell[]}} share
  * @returns {Share}
  */
-function shareOf(counts, share) {
+export function shareOf(counts, share) {
   const hits = sumCells(counts, share.hits);
   const misses = sumCells(counts, share.misses);
   return counts.squares === null
@@ -235,14 +236,27 @@ function quadratureBounds(hit, miss, level, z) {
  */
 function everybodyInterval(sides, level, z) {
   const total = sides.reduce((sum, side) => sum + side.mass, 0);
+  const parts = sides.filter(({ mass }) => mass > 0).map((side) => ({ side, factor: side.mass / total }));
+  return { ...combineSides(parts, level, z), how: BY_SUM };
+}
+
+/**
+ * Bounds of a linear combination of rates of both classes: distances within each class, added in quadrature.
+ * @param {{side: Side, factor: number}[]} parts
+ * @param {number} level
+ * @param {number} z
+ * @returns {Bounds}
+ */
+export function combineSides(parts, level, z) {
   let [value, down, up] = [0, 0, 0];
-  for (const side of sides.filter(({ mass }) => mass > 0)) {
-    const [part, rate, { low, high }] = [side.mass / total, rateOf(side), proportionInterval(side, level, z)];
-    value += part * rate;
-    down += (part * (rate - low)) ** 2;
-    up += (part * (high - rate)) ** 2;
+  for (const { side, factor } of parts) {
+    const [rate, { low, high }] = [rateOf(side), proportionInterval(side, level, z)];
+    const ends = [factor * (low - rate), factor * (high - rate)];
+    value += factor * rate;
+    down += Math.min(...ends) ** 2;
+    up += Math.max(...ends) ** 2;
   }
-  return { low: value - Math.sqrt(down), high: value + Math.sqrt(up), how: BY_SUM };
+  return { low: value - Math.sqrt(down), high: value + Math.sqrt(up) };
 }
 
 /**

@@ -1,6 +1,6 @@
 /** A panel: heading, body, reading instructions, data as a table, and files. */
 
-import { element } from "./dom.js";
+import { element, placeAttributes, setAttributes } from "./dom.js";
 import { csvText, save, svgText } from "./files.js";
 import { formatNumber } from "./format.js";
 import { Chart } from "./chart.js";
@@ -23,6 +23,7 @@ const MOST_ROWS = 60;
  * @property {(view: View) => Summary[]} [numbers]  that the body states
  * @property {(view: View, index: number) => Partial<View["state"]>} [pick]  what a point of the chart selects; by default a threshold
  * @property {{name: string, label: string, texts: Record<string, string>}} [choice]  a setting with a button for each value
+ * @property {(view: View) => {prevalence: number | null, model: number, group?: number}} [place]  where numbers hold
  * @property {(view: View) => boolean} [applies]  false where a panel without a chart does not apply
  */
 
@@ -136,6 +137,8 @@ export class Panel {
   /** @param {View} view */
   draw(view) {
     this.view = view;
+    // Numbers hold at the settings of the view, unless they state other ones.
+    if (this.content.place) setAttributes(this.section, placeAttributes(this.content.place(view)));
     this.spec = this.content.spec?.(view) ?? null;
     this.section.hidden = (Boolean(this.chart) && this.spec === null) || this.content.applies?.(view) === false;
     if (this.section.hidden) return;

@@ -3,7 +3,8 @@
 import { MEASURES, expectedCost, naturalFrequencies, readNumber } from "./core.js";
 import { byId, element, numberAttributes, updateChildren } from "./dom.js";
 import { formatCount, shorten } from "./format.js";
-import { currentNumber, prevalenceOf } from "./view.js";
+import { placeOf } from "./summary.js";
+import { currentNumber, cutOf, prevalenceOf } from "./view.js";
 
 /** @typedef {import("./view.js").View} View */
 /** @typedef {{decision: string, people: string, costs: string}} Sentences */
@@ -19,6 +20,7 @@ const EQUAL_COSTS = 1e-9;
  * @param {View} view
  */
 export function drawVerdict(view) {
+  drawBanner(view.model.entry.verdict.banner);
   const { decision, people, costs } = sentences(view);
   const subject = byId("verdict-subject");
   subject.textContent = describeSubject(view);
@@ -38,6 +40,17 @@ export function drawVerdict(view) {
     ),
     ...note,
   ]);
+}
+
+/**
+ * Show the warning about few rows, if there is one.
+ * @param {{severity: string, text: string} | null} banner
+ */
+function drawBanner(banner) {
+  const node = byId("banner");
+  node.hidden = !banner;
+  node.className = banner?.severity ?? "";
+  node.textContent = banner ? `${banner.text}.` : "";
 }
 
 /**
@@ -160,22 +173,22 @@ export function formatCosts(costs) {
 function figures(view) {
   const rates = Object.entries(RATES).map(([label, name]) => {
     const value = MEASURES[name](view.counts);
-    return figure(label, name, value, briefPercent(value));
+    const attributes = numberAttributes(name, value, null, { ...placeOf(view), cut: cutOf(view) });
+    return figure(label, attributes, briefPercent(value));
   });
   if (view.model.entry.labels) return rates;
   const value = readNumber(currentNumber(view, "auc")?.value ?? null);
-  return [...rates, figure("AUC", "auc", value, briefArea(value))];
+  return [...rates, figure("AUC", numberAttributes("auc", value, null, placeOf(view)), briefArea(value))];
 }
 
 /**
  * @param {string} label
- * @param {string} name
- * @param {number} value
+ * @param {Record<string, string | number | null>} attributes
  * @param {string} text
  * @returns {HTMLElement}
  */
-function figure(label, name, value, text) {
-  return element("div", {}, element("dt", {}, label), element("dd", numberAttributes(name, value), text));
+function figure(label, attributes, text) {
+  return element("div", {}, element("dt", {}, label), element("dd", attributes, text));
 }
 
 /**

@@ -397,7 +397,8 @@ export function measureCurve(view, measure) {
  */
 /**
  * A measure in the payload: text, format, and whether it depends on the scores alone, without a threshold.
- * @typedef {{label: string, hint: string, format: "percent" | "number", of_scores: boolean}} Measure
+ * `unit`: whether it lies between 0 and 1.
+ * @typedef {{label: string, hint: string, format: "percent" | "number", unit: boolean, of_scores: boolean}} Measure
  */
 
 /**
@@ -487,6 +488,15 @@ export function describePrevalence({ state, prevalence }) {
   return state.prevalence === null
     ? `in the sample (${formatPercent(prevalence)})`
     : `at ${formatSetting(prevalence)} prevalence`;
+}
+
+/**
+ * What decides in a view: the threshold of everybody, or the name of a policy for groups.
+ * @param {View} view
+ * @returns {number | string}
+ */
+export function cutOf({ single, state }) {
+  return single ? state.threshold : state.parity;
 }
 
 /**

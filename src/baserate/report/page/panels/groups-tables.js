@@ -2,7 +2,7 @@
 
 import { MEASURES, readNumber } from "../core.js";
 import { compareShares } from "../differences.js";
-import { element, makeTable, measureName, numberAttributes, updateChildren } from "../dom.js";
+import { element, makeTable, measureName, numberAttributes, placeNumbers, updateChildren } from "../dom.js";
 import {
   formatCount,
   formatLevel,
@@ -15,7 +15,7 @@ import {
 import { isSmallGroup, rateName, rateOf, rowsOf, shownGroups, trialsOf } from "../group_rates.js";
 import { SERIES } from "../paths.js";
 import { mixtureOf, plannedTreatments } from "../strategies.js";
-import { CLASS_RATES, describePrevalence, hasPlannedDecisions, prevalenceOf, reportNumber } from "../view.js";
+import { CLASS_RATES, cutOf, describePrevalence, hasPlannedDecisions, prevalenceOf, reportNumber } from "../view.js";
 import { rateButtons, toggleRate } from "./groups.js";
 
 /** @typedef {import("../view.js").View} View */
@@ -166,9 +166,24 @@ function ratesTable(view) {
     groupName(view, group),
     ...sizeCells(view, group),
     ...(view.model.entry.labels ? [] : [describeTreatment(view, group)]),
-    ...measures.map((measure) => rateCell(view, group, measure)),
+    ...placeNumbers(
+      measures.map((measure) => rateCell(view, group, measure)),
+      { ...everybodyPlace(view), group, cut: cutOf(view) },
+    ),
   ]);
-  return scrollTable("Performance by group", columns, [...rows, everybodyRow(view, measures)]);
+  return scrollTable(`Performance by group, ${describePrevalence(view)}`, columns, [
+    ...rows,
+    everybodyRow(view, measures),
+  ]);
+}
+
+/**
+ * Where numbers of all groups together hold, whichever group is selected.
+ * @param {View} view
+ * @returns {import("../dom.js").Place}
+ */
+export function everybodyPlace({ state }) {
+  return { prevalence: state.prevalence, model: state.model };
 }
 
 /**
@@ -182,12 +197,15 @@ function sizeCells(view, group) {
   const part = view.report.models[view.state.model].groups[group];
   const base = part.positives / (part.positives + part.negatives);
   const prevalence = prevalenceOf(view.groups[group].part, view.factors);
-  return [
+  const place = { ...everybodyPlace(view), group };
+  const ofSample = [
     numberCell("rows", rows, formatCount(rows)),
     numberCell("positives", positives, formatCount(positives)),
     numberCell("base_rate", base, formatPercent(base)),
-    ...(view.state.prevalence === null ? [] : [numberCell("prevalence", prevalence, formatPercent(prevalence))]),
   ];
+  const deployed =
+    view.state.prevalence === null ? [] : [numberCell("prevalence", prevalence, formatPercent(prevalence))];
+  return [...placeNumbers(ofSample, { ...place, prevalence: null }), ...placeNumbers(deployed, place)];
 }
 
 /**
@@ -234,17 +252,22 @@ function everybodyRow(view, measures) {
     view.state.prevalence === null
       ? []
       : [numberCell("all prevalence", view.prevalence, formatPercent(view.prevalence))];
-  return [
-    "all groups",
+  const place = everybodyPlace(view);
+  const ofSample = [
     numberCell("all rows", rows, formatCount(rows)),
     numberCell("all positives", positive, formatCount(positive)),
     numberCell("all base_rate", base, formatPercent(base)),
-    ...deployed,
+  ];
+  const rates = measures.map((measure) => {
+    const value = MEASURES[measure](view.everybody);
+    return numberCell(`all ${measure}`, value, formatPercent(value));
+  });
+  return [
+    "all groups",
+    ...placeNumbers(ofSample, { ...place, prevalence: null }),
+    ...placeNumbers(deployed, place),
     ...(view.model.entry.labels ? [] : [view.single ? formatThreshold(view.model.threshold[view.index]) : ""]),
-    ...measures.map((measure) => {
-      const value = MEASURES[measure](view.everybody);
-      return numberCell(`all ${measure}`, value, formatPercent(value));
-    }),
+    ...placeNumbers(rates, { ...place, cut: cutOf(view) }),
   ];
 }
 
@@ -328,7 +351,7 @@ function differences(view) {
       {},
       element("label", { class: "reference" }, "Differences in percentage points from reference group ", select),
     ),
-    scrollTable("Differences from the reference group", columns, rows),
+    scrollTable(`Differences from the reference group, ${describePrevalence(view)}`, columns, rows),
     element("p", { class: "quiet" }, describeTests(view)),
   ];
 }
@@ -352,9 +375,11 @@ function differenceCell(view, group, measure) {
         { "data-number": `p ${measure}`, "data-value": p },
         `Holm p ${text.startsWith("<") ? text : `= ${text}`}`,
       );
+  const place = { ...everybodyPlace(view), group, cut: cutOf(view) };
+  const bounds = Number.isNaN(low) ? null : { low, high };
   return element(
     "td",
-    { class: "value", ...numberAttributes(`difference ${measure}`, value, Number.isNaN(low) ? null : { low, high }) },
+    { class: "value", ...numberAttributes(`difference ${measure}`, value, bounds, place) },
     formatPoints(value),
     element("small", {}, Number.isNaN(low) ? "" : `${formatPoints(low)} to ${formatPoints(high)}`),
     test,
@@ -454,7 +479,7 @@ function largestDifferences(view) {
   return [
     element("h4", {}, `Largest difference between two groups, ${describePrevalence(view)}`),
     scrollTable(
-      "Largest difference between two groups",
+      `Largest difference between two groups, ${describePrevalence(view)}`,
       [
         "measure",
         "difference",

@@ -15,13 +15,16 @@ import {
   formatValue,
 } from "../format.js";
 import { summariesOf } from "../summary.js";
-import { modelAt, policyCounts, describePrevalence } from "../view.js";
+import { cutOf, modelAt, policyCounts, describePrevalence } from "../view.js";
 
 const THRESHOLD_MEASURES = ["flag_rate", "sensitivity", "specificity", "precision"];
 const SCORE_MEASURES = ["auc", "average_precision", "brier"];
 
 /** @typedef {import("../core.js").Counts} Counts */
-/** A model with its threshold and confusion matrix. @typedef {{at: number, cut: string, counts: Counts}} Decision */
+/**
+ * A model with its threshold, in words and as a number or the name of a policy, and its confusion matrix.
+ * @typedef {{at: number, cut: string, key: number | string, counts: Counts}} Decision
+ */
 
 /**
  * Draw tables and forest plots into the body of the panel.
@@ -120,11 +123,12 @@ function planDecision(view, at) {
   const model = modelAt(view.report, at, view.state.prevalence);
   const factors = factorsFor(model.everybody, view.state.prevalence);
   const { labels, cut } = model.entry;
-  if (cut.threshold === null) return { at, cut: "policy", counts: policyCounts(model, factors) };
+  if (cut.threshold === null) return { at, cut: "policy", key: "planned", counts: policyCounts(model, factors) };
   const index = thresholdIndex(model.threshold, readNumber(cut.threshold));
   return {
     at,
     cut: labels ? "labels" : formatThreshold(model.threshold[index]),
+    key: model.threshold[index],
     counts: tableAt(model.everybody, index, factors),
   };
 }
@@ -140,11 +144,14 @@ function equalShareDecision(view, at) {
   if (model.entry.labels) return planDecision(view, at);
   if (at === view.state.model) {
     const cut = view.single ? formatThreshold(model.threshold[view.index]) : "by group";
-    return { at, cut: view.state.parity === "planned" ? "policy" : cut, counts: view.everybody };
+    const text = view.state.parity === "planned" ? "policy" : cut;
+    return { at, cut: text, key: cutOf(view), counts: view.everybody };
   }
   const factors = factorsFor(model.everybody, view.state.prevalence);
   const index = capacityIndex(model.everybody, MEASURES.flag_rate(view.everybody), factors);
-  return { at, cut: formatThreshold(model.threshold[index]), counts: tableAt(model.everybody, index, factors) };
+  const threshold = model.threshold[index];
+  const counts = tableAt(model.everybody, index, factors);
+  return { at, cut: formatThreshold(threshold), key: threshold, counts };
 }
 
 /**
@@ -153,7 +160,7 @@ function equalShareDecision(view, at) {
  * @param {string[]} scoreMeasures
  * @returns {import("../dom.js").Child[]}
  */
-function modelRow(view, { at, cut, counts }, scoreMeasures) {
+function modelRow(view, { at, cut, key, counts }, scoreMeasures) {
   const { label } = view.report.models[at].entry;
   const mark = at === view.state.model ? element("small", {}, " selected") : null;
   return [
@@ -163,7 +170,8 @@ function modelRow(view, { at, cut, counts }, scoreMeasures) {
     ...thresholdMeasures(view).map((measure) => {
       const value = valueOf(view, measure, counts);
       const text = formatValue(value, view.payload.measures[measure].format);
-      return element("td", { class: "value", ...numberAttributes(measure, value) }, text);
+      const place = { prevalence: view.state.prevalence, model: at, cut: key };
+      return element("td", { class: "value", ...numberAttributes(measure, value, null, place) }, text);
     }),
   ];
 }
@@ -179,10 +187,11 @@ function scoreCell(view, measure, model) {
   const [number] = summariesOf(everybodyOf(view), measure, model);
   if (!number) return element("td", {}, "–");
   const { value, low, high } = number;
-  const bounds = low === undefined || high === undefined ? "" : `${formatNumber(low)} to ${formatNumber(high)}`;
+  const definedBounds = low === undefined || high === undefined ? null : { low, high };
+  const bounds = definedBounds ? `${formatNumber(definedBounds.low)} to ${formatNumber(definedBounds.high)}` : "";
   return element(
     "td",
-    { class: "value", ...numberAttributes(measure, value) },
+    { class: "value", ...numberAttributes(measure, value, definedBounds, number) },
     formatNumber(value),
     element("small", {}, bounds),
   );

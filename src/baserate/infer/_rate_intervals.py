@@ -1,0 +1,233 @@
+"""Closed-form intervals of F1, MCC, balanced accuracy, Youden's J and expected cost.
+
+A 2×2 table has three independent parts: the prevalence, the sensitivity and the false positive rate. Each has an
+interval of a proportion. The distances between a measure and its values at the bounds of each part are added as
+standard errors are, in quadrature [@zou2008]: no random numbers are needed, and the page of a report computes the same.
+At a known prevalence, only both rates vary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from baserate._arrays import Floats, Value, as_python, ratio
+from baserate._costs import Costs, as_costs
+from baserate._counts import Counts
+from baserate.infer import _binomial
+from baserate.infer._binomial import (
+    Limits,
+    Proportion,
+    class_share,
+    effective_counts,
+    effective_proportion,
+    wilson_or_exact,
+)
+from baserate.infer._confusion_intervals import (
+    LINEAR_METHOD,
+    CellSample,
+    LinearCell,
+    bound_weighted_cells,
+    bound_weighted_rates,
+    combine_cell_bounds,
+)
+from baserate.measure import Measure, balanced_accuracy, expected_cost, f1, jaccard, mcc, unwrap_options, youden
+
+JACCARD_METHOD = "from Wilson or Clopper–Pearson of the Jaccard index"
+FISHER_METHOD = (
+    "Wilson or Clopper–Pearson of the prevalence and within each class, added in quadrature on Fisher's z scale"
+)
+FISHER_FIXED_METHOD = (
+    "Wilson or Clopper–Pearson within each class, added in quadrature on Fisher's z scale; prevalence known"
+)
+RATES_METHOD = "Wilson or Clopper–Pearson within each class, added in quadrature"
+_CELLS = ("tp", "fp", "fn", "tn")
+_RATES: dict[Measure, dict[str, float]] = {balanced_accuracy: {"tp": 0.5, "tn": 0.5}, youden: {"tp": 1.0, "fp": -1.0}}
+"""Measures that are linear in the rates of both classes."""
+
+
+class Part(NamedTuple):
+    """A proportion of a table with its bounds. Numbers, or arrays of many."""
+
+    rate: Any
+    low: Any
+    high: Any
+
+
+def has_rate_interval(measure: Measure) -> bool:
+    """Return whether a measure of a 2×2 table has one of these intervals."""
+    return unwrap_options(measure) in _INTERVALS
+
+
+def rate_interval(counts: Counts[Value], measure: Measure, level: float) -> tuple[Value, Value, str]:
+    """Return low, high and the method, for one table or many.
+
+    In a simulation with 2000 samples in each of 320 settings (200 and 2000 rows, prevalences from 2 to 50%, in the
+    sample and at a known prevalence) they cover at least 93% at level 95%. The delta method covered down to 81%, and
+    simulated tables down to 92%.
+
+    >>> from baserate import Counts, measure
+    >>> low, high, how = rate_interval(Counts(tp=72, fp=72, fn=33, tn=573), measure.f1, 0.95)
+    >>> round(low, 4), round(high, 4), how
+    (0.5043, 0.649, 'from Wilson or Clopper–Pearson of the Jaccard index')
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        low, high, how = _INTERVALS[unwrap_options(measure)](counts, measure, level)
+    return as_python(low), as_python(high), how
+
+
+class Scale(NamedTuple):
+    """A scale on which distances are added, and its inverse."""
+
+    forward: Callable[[Any], Any]
+    back: Callable[[Any], Any]
+
+
+_PLAIN = Scale(lambda value: value, lambda value: value)
+_LOG_ODDS = Scale(lambda value: np.log(value) - np.log1p(-value), lambda odds: 1 / (1 + np.exp(-odds)))
+_FISHER_Z = Scale(lambda value: np.arctanh(np.clip(value, -1.0, 1.0)), np.tanh)
+
+
+def _f1_interval(counts: Counts[Any], _measure: Measure, level: float) -> tuple[Any, Any, str]:
+    """Bound F1, which is 2J/(1 + J) of the Jaccard index J; at a known prevalence, on log-odds."""
+    if counts.reweighed:
+        return *_add_distances(_compute_f1, counts, level, _LOG_ODDS), _binomial.QUADRATURE_METHOD
+    low, high = map(np.asarray, wilson_or_exact(*effective_proportion(jaccard, counts), level))
+    return 2 * low / (1 + low), 2 * high / (1 + high), JACCARD_METHOD
+
+
+def _mcc_interval(counts: Counts[Any], _measure: Measure, level: float) -> tuple[Any, Any, str]:
+    """Bound MCC on Fisher's z scale."""
+    how = FISHER_FIXED_METHOD if counts.reweighed else FISHER_METHOD
+    return *_add_distances(_compute_mcc, counts, level, _FISHER_Z), how
+
+
+def _compute_f1(share: Any, sensitivity: Any, fpr: Any) -> Floats:  # noqa: ANN401  (numbers, or many)
+    """Return F1 of a prevalence and both rates."""
+    found = 2 * share * sensitivity
+    value: Floats = np.asarray(found / (found + share * (1 - sensitivity) + (1 - share) * fpr))
+    return value
+
+
+def _compute_mcc(share: Any, sensitivity: Any, fpr: Any) -> Floats:  # noqa: ANN401  (numbers, or many)
+    """Return MCC of a prevalence and both rates; 0 where everybody or nobody is flagged."""
+    flagged = share * sensitivity + (1 - share) * fpr
+    spread = np.sqrt(share * (1 - share)) / np.sqrt(flagged * (1 - flagged))
+    value: Floats = np.nan_to_num((sensitivity - fpr) * spread, nan=0.0)
+    return value
+
+
+def _class_part(counts: Counts[Any], cell: str, level: float) -> Part:
+    """Return the rate of a cell in its class."""
+    side = class_share(counts, cell)
+    return Part(side.rate, *map(np.asarray, side.bounds(level)))
+
+
+def _prevalence_part(counts: Counts[Any], level: float) -> Part:
+    """Return the prevalence; a known one has no interval."""
+    hits, misses = counts.positives, counts.negatives
+    rate = ratio(np.asarray(hits, dtype=np.float64), counts.total)
+    if counts.reweighed:
+        return Part(rate, rate, rate)
+    effective = Proportion(hits, misses)
+    if counts.moments is not None:
+        effective = effective_counts(hits, misses, counts.squares.positives, counts.squares.negatives)
+    return Part(rate, *map(np.asarray, wilson_or_exact(*effective, level)))
+
+
+def _add_distances(
+    function: Callable[[Any, Any, Any], Floats], counts: Counts[Any], level: float, scale: Scale
+) -> Limits[Floats]:
+    """Bound a function of the prevalence and both rates that grows with the sensitivity and falls with the FPR."""
+    share, hit, alarm = (
+        _prevalence_part(counts, level),
+        _class_part(counts, "tp", level),
+        _class_part(counts, "fp", level),
+    )
+    value = function(share.rate, hit.rate, alarm.rate)
+    # Each bound: the function with one of its parts moved to an end of its own interval.
+    shares = [function(end, hit.rate, alarm.rate) for end in (share.low, share.high)]
+    bounds = []
+    for sign, hit_end, alarm_end in ((-1, hit.low, alarm.high), (1, hit.high, alarm.low)):
+        ends = function(share.rate, hit_end, alarm.rate), function(share.rate, hit.rate, alarm_end), *shares
+        on_scale, plain = (
+            each.back(
+                each.forward(value) + sign * _distance(sign, each.forward(value), map(each.forward, ends), counts)
+            )
+            for each in (scale, _PLAIN)
+        )
+        # At the ends of the scale every distance is infinite.
+        bounds.append(np.where(np.isinf(scale.forward(value)), plain, on_scale))
+    return bounds[0], bounds[1]
+
+
+def _distance(sign: int, value: Any, ends: Iterable[Any], counts: Counts[Any]) -> Any:  # noqa: ANN401  (one, or many)
+    """Return the distance from a value to its bound on one side, from the distances of each part."""
+    hit, alarm, *shares = (np.maximum(sign * (end - value), 0.0) for end in ends)
+    # The prevalence moves to the end that moves the measure farther; with weights it is correlated with the rates.
+    share, move = np.maximum(*shares), np.where(shares[1] > shares[0], 1, -1)
+    with_hit, with_alarm = _correlations(counts)
+    cross = sign * move * (with_hit * hit - with_alarm * alarm) * share
+    # Where a distance is infinite, so is their sum.
+    return np.sqrt(np.maximum(hit**2 + alarm**2 + share**2 + 2 * np.where(np.isfinite(cross), cross, 0.0), 0.0))
+
+
+def _correlations(counts: Counts[Any]) -> tuple[Any, Any]:
+    """Return the correlation of the prevalence with the sensitivity, and with the false positive rate.
+
+    It is 0 for counted rows, and at a known prevalence. Weights may differ between the rows of a class that are flagged
+    and those that are not.
+    """
+    if counts.moments is None or counts.reweighed:
+        return 0.0, 0.0
+    share = ratio(np.asarray(counts.positives, dtype=np.float64), counts.total)
+    squares = counts.squares
+    spread = (1 - share) ** 2 * squares.positives + share**2 * squares.negatives
+    results = []
+    for cell, rest, factor in (("tp", "fn", 1 - share), ("fp", "tn", -share)):
+        rate = class_share(counts, cell).rate
+        flagged, others = getattr(squares, cell), getattr(squares, rest)
+        covariance = factor * ((1 - rate) * flagged - rate * others)
+        variance = ((1 - rate) ** 2 * flagged + rate**2 * others) * spread
+        results.append(np.clip(np.nan_to_num(ratio(np.asarray(covariance), np.sqrt(variance))), -1.0, 1.0))
+    return results[0], results[1]
+
+
+def _rates_interval(counts: Counts[Any], measure: Measure, level: float) -> tuple[Any, Any, str]:
+    """Bound a measure that is linear in both rates."""
+    return *bound_weighted_rates(counts, _RATES[unwrap_options(measure)], level), RATES_METHOD
+
+
+def _cost_interval(counts: Counts[Any], measure: Measure, level: float) -> tuple[Any, Any, str]:
+    """Bound the expected cost, which is linear in the cells."""
+    costs = as_costs(getattr(measure, "keywords", {}).get("costs", Costs()))
+    if counts.reweighed:
+        share = ratio(np.asarray(counts.positives, dtype=np.float64), counts.total)
+        base = share * costs.tp + (1 - share) * costs.tn
+        excess = {"fn": costs.fn - costs.tp, "fp": costs.fp - costs.tn}
+        low, high = bound_weighted_cells(counts, excess, level)
+        return base + low, base + high, _binomial.SUM_METHOD
+    # Cells of equal cost are one proportion: with equal costs of both errors, the interval is that of the error rate.
+    factors: dict[float, list[str]] = {}
+    for cell in _CELLS:
+        factors.setdefault(getattr(costs, cell) - costs.tn, []).append(cell)
+    cells = [
+        LinearCell(
+            sum(getattr(counts, cell) for cell in names), sum(getattr(counts.squares, cell) for cell in names), each
+        )
+        for each, names in factors.items()
+        if each
+    ]
+    low, high = combine_cell_bounds([CellSample(counts.total, counts.squares.total, cells)], level)
+    return costs.tn + low, costs.tn + high, LINEAR_METHOD
+
+
+_INTERVALS: Mapping[Measure, Callable[[Counts[Any], Measure, float], tuple[Any, Any, str]]] = {
+    f1: _f1_interval,
+    mcc: _mcc_interval,
+    balanced_accuracy: _rates_interval,
+    youden: _rates_interval,
+    expected_cost: _cost_interval,
+}
