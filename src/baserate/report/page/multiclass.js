@@ -37,7 +37,10 @@ const CONTENTS = {
   "class-pr": { spec: prSpec, pick: pickThreshold },
   "class-scores": { spec: scoresSpec, pick: pickThreshold },
   "top-class": { spec: topClassSpec, body: drawTopClass },
-  findings: { body: (body, view) => drawFindings(body, /** @type {any} */ (view)) },
+  findings: {
+    body: (body, { payload, state }) =>
+      drawFindings(body, /** @type {any} */ ({ payload: { ...payload, plan: payload.options }, state })),
+  },
 };
 const panels = new Map(
   Object.entries(CONTENTS)
