@@ -177,7 +177,8 @@ def _fix_classes(tables: Floats, prevalence: float | None) -> Floats:
     if prevalence is None:
         return tables
     whole = np.tile(tables[:2] + tables[2:], (2, 1))
-    return tables / whole * np.tile([[prevalence], [1 - prevalence]], (2, 1))
+    shares: Floats = tables / whole * np.tile([[prevalence], [1 - prevalence]], (2, 1))
+    return shares
 
 
 METHODS = {

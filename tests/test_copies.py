@@ -53,6 +53,7 @@ COSTS = baserate.CostMatrix([[0, 1], [5, 0]], ["no", "yes"])
 POLICY = decide.youden(CURVE)
 HULL = decide.roc_convex_hull({"p": CURVE, "q": baserate.curve(baserate.tally(TRUTH, OTHER))})
 REPORT = baserate.evaluate(TRUTH, {"p": RISK, "q": OTHER}, group=GROUP, prevalence=0.1)
+CLASS_REPORT = baserate.evaluate(CLASS_ROWS)
 GOAL = fairness.Goal("equal-opportunity")
 TARGET = read.target(RISK)
 BOOTSTRAP = partial(decide.bootstrap_threshold, CURVE, decide.youden, measures=["youden"], n_bootstrap=20)
@@ -80,6 +81,8 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Policy": lambda: REPORT.policies["p"],
     "Population": lambda: population.binormal(means=(0, 1)),
     "Report": lambda: REPORT,
+    "MulticlassReport": lambda: CLASS_REPORT,
+    "MulticlassVerdict": lambda: CLASS_REPORT.verdict,
     "Results": lambda: measure.summary(TALLIES, threshold=0.5),
     "Rows": lambda: ROWS,
     "Tallies": lambda: TALLIES,
@@ -137,6 +140,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Split": lambda: measure.multiclass.Split(CLASS_ROWS),
     "BestThreshold": lambda: population.best_threshold(population.linear(), "f1"),
     "LabelText": lambda: read.LabelText("1"),
+    "Verdict": lambda: REPORT.of("p").verdict,
     "View": lambda: REPORT.of("p").here,
     "LabelShiftTestResult": lambda: shift.label_shift_test(read.target(RISK), TALLY),
     "Prevalence": lambda: shift.estimate_prevalence(read.target(RISK), TALLY),

@@ -317,5 +317,5 @@ def test_weighted_kappa_and_top_k_have_names(tmp_path: Path) -> None:
     for weights in ("linear", "quadratic"):
         assert result[f"{weights}_kappa"] == measure.multiclass.kappa(table.confusion(), weights=weights)
     assert result["top_1_accuracy"] == measure.multiclass.accuracy(table.confusion())
-    shown = run("measure", path, *LABELS, "--measures", "quadratic kappa").stdout
+    shown = run("measure", path, *LABELS, "--measures", "quadratic kappa", "--explain").stdout
     assert "Cohen's kappa with quadratic weights" in shown

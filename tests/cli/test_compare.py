@@ -111,7 +111,7 @@ def test_level_may_be_a_share_or_a_percentage(tmp_path: Path) -> None:
     assert share == hundredths
     assert (
         "p and 99.99999% interval: DeLong"
-        in run("compare", write_people(tmp_path), *TWO, "--measures", "auc", "--level", "0.9999999").stdout
+        in run("compare", write_people(tmp_path), *TWO, "--measures", "auc", "--level", "0.9999999", "--explain").stdout
     )
 
 

@@ -20,6 +20,7 @@ WITHOUT = {
     "reprior": "it writes rows, whose format is that of the file: -o and --quiet are its own",
     "export": "it writes code: -o is its own",
     "completion": "it prints a script",
+    "list": "it shows definitions alone, so that it has no --explain",
     "demo": "it shows other commands",
     "draw": "it writes figures, whose format is that of the file: -o and --quiet are its own",
     "calibrate": "-o is for the calibrator",
@@ -62,7 +63,7 @@ def test_every_command_has_the_common_flags(typed: tuple[str, ...]) -> None:
     flags = flags_of(COMMANDS[typed])
     assert flags >= {"--debug", "-h", "--help"}
     common = {flag for each in make_parameters(Output) for flag in each.opts}
-    assert common == {"--format", "--json", "--digits", "-o", "--output", "-q", "--quiet"}
+    assert common == {"--format", "--json", "--digits", "--explain", "-o", "--output", "-q", "--quiet"}
     if typed[0] not in WITHOUT:
         assert flags >= common
     if typed[0] in MENDABLE:
@@ -71,7 +72,7 @@ def test_every_command_has_the_common_flags(typed: tuple[str, ...]) -> None:
 
 def test_common_flags_are_declared_once() -> None:
     folder = Path(cli.__file__).parent
-    for flag in ("--format", "--json", "--digits", "--quiet", "--debug"):
+    for flag in ("--format", "--json", "--digits", "--explain", "--quiet", "--debug"):
         name = flag.removeprefix("--")
         declared = re.compile(
             rf'^    {name}_?: Annotated|option\((?:"-\w", )?"{flag}"|Option\(\["{flag}"', re.MULTILINE

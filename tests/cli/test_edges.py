@@ -92,7 +92,7 @@ def test_a_curve_of_labels_and_of_two_models_is_titled(tmp_path: Path) -> None:
     assert "says ≥" in labels
     both = run("curve", "roc", path, *ONE, "--score", "old", "-q").stdout
     assert both.index("risk ≥") < both.index("old ≥")
-    assert both.count("fpr") == 2
+    assert both.count("FPR") == 2
 
 
 @pytest.mark.parametrize(("rows", "noted"), [(24, False), (25, True)])
@@ -222,5 +222,5 @@ def test_probabilities_and_other_scores_share_a_table(tmp_path: Path) -> None:
         result = run(*typed, more)
         assert result.exit_code == 0
         lines = [line.split() for line in unstyle(result.stdout).splitlines()]
-        assert next(len(words) for words in lines if words[:1] == ["brier"]) == 1 + apiece
-        assert next(len(words) for words in lines if words[:1] == ["auc"]) == 1 + 2 * apiece
+        assert next(len(words) for words in lines if words[:1] == ["Brier"]) == 1 + apiece
+        assert next(len(words) for words in lines if words[:1] == ["AUC"]) == 1 + 2 * apiece

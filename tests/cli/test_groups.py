@@ -113,7 +113,7 @@ def test_policy_names_the_columns_and_decides(tmp_path: Path) -> None:
 
 def test_small_groups_are_marked_with_detectable_differences(tmp_path: Path) -> None:
     shown = run("groups", write_screening(tmp_path), *ONE, "--group", "site", "--measures", "fpr", *QUICK).stdout
-    (isle,) = [line for line in shown.splitlines() if line.startswith("  fpr  ") and "*" in line]
+    (isle,) = [line for line in shown.splitlines() if line.startswith("  FPR  ") and "*" in line]
     assert isle.count("*") == 2  # hill and isle
     assert "detectable difference" in shown
     assert "* rests on fewer than 50 rows" in shown
@@ -127,7 +127,7 @@ def test_one_digit_is_accepted(tmp_path: Path) -> None:
         "groups", write_screening(tmp_path), *ONE, "--group", "sex", "--measures", "fpr", *QUICK, "--digits", "1"
     )
     assert result.exit_code == 0, result.stderr
-    assert "fpr (predictive equality)" in result.stdout
+    assert "FPR (predictive equality)" in result.stdout
 
 
 @pytest.mark.slow
@@ -169,7 +169,7 @@ def test_reference_group_can_be_chosen(typed: tuple[str, ...], by: str, other: d
 def test_untested_groups_and_the_reference_are_stated(tmp_path: Path) -> None:
     path = write_screening(tmp_path)
     shown = " ".join(run("groups", path, *ONE, "--group", "site", "--measures", "fpr,recall", *QUICK).stdout.split())
-    assert "Below the minimum of 50 rows for a measure, so neither tested nor in disparities: fpr: hill (29)" in shown
+    assert "Below the minimum of 50 rows for a measure, so neither tested nor in disparities: FPR: hill (29)" in shown
     assert "isle (12); recall: hill (32), isle (0)." in shown
     assert "Differences from the reference group, north." in shown
     assert "Holm-adjusted p: over all groups and measures that are tested. 95% confidence intervals are not" in shown

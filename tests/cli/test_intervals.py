@@ -47,9 +47,27 @@ def test_intervals_are_those_of_the_library(tmp_path: Path) -> None:
 
 
 def test_three_of_four_have_the_published_clopper_pearson_interval(tmp_path: Path) -> None:
-    shown = run("measure", write_people(tmp_path), *ONE, "-q").stdout
+    shown = run("measure", write_people(tmp_path), *ONE, "-q", "--explain").stdout
     assert re.search(r"sensitivity +0\.7500 +0\.1941 – 0\.9937 ", shown)  # 3 of 4
     assert "95% intervals: Clopper–Pearson for shares; " in shown
+
+
+def test_definitions_and_methods_are_shown_on_request(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
+    brief, full = (run("measure", path, *ONE, "-q", *more).stdout for more in ((), ("--explain",)))
+    hint = "Intervals: 95% confidence. Methods and definitions: add --explain.\n"
+    assert brief.endswith(f"\n\n{hint}")
+    assert "Clopper" not in brief
+    assert "that are flagged" not in brief
+    assert "add --explain" not in full
+    numbers = [re.findall(r"\d\.\d{3,}", text.partition("Clopper")[0]) for text in (brief, full)]
+    assert numbers[0] == numbers[1]
+    bare = run("measure", path, *ONE, "-q", "--no-interval", "--measures", "auc").stdout
+    assert bare.endswith("\n\nMethods and definitions: add --explain.\n")
+    page = run("measure", path, *ONE, "-q", "--format", "md").stdout
+    assert "Clopper–Pearson" in page
+    assert "--explain" not in page
+    assert run("measure", path, *ONE, "-q", "--format", "md", "--explain").stdout == page
 
 
 @pytest.mark.parametrize("typed", take_in_tiers(["0.9", "90%", "90 %", ".9"], 2))
@@ -89,7 +107,7 @@ def test_infinite_and_missing_bounds(tmp_path: Path) -> None:
     assert (by["auc", "f"]["low"], by["auc", "f"]["why"]) == ("", auc["why"])
     shown = run("measure", *typed, "-q").stdout
     assert re.search(r"dor .* ∞ +0\.457 – ∞ ", shown)
-    assert re.search(r"auc .* 1 +–¹ ", shown)
+    assert re.search(r"AUC .* 1 +–¹ ", shown)
     assert "¹ the AUC is 0 or 1, where log-odds are infinite" in shown
 
 
@@ -99,16 +117,17 @@ def test_extreme_levels_have_intervals_of_all_measures(tmp_path: Path) -> None:
         bounded = [each for each in result if each["low"] is not None]
         assert len(bounded) > 40
         assert all(float(each["low"]) <= float(each["value"]) <= float(each["high"]) for each in bounded)
-    assert "99.9999999% intervals: " in run("measure", write_people(tmp_path), *ONE, "--level", "0.999999999").stdout
+    shown = run("measure", write_people(tmp_path), *ONE, "--level", "0.999999999").stdout
+    assert "\nIntervals: 99.9999999% confidence. " in shown
 
 
 def test_footnotes_state_the_methods_of_shown_intervals(tmp_path: Path) -> None:
     path = tmp_path / "one.csv"
     path.write_text("sick,risk,who\n1,0.3,a\n", encoding="utf-8")
-    alone = run("measure", path, *ONE, "--positive", "1", "--measures", "accuracy,brier", "-q").stdout
+    alone = run("measure", path, *ONE, "--positive", "1", "--measures", "accuracy,brier", "-q", "--explain").stdout
     assert alone.endswith("\n¹ there is a single row\n95% intervals: Clopper–Pearson.\n")
     clustered = run("measure", path, *ONE, "--positive", "1", "--measures", "accuracy", "--cluster", "who", "-q").stdout
-    assert clustered.endswith("\n¹ there is a single cluster\n")
+    assert "\n¹ there is a single cluster\n" in clustered
 
 
 def test_footnotes_do_not_break_at_hyphens() -> None:
@@ -138,7 +157,7 @@ def test_clusters_widen_intervals(tmp_path: Path) -> None:
     assert [a["value"] for a in clustered["rows"]] == pytest.approx([b["value"] for b in eyes["rows"]])
     assert clustered["data"]["interval"]["clusters"] == 60
     assert clustered["data"]["columns"]["cluster"] == "who"
-    shown = run("measure", path, *ONE, "--cluster", "who").stdout
+    shown = run("measure", path, *ONE, "--cluster", "who", "--explain").stdout
     assert "95% intervals of clusters (who): Clopper–Pearson or Wilson for shares; " in shown
 
 

@@ -1,5 +1,6 @@
 """Messages go to stderr, state a remedy with flags, and end with the right exit code."""
 
+import io
 import json
 import os
 import pty
@@ -13,7 +14,7 @@ import pytest
 
 from baserate import DataError
 from baserate._errors import BaserateError, OptionError, advice, keyword
-from baserate.cli import VERBS, main
+from baserate.cli import VERBS, _terminal, main
 from baserate.cli._errors import exit_code, render_for_shell
 from tests.cli.shell import run, run_program, write_people
 
@@ -52,6 +53,22 @@ def test_dropped_rows_and_notes_are_printed(tmp_path: Path) -> None:
         assert note in (tmp_path / name).read_text(encoding="utf-8")
     assert run(*typed, "--quiet").stderr == ""
     assert run(*typed, "-q").stdout == run(*typed).stdout
+
+
+def test_notes_follow_the_results_and_are_wrapped_on_terminals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "odd.csv"
+    path.write_text("y,p\n1,7\n0,2\n", encoding="utf-8")
+    typed = ("measure", path, "--truth", "y", "--score", "p", "--positive", "1")
+    plain = run(*typed)
+    assert plain.stdout + plain.stderr == plain.output
+    assert len(plain.stderr.splitlines()) == 2
+    with monkeypatch.context() as patch:
+        patch.setattr(_terminal, "_is_terminal", lambda stream: stream is sys.stderr)
+        patch.setattr(os, "get_terminal_size", lambda _descriptor: os.terminal_size((44, 24)))
+        patch.setattr(io.TextIOWrapper, "fileno", lambda _stream: 2, raising=False)
+        wrapped = run(*typed).stderr
+    assert max(map(len, wrapped.splitlines())) <= 44
+    assert wrapped.split() == plain.stderr.split()
 
 
 def test_thinned_curves_are_noted(tmp_path: Path) -> None:

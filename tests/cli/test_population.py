@@ -127,7 +127,7 @@ def test_simulated_rows_are_csv_by_default(tmp_path: Path) -> None:
 def test_messages_on_stderr() -> None:
     said = run(*LINEAR, "--prevalence", "0.05", "study", "--sizes", "10", "--repeats", "20", "--format", "csv").stderr
     assert re.fullmatch(
-        r"linear population · prevalence 5\.000% · auc 0\.8333 · average precision 0\.\d+\n"
+        r"linear population · prevalence 5\.000% · AUC 0\.8333 · average precision 0\.\d+\n"
         r"note: \d+ of 20 samples of 10 rows at prevalence 0\.05 have a single class and are omitted\.\n",
         said,
     )

@@ -327,7 +327,7 @@ def test_arbitrary_scores_are_accepted_and_noted(both_files: tuple[str, ...]) ->
         result = run(*verb, *typed)
         assert result.exit_code == 0, result.stderr
         assert "note: risk runs from " in result.stderr
-        assert "auc" in result.stdout
+        assert "AUC" in result.stdout
     run_json(run("prevalence", *typed, "--threshold", "2,4.5", "--json"))
 
 

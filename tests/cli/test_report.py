@@ -65,6 +65,52 @@ def test_pages_fit_the_terminal(width: int, tmp_path: Path) -> None:
     assert "\n  # " in f"\n{typed}"
 
 
+@pytest.mark.quick(2)
+@pytest.mark.parametrize("name", VIEWS)
+def test_every_line_fits_80_columns(name: str, tmp_path: Path) -> None:
+    for more in ((), ("--explain",)):
+        path = write_people(tmp_path)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(path.parent)
+            result = run("report", path.name, *VIEWS[name], *more, env={"COLUMNS": "80"})
+        assert result.exit_code == 0, result.stderr
+        if "md" not in VIEWS[name]:
+            assert max(map(display_width, result.stdout.splitlines())) <= 80
+
+
+def test_colors_are_for_terminals_alone(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
+    piped = run("report", path, *ONE).stdout
+    assert "\x1b" not in piped
+    assert "\n  !! 10 rows (4 positive): intervals are wide; " in piped
+    forced = run("report", path, *ONE, env={"FORCE_COLOR": "1"}).stdout
+    assert "\n  \x1b[1;31m!!\x1b[0m 10 rows (4 positive): intervals are wide; " in forced
+    assert click.unstyle(forced) == piped
+    assert "\x1b" not in run("report", path, *ONE, env={"FORCE_COLOR": "1", "NO_COLOR": "1"}).stdout
+
+
+WORDED: dict[str, tuple[tuple[str, ...], str]] = {
+    "title": (("--title", "Screening in the north"), "Screening in the north · people.csv · 10 rows"),
+    "outcome": (("--outcome-name", "re-offended"), "300 of them re-offended; 100 re-offended but not flagged (missed)"),
+    "flag": (("--flag-name", "detained"), "500 detained, 300 of them positive; 100 positive but not detained"),
+    "label": (("--score", "old", "--label", "risk=Model A"), " Verdict: Model A "),
+    "ignore": (("--ignore", "br003,BR001"), " Ignored: BR003 and BR001. Leave out --ignore to list them. "),
+}
+"""Options on words, and what the report then contains."""
+
+
+@pytest.mark.quick(2)
+@pytest.mark.parametrize("name", WORDED)
+def test_words_of_the_reader_reach_the_report_and_its_plan(name: str, tmp_path: Path) -> None:
+    typed, text = WORDED[name]
+    result = run_report(tmp_path, *ONE, *typed, "--save-plan", tmp_path / "plan.json")
+    assert result.exit_code == 0, result.stderr
+    assert text in " ".join(result.stdout.split())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        assert run("report", "--plan", "plan.json").stdout == result.stdout
+
+
 def test_snapshot_of_help() -> None:
     assert matches_snapshot(run("report", "--help").stdout, "report-help")
 
@@ -74,7 +120,7 @@ def test_messages_on_stderr(tmp_path: Path) -> None:
     said = run("report", path, "--truth", "sick", "--score", "risk").stderr
     assert said == "positive = 1, inferred; name it with --positive.\n"
     said = run("report", path, "--truth", "sick", "--score", "risk", "--json").stderr
-    assert said.startswith("people.csv · 10 rows · positive: sick = 1 · prevalence 40.00% (")
+    assert said.startswith("people.csv · 10 rows · positive: sick = 1 · sample prevalence 40.0% (")
     assert run("report", path, "--truth", "sick", "--score", "risk", "--json", "-q").stderr == ""
 
 
@@ -229,7 +275,7 @@ def test_columns_default_to_those_of_the_policy(tmp_path: Path) -> None:
     Policy(by_group={(): Cut((0.3,))}, otherwise="refuse", **NAMED).save(saved)
     result = run("report", path, "--policy", saved)
     assert result.exit_code == 0, result.stderr
-    assert "Flag risk ≥ 0.3 (rule: as given)." in result.stdout
+    assert "\n  Flag scores ≥ 0.3. Per 1,000 people" in result.stdout
     assert "baserate decide" not in text_after(result.stdout, "\nNext\n")
 
 
@@ -239,10 +285,9 @@ def test_stdin_and_separate_samples(tmp_path: Path) -> None:
     path, other = write_people(tmp_path), tmp_path / "later.csv"
     other.write_text(PEOPLE.replace("0,0.85", "1,0.85"), encoding="utf-8")
     output = run("report", path, other, "--apart", *ONE, "--threshold", "0.5").stdout
-    assert "at the prevalence of each sample" in output
-    assert "of 1000 people" in output
+    assert "\nPer 1,000 people in each sample:\n" in output
     assert "\npeople − later, in each sample:\n" in output
-    assert "\n  auc " in text_after(output, "people − later")
+    assert "\n  AUC " in text_after(output, "people − later")
     assert "baserate report" in text_after(output, "\nNext\n")
     assert "baserate decide" not in text_after(output, "\nNext\n")
 
@@ -321,6 +366,17 @@ def test_figures_of_policies_with_several_thresholds(tmp_path: Path) -> None:
         (("FILE", *ONE, "--figures", "no/where"), 2, "there is no folder no; make it, or name another with --figures."),
         (("FILE", *ONE, "--figures", "FILE"), 2, "is a file; name a folder with --figures."),
         (("--plan", "FILE"), 3, "is not a usable plan: not JSON"),
+        (("FILE", *ONE, "--ignore", "BR99"), 2, "ignore is 'BR99'; expected the code of a finding, such as BR004."),
+        (("FILE", *ONE, "--ignore", "BR999"), 2, "there is no finding 'BR999'. Did you mean 'BR009'?"),
+        (("FILE", *ONE, "--label", "old=New"), 2, "there is no model 'old'. Known are: risk."),
+        (("FILE", *ONE, "--label", "risk"), 2, "'risk' is not MODEL=TEXT; write a model and its label, such as"),
+        (("FILE", *ONE, "--reference", "north"), 2, "--reference north names a group, but there are no groups; add"),
+        (
+            ("FILE", *ONE, "--group", "site", "--reference", "x"),
+            2,
+            "reference is 'x'; expected one of: coast",
+        ),
+        (("FILE", *ONE, "--min-group", "0"), 2, "invalid value for '--min-group'"),
         (("--plan", "no.json"), 2, "there is no file no.json"),
     ],
 )
@@ -390,7 +446,7 @@ def test_prevalences_by_group(tmp_path: Path) -> None:
     report = Report.load(tmp_path / "report.json")
     assert report.within(sex="f").there.prevalence.value == pytest.approx(0.02)
     assert report.prevalence == pytest.approx(0.16)
-    assert "at a prevalence of 16" in result.stdout
+    assert "at 16% prevalence" in result.stdout
     assert (tmp_path / "figures" / "decision-curve.svg").exists()
     unknown = run_report(tmp_path, *ONE, "--group", "sex", "--prevalence", "x=2%")
     assert unknown.exit_code == 3

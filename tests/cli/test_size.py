@@ -144,7 +144,7 @@ def test_observed_expected_assumes_a_calibrated_model() -> None:
     text = run(*typed)
     assert "sample size for a calibrated model" in text.stderr
     assert "865 rows (Riley et al. 2021)" in text.stderr
-    assert "of a calibrated model" in text.stdout
+    assert "of a calibrated model" in run(*typed, "--explain").stdout
     assert run_json(*F1)[1]["calibrated"] is False
 
 

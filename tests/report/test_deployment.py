@@ -13,6 +13,7 @@ from sklearn import metrics
 
 import baserate
 from baserate import Costs, Curve, OptionError, Plan, Report, UnknownLabelError, infer, read, shift
+from baserate._formatting import format_percent
 from baserate.measure import MEASURES, describe
 from tests.schemas import ValidationError, check_schema
 
@@ -226,9 +227,14 @@ def test_prevalence_of_an_unknown_group_raises() -> None:
         baserate.run(plan, PEOPLE)
 
 
+def join_words(report: Report) -> str:
+    return " ".join(report.text(100).split())
+
+
 def test_table_of_groups_is_at_the_prevalence_of_the_headline(report: Report, report_by_group: Report) -> None:
-    assert "Groups at the deployment prevalence (5% overall)" in " ".join(report.text(100).split(" "))
-    assert "Groups at the deployment prevalence" in report_by_group.text(100)
+    assert "\nGroups at 5% prevalence overall:\n" in report.text(100)
+    assert "the odds of being positive are multiplied by the same factor in every group" in join_words(report)
+    assert re.search(r"Groups at [\d.]+% prevalence overall, each at its stated", join_words(report_by_group))
     assert "each at its stated prevalence" in " ".join(report_by_group.text(100).split())
     sample = baserate.run(Plan(truth="sick", score="risk", group="site", threshold=0.4), PEOPLE)
     assert "Groups in the sample, each at its own prevalence:" in sample.text(100)
@@ -238,10 +244,11 @@ def test_table_of_groups_is_at_the_prevalence_of_the_headline(report: Report, re
             line = next(line for line in lines if line.startswith(f"  {site} "))
             own = each.within(site=site).there
             for name in ("prevalence", "flag_rate", "sensitivity", "precision"):
-                assert f"{getattr(own, name).value:.4f}"[:5] in line, (site, name, line)
+                assert f" {format_percent(getattr(own, name).value)}" in line, (site, name, line)
 
 
 def test_text_states_the_prevalence_of_numbers_that_depend_on_it(report: Report) -> None:
     lines = report.text(120).splitlines()
-    for name in ("precision at 5%", "precision in the sample", "O/E ratio at 5%"):
+    ppv = ("PPV (precision) at 5% prevalence", "PPV (precision) in the sample")
+    for name in (*ppv, "NPV at 5% prevalence", "Flag rate at 5% prevalence", "O/E at 5% prevalence"):
         assert any(line.startswith(f"  {name} ") for line in lines), name

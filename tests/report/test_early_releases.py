@@ -32,7 +32,7 @@ def test_report_of_0_1_0_loads_unchanged() -> None:
     assert (report.there.precision.value, report.there.sensitivity.value) == (1, 0.25)
     assert report.there.expected_cost.value == pytest.approx(0.02 * 0.75 * 20)
     assert [result.code for result in report.findings][:2] == ["BR001", "BR003"]
-    assert "Of 1000 people at the deployment prevalence of 2" in report.text()
+    assert "Per 1,000 people at 2% prevalence: 5 flagged, 5 of them positive" in " ".join(report.text().split())
 
 
 @pytest.mark.parametrize(("models", "raw"), [(("risk", "old"), 0.03), (("risk", "old", "none"), None)])

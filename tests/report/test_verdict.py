@@ -135,11 +135,34 @@ def test_halves_are_rounded_as_by_the_page() -> None:
     assert describe_cost(0.1125, 0.1, 0.9) == "Cost 113 (flag nobody 100, flag everybody 900)."
 
 
-def test_few_rows_are_warned_of() -> None:
-    assert "Only 50 positives: confidence intervals are wide" in list_warnings(report_of_counts(40, 10, 5, 95))
-    assert "Only 1 positive: confidence intervals are wide" in list_warnings(report_of_counts(1, 0, 5, 95))
-    assert "No positives: confidence intervals are wide" in list_warnings(report_of_counts(0, 0, 5, 95))
-    assert not [each for each in list_warnings(report_of_counts(90, 10, 5, 95)) if "wide" in each]
+@pytest.mark.parametrize(
+    ("cells", "banner"),
+    [
+        (
+            (40, 10, 5, 95),
+            ("caution", "150 rows (50 positive): intervals are wide; decide by their bounds, not"),
+        ),
+        ((10, 0, 5, 5), ("caution", "20 rows (10 positive): intervals are wide; decide by")),
+        ((9, 0, 5, 995), ("serious", "1,009 rows (9 positive): intervals are wide; use these numbers only to plan a")),
+        ((90, 910, 2, 1), ("serious", "1,003 rows (3 negative): intervals are wide; use these numbers only to plan a")),
+        ((0, 0, 5, 95), ("serious", "100 rows (0 positive): intervals are wide; use these")),
+        ((90, 10, 5, 95), None),
+    ],
+)
+def test_banner_warns_of_few_rows(cells: tuple[int, ...], banner: tuple[str, str] | None) -> None:
+    answer = report_of_counts(*cells, threshold=0.5).verdict
+    if banner is None:
+        assert answer.banner is None
+        return
+    assert answer.banner is not None
+    assert (answer.banner.code, answer.banner.severity) == ("BR003", banner[0])
+    assert answer.banner.text.startswith(banner[1])
+    assert str(answer).startswith(answer.banner.text)
+    assert answer.banner not in answer.warnings
+
+
+def test_banner_can_be_ignored() -> None:
+    assert report_of_counts(4, 0, 5, 95, ignore=["BR003"]).verdict.banner is None
     assert not list_warnings(report_of_counts(40, 10, 5, 95, threshold=0.8, ignore=["BR003", "BR007"]))
 
 

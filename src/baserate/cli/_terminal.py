@@ -29,7 +29,9 @@ def print_note(note: str) -> None:
     if _is_terminal(sys.stderr):
         from textwrap import wrap
 
-        print_message("\n".join(wrap(note, terminal_width(sys.stderr), break_on_hyphens=False)))
+        # That of stderr itself: stdout may be a pipe.
+        width = os.get_terminal_size(sys.stderr.fileno()).columns
+        print_message("\n".join(wrap(note, max(width, 40), break_on_hyphens=False)))
     else:
         print_message(note)
 
@@ -56,10 +58,10 @@ def use_color() -> bool | None:
     return True if os.environ.get("FORCE_COLOR") else None
 
 
-def terminal_width(stream: TextIO | None = None) -> int:
-    """Return the number of columns that a table may take on a stream, by default stdout."""
+def terminal_width() -> int:
+    """Return the number of columns that a table may take."""
     # COLUMNS also counts without a terminal, such as for a pager behind a pipe.
-    if _is_terminal(stream or sys.stdout) or os.environ.get("COLUMNS", "").isdigit():
+    if _is_terminal(sys.stdout) or os.environ.get("COLUMNS", "").isdigit():
         import shutil  # slow to import, and help does not need it
 
         return max(shutil.get_terminal_size((WIDTH, 24)).columns, 40)

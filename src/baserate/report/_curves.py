@@ -17,6 +17,7 @@ from baserate._cut import Cut
 from baserate._numeric.distinct import separate_precisions
 from baserate._policy import Policy
 from baserate._results import json_ready
+from baserate._rows import MulticlassRows
 from baserate._tally import Tallies, Tally
 from baserate.decide import (
     best_index,
@@ -166,6 +167,45 @@ def thin_curves(tallies: Tallies, plan: Plan, policies: Mapping[str, Policy]) ->
     return tuple(_thin_curve(tallies, model, plan.level, policies.get(model)) for model in tallies.models)
 
 
+CLASS_STEPS = 200
+"""Steps into which a class and the rest are divided; with more than three classes fewer."""
+_SHARED_CLASS_STEPS = 600
+_FEWEST_CLASS_STEPS = 30
+
+
+def thin_class_curves(rows: MulticlassRows) -> tuple[ThinnedCurve, ...]:
+    """Return the thinned curve of each class against the rest; the name of a curve is that of its class.
+
+    >>> from baserate import class_scores
+    >>> rows = class_scores(["a", "b", "c"], [[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.5, 0.3, 0.2]])
+    >>> thin_class_curves(rows)[0]
+    ThinnedCurve(a: 3 thresholds of 3)
+    """
+    steps = max(_FEWEST_CLASS_STEPS, min(CLASS_STEPS, _SHARED_CLASS_STEPS // len(rows.labels)))
+    return tuple(
+        _thin_class(str(label), tally, steps) for label, tally in zip(rows.labels, rows.one_vs_rest(), strict=True)
+    )
+
+
+def _thin_class(name: str, tally: Tally, steps: int) -> ThinnedCurve:
+    """Return the thinned curve of one class against the rest."""
+    parts = [tally.score] if len(tally.score) <= 2 * steps else list(_level_scores(tally, steps))
+    threshold = np.unique(separate_precisions(np.concatenate(parts), tally.score) + 0.0)[::-1]
+    return ThinnedCurve(
+        name=name,
+        threshold=read_only_copy(threshold),
+        groups=(None,),
+        mass=read_only_copy(_increments([tally], "mass", threshold)),
+        squares=read_only_copy(_increments([tally], "squares", threshold)) if tally.weighted else None,
+        kept={"steps": steps, "group_steps": steps, "distinct": len(tally.score)},
+        scores=_histogram(tally, [tally]),
+        reliability=None,
+        band=None,
+        digest=tally.digest,
+        group_digest=None,
+    )
+
+
 def has_labels_only(tallies: Tallies, model: str) -> bool:
     """Return whether a model has predicted labels instead of scores."""
     return model == tallies.intake.columns.get("predicted")
@@ -247,15 +287,15 @@ def _shorten_thresholds(thresholds: Floats, score: Floats, exact: Sequence[float
 def _shorten_threshold(threshold: float, below: float) -> float:
     """Return the number with the fewest digits, at least six, that is above the next lower score.
 
-    >>> _shorten_threshold(0.123456789, 0.12), _shorten_threshold(0.123456789, 0.1234567)
-    (0.123456, 0.12345678)
+    >>> _shorten_threshold(0.123456789, 0.12), _shorten_threshold(0.123456789, 0.1234567), _shorten_threshold(0.1762, 0)
+    (0.123456, 0.12345678, 0.1762)
     """
     if not isfinite(threshold) or threshold == 0:
         return threshold
     exponent = floor(log10(abs(threshold)))
     for digits in _SHORT_DIGITS:
-        # Rounded down in decimal, since multiples of a power of ten are not exact.
-        near = Decimal(threshold).quantize(Decimal(1).scaleb(exponent - digits + 1), rounding=ROUND_FLOOR)
+        # Rounded down in decimal: the float 0.1762 is a little less than 0.1762.
+        near = Decimal(repr(threshold)).quantize(Decimal(1).scaleb(exponent - digits + 1), rounding=ROUND_FLOOR)
         if below < float(near) <= threshold:
             return float(near)
     return threshold

@@ -223,7 +223,7 @@ def _group_factors(report: Report, curve: ThinnedCurve) -> list[tuple[float, flo
     return factors
 
 
-def fold_zeros(row: list[float]) -> list[float]:
+def fold_zeros(row: Iterable[float]) -> list[float]:
     """Replace runs of zeros by minus their length: most groups have no row at most scores.
 
     >>> fold_zeros([3, 0, 0, 0, 1.5, 0])
@@ -311,24 +311,35 @@ def render_html(report: Report) -> str:
                 "Run its plan again: baserate.run(report.plan), or `baserate report --plan plan.json -o report.html`."
             ),
         )
+    payload = pack_payload(page_payload(report))
+    return assemble_page("index.html", "main.js", page_title(report), payload)
+
+
+def assemble_page(template: str, entry: str, title: str, payload: JsonObject) -> str:
+    """Return a page: a template with the style, the scripts that an entry module needs, and a payload."""
     style = "".join(_check_inert(name, _read_asset(name)) for name in _STYLES)
-    loader, script = _check_inert(_LOADER, _read_asset(_LOADER)), page_script("main.js")
+    loader, script = _check_inert(_LOADER, _read_asset(_LOADER)), page_script(entry)
     parts = {
         "policy": _content_security_policy([loader, script.text], style),
         "version": escape(__version__),
-        "title": escape(page_title(report)),
+        "title": escape(title),
         "style": style,
-        "payload": _embed_payload(report),
+        "payload": _embed_payload(payload),
         "script": script.packed,
         "loader": loader,
     }
     # One pass, so that braces within a part are never replaced.
-    return _PLACEHOLDER.sub(lambda match: parts[match[1]], _read_asset("index.html"))
+    return _PLACEHOLDER.sub(lambda match: parts[match[1]], _read_asset(template))
 
 
 def render_frame(report: Report) -> str:
     """Return the page in a sandboxed frame for notebooks, complete also after an export of the notebook."""
-    document, title = escape(render_html(report)), escape(page_title(report))
+    return frame_page(render_html(report), page_title(report))
+
+
+def frame_page(page: str, name: str) -> str:
+    """Return a page in a sandboxed frame."""
+    document, title = escape(page), escape(name)
     return (
         f'<iframe sandbox="allow-scripts allow-downloads" allow="clipboard-write" srcdoc="{document}" '
         f'title="{title}" style="border: 0" width="100%" height="900" loading="lazy"></iframe>'
@@ -339,7 +350,12 @@ def page_title(report: Report) -> str:
     """Return the title of the page: that of the plan, or the names of the models, shortened."""
     labels = report.plan.model_labels or {}
     names = ", ".join(labels.get(name, name) for name in report.models)
-    title = f"{report.plan.title or names}: classifier report"
+    return shorten_title(report.plan.title or names)
+
+
+def shorten_title(name: str) -> str:
+    """Return the title of a page from the name of its report, shortened."""
+    title = f"{name}: classifier report"
     short = title if len(title) <= _LONGEST else f"{title[: _LONGEST - 1]}…"
     # Names of columns may hold lone surrogates, which UTF-8 cannot encode.
     return short.encode("utf-8", "replace").decode("utf-8")
@@ -382,9 +398,9 @@ def _policy_hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def _embed_payload(report: Report) -> str:
+def _embed_payload(payload: JsonObject) -> str:
     """Return the payload as ASCII JSON without characters that have a meaning in HTML."""
     # JSON has no NaN: an undefined number that is not null must fail here, not in the browser.
-    text = json.dumps(pack_payload(page_payload(report)), allow_nan=False, separators=(",", ":"))
+    text = json.dumps(payload, allow_nan=False, separators=(",", ":"))
     # Without "<", no name in the data can close the script element.
     return re.sub("[<>&]", lambda match: _MARKUP[match[0]], text)

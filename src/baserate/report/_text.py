@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
@@ -105,7 +106,7 @@ def report_headline(report: Report) -> str:
         *([describe_files(report.plan.files)] if report.plan.files else []),
         describe_rows(data),
         describe_positive(report.plan.truth, data),
-        f"prevalence in the sample {share}",
+        f"sample prevalence {share}",
         *["weighted"] * bool(data["weighted"]),
     ]
     return " · ".join(parts)
@@ -182,11 +183,16 @@ class _ReportPage:
             meaning=lambda name: _measure_meaning(numbers[name]),
             apart={"number", "cost"},
         )
-        return pivot.table(({**row, "name": name} for name, row in numbers.items()), corner="Performance")
+        rows = [{**row, "name": name} for name, row in numbers.items()]
+        table = pivot.table(rows, corner="Performance")
+        return replace(table, narrow=replace(pivot, label=_narrow_name).table(rows, corner="Performance"))
 
     def _cell(self, row: TidyRow) -> Cell:
         """Return a share as a percentage, and another number with its significant digits."""
-        return self.format.rate(row) if _scale(row) == "percent" else self.format.estimate(row, several=False)
+        named = {**row, "measure": f"differences of {measure_label(row['measure'])}"} if "column" in row else row
+        if _scale(row) == "percent":
+            return self.format.rate(named)
+        return self.format.estimate(named, several=len(self.by_model) > 1)
 
     def _model_table(self) -> Table:
         """Return natural frequencies and headline numbers with a column for each model."""
@@ -332,6 +338,15 @@ def _measure_name(measure: str) -> str:
     """
     name = _SHORT_LABELS.get(measure) or measure_label(measure)
     return name[:1].upper() + name[1:]
+
+
+def _narrow_name(name: str) -> str:
+    """Return the name of a headline number for a narrow terminal.
+
+    >>> _narrow_name("PPV (precision) at 2% prevalence"), _narrow_name("Cost per 1,000 people in the sample")
+    ('PPV at 2%', 'Cost per 1,000 in the sample')
+    """
+    return re.sub(r" \(\w+\)| prevalence| people", "", name)
 
 
 def _model_label(report: Report, model: str) -> str:

@@ -101,7 +101,8 @@ class Statement:
     def markdown(self) -> str:
         """Return its Markdown."""
         parts = [f"**{escape_markdown(self.title)}**", *map(_markdown_warning, [self.banner] if self.banner else [])]
-        parts += [escape_markdown(replace_unprintable(text)) for text in self.paragraphs]
+        # Markdown joins the two spaces between numbers in a line.
+        parts += [escape_markdown(replace_unprintable(text)).replace("  ", " · ") for text in self.paragraphs]
         parts += ["\n".join(f"- {_markdown_warning(each)}" for each in self.warnings)] if self.warnings else []
         return "\n\n".join(parts)
 

@@ -181,7 +181,8 @@ def render_lines(panel: Table | Block | str, width: int) -> Iterator[list[str]]:
         yield from [_table_lines(fit, width)] if fit else (_table_lines(part, width) for part in _split(shorter, width))
         return
     if panel.narrow and not _fits(panel, width):
-        yield from (_table_lines(part, width) for part in _split(panel.narrow, width))
+        for part in _split(panel.narrow, width):
+            yield _table_lines(replace(part, below=not _fits(part, width)), width)
         return
     # First unchanged, then with intervals below their numbers, and only then transposed: readers compare down a column.
     for fit in (panel, replace(panel, below=True)):

@@ -1,5 +1,7 @@
 """Fixtures of the page: a browser for each worker, and pages."""
 
+import csv
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -69,3 +71,19 @@ def page(shared_opener: PageOpener, shared_page: tuple[Page, dict[str, Any]]) ->
 @pytest.fixture(scope="session")
 def hostile_page() -> str:
     return hostile_report().html()
+
+
+@pytest.fixture(scope="session")
+def compas() -> dict[str, Any]:
+    """COMPAS: labels, deciles in tenths, and races."""
+    folder = os.environ.get("BASERATE_REFERENCE_DATA")
+    if not folder:
+        pytest.skip("BASERATE_REFERENCE_DATA is not set")
+    with (Path(folder) / "compas.csv").open(encoding="utf-8", newline="") as file:
+        rows = [*csv.DictReader(file)]
+    return {
+        "again": [row["two_year_recid"] == "1" for row in rows],
+        "decile": [float(row["decile_score"]) / 10 for row in rows],
+        "race": [row["race"] for row in rows],
+        "published": json.loads((Path(folder) / "compas_reference.json").read_text())["published_propublica"],
+    }

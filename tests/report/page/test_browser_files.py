@@ -236,7 +236,8 @@ def test_hostile_names_are_exported_unchanged(hostile_page: str, open_page: Page
 @pytest.mark.slow
 def test_the_page_works_in_a_notebook(screening: ScreeningReport, open_page: PageOpener, tmp_path: Path) -> None:
     outer = open_page(
-        f"<!doctype html><html lang=en data-ready=1 data-drawn=1><title>n</title><body>{screening.report.html(framed=True)}"
+        "<!doctype html><html lang=en data-ready=1 data-drawn=1><title>n</title><body>"
+        f"{screening.report.html(framed=True)}"
     )
     frame = outer.frame_locator("iframe")
     frame.locator("html[data-drawn='1']").wait_for(state="attached")

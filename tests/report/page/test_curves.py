@@ -50,6 +50,14 @@ def thin_single(tally: Tally) -> ThinnedCurve:
     return thin_curves(Tallies({"risk": {(): tally}}), PLAN, {})[0]
 
 
+def test_scores_of_few_digits_stay_thresholds() -> None:
+    rng = np.random.default_rng(4)
+    tally = baserate.tally(rng.random(9000) < 0.3, np.round(rng.normal(size=9000), 3))
+    assert len(tally.score) > 2 * _curves.STEPS
+    thinned = thin_single(tally)
+    assert {*thinned.threshold} <= {*tally.score}
+
+
 def flagged_mass(thinned: ThinnedCurve) -> Any:  # noqa: ANN401  (an array)
     """Return flagged masses at +inf and at each kept threshold, positives first, of everybody."""
     running = thinned.mass.sum(axis=1).cumsum(axis=1)

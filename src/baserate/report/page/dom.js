@@ -184,3 +184,17 @@ function updateNode(node, other) {
   }
   updateChildren(node, [...other.childNodes]);
 }
+
+/**
+ * Copy a text; false where the browser does not allow it.
+ * @param {string} text
+ * @returns {Promise<boolean>}
+ */
+export async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -140,12 +140,13 @@ export function formatCount(count) {
 }
 
 /**
- * A number in one of both formats.
+ * A number in one of the formats; a count that is no whole number, since rows have weights, is a number.
  * @param {number} value
  * @param {string | undefined} format
  * @returns {string}
  */
 export function formatValue(value, format) {
+  if (format === "count" && Number.isInteger(value)) return formatCount(value);
   return format === "percent" ? formatPercent(value) : formatNumber(value);
 }
 

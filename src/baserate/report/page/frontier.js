@@ -213,7 +213,7 @@ function frontierOf(points) {
   // Costs ascend, so those that are free come first.
   const first = points.filter(({ cost }) => cost <= free).length - 1;
   const kept = points.slice(first).reverse();
-  const distinct = kept.filter(({ within }, at) => at === 0 || within > kept[at - 1].within);
+  const distinct = kept.filter(({ within }, at) => at === 0 || within - kept[at - 1].within > TOLERANCE);
   return { within: distinct.map(({ within }) => within), cost: distinct.map(({ cost }) => cost) };
 }
 

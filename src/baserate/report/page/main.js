@@ -1,12 +1,13 @@
 /** The page: payload -> report -> view -> panels. Data flows one way; each change of a control makes a new state. */
 
 import { Controls, costRatio, formatRatio } from "./controls.js";
-import { byId, element } from "./dom.js";
+import { byId, copyText, element } from "./dom.js";
 import { Drawing } from "./drawing.js";
 import { save } from "./files.js";
 import { shorten, formatPercent, formatCount, formatSetting } from "./format.js";
 import { hashOf, stateOf } from "./url_state.js";
 import { Panel } from "./panel.js";
+import { placeOf } from "./summary.js";
 import { benefitSpec } from "./panels/benefit.js";
 import { costMapSpec, pickSetting } from "./panels/cost_map.js";
 import { drawFindings } from "./panels/findings.js";
@@ -27,7 +28,7 @@ import { drawThousand, thousandTable } from "./panels/thousand.js";
 import { thresholdsSpec } from "./panels/thresholds.js";
 import { commandOf, policyOf, pythonOf } from "./export.js";
 import { makeView, loadReport } from "./view.js";
-import { GROUP_POLICIES, METHODS, RESET, SCALE_CHOICE, SECTIONS, TERMS } from "./labels.js";
+import { GROUP_POLICIES, METHODS, PANELS, RESET, SCALE_CHOICE, SECTIONS, TERMS } from "./labels.js";
 import { makeToolbar } from "./toolbar.js";
 import { drawVerdict } from "./verdict.js";
 
@@ -62,7 +63,7 @@ let timer = 0;
 let view = makeView(report, stateOf(report, location.hash));
 const panels = Object.entries(CONTENTS)
   .filter(([id]) => isNeeded(id))
-  .map(([id, content]) => new Panel(id, content, change));
+  .map(([id, content]) => new Panel(id, { place: placeOf, ...content }, change, PANELS[id]));
 const sections = SECTIONS.map(makeSection).filter((section) => section.panels.length > 0);
 const drawing = new Drawing(
   sections.flatMap((section) => section.panels),
@@ -227,20 +228,6 @@ function listenToExports() {
       byId("code").hidden = false;
       status.textContent = (await copyText(code)) ? "Copied:" : "To copy:";
     });
-  }
-}
-
-/**
- * Copy a text; false where the browser does not allow it.
- * @param {string} text
- * @returns {Promise<boolean>}
- */
-async function copyText(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return false;
   }
 }
 

@@ -20,6 +20,7 @@ const EQUAL_COSTS = 1e-9;
  * @param {View} view
  */
 export function drawVerdict(view) {
+  drawBanner(view.model.entry.verdict.banner);
   const { decision, people, costs } = sentences(view);
   const subject = byId("verdict-subject");
   subject.textContent = describeSubject(view);
@@ -39,6 +40,17 @@ export function drawVerdict(view) {
     ),
     ...note,
   ]);
+}
+
+/**
+ * Show the warning about few rows, if there is one.
+ * @param {{severity: string, text: string} | null} banner
+ */
+function drawBanner(banner) {
+  const node = byId("banner");
+  node.hidden = !banner;
+  node.className = banner?.severity ?? "";
+  node.textContent = banner ? `${banner.text}.` : "";
 }
 
 /**
