@@ -42,6 +42,7 @@ COLLECT_SCRIPT = """() => {
   const words = selector => element => [...(element?.querySelectorAll(selector) ?? [])].filter(visible)
     .map(each => each.textContent).join(" ");
   const headings = words("h3, h4, h5, caption");
+  const decision = words("#verdict-decision");
   const before = block => block?.previousElementSibling?.matches("h3, h4, p")
     ? block.previousElementSibling.textContent : "";
   return [...document.querySelectorAll("[data-number]")].filter(visible).map(element => {
@@ -53,8 +54,7 @@ COLLECT_SCRIPT = """() => {
       value: element.dataset.value, low: element.dataset.low, high: element.dataset.high, text: own(element),
       at: place?.dataset.at, model: place?.dataset.model, group: place?.dataset.group, cut: element.dataset.cut,
       table: table ? [...document.querySelectorAll("table, dl")].indexOf(table) : null,
-       caption: [before(block), headings(block), headings(table),
-                 words("#verdict-decision")(element.closest("#verdict"))].join(" "),
+      caption: [before(block), headings(block), headings(table), decision(element.closest("#verdict"))].join(" "),
       row: element.closest("tr")?.textContent ?? "",
       column: table?.querySelectorAll("thead th, thead td")[element.closest("td")?.cellIndex]?.textContent ?? "",
     };

@@ -161,7 +161,7 @@ export const METHODS = [
   "A row is flagged if its score is at or above the threshold. Rates within a class (sensitivity, specificity) are those of the sample at every prevalence. PPV, NPV, accuracy, cost and other measures are computed for the selected prevalence by weighting the classes.",
   "Scores of each class are assumed to be distributed in deployment as in the sample (label shift).",
   "Confidence intervals of proportions are Wilson's, or Clopper and Pearson's where there are fewer than 13 hits or misses. At a prevalence that is stated, it counts as known: only the rows within each class vary. PPV and NPV have intervals of log-odds.",
-  "The interval of F1 follows from that of the Jaccard index, or from both rates on the scale of log-odds; that of MCC from prevalence and rates on Fisher's z scale; those of balanced accuracy and expected cost from both rates. Distances from the bounds of each part are added in quadrature (Zou and Donner). In simulations with 200 and 2,000 rows they covered the true value in 93% of samples or more at a level of 95%.",
+  "The interval of F1 follows from that of the Jaccard index, or from both rates on the scale of log-odds; that of MCC from prevalence and rates on Fisher's z scale; those of balanced accuracy and expected cost from both rates. Distances from the bounds of each part are added in quadrature (Zou and Donner). In simulations with 200 and 2,000 rows they covered the true value in at least 93% of samples at a level of 95%.",
   "p-values of several comparisons are adjusted by Holm's method where they are called Holm.",
 ];
 

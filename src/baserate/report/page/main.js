@@ -29,7 +29,6 @@ import { thresholdsSpec } from "./panels/thresholds.js";
 import { commandOf, policyOf, pythonOf } from "./export.js";
 import { makeView, loadReport } from "./view.js";
 import { GROUP_POLICIES, METHODS, PANELS, RESET, SCALE_CHOICE, SECTIONS, TERMS } from "./labels.js";
-import { placeOf } from "./summary.js";
 import { makeToolbar } from "./toolbar.js";
 import { drawVerdict } from "./verdict.js";
 

@@ -146,16 +146,29 @@ function drawDecisions({ table, caption, heads, rows }, view) {
 }
 
 /**
- * The prevalence of the numbers; of a group, its own.
+ * Threshold and prevalence of the numbers; of a group, also its own prevalence.
  * @param {View} view
  * @returns {string}
  */
 function describeSetting(view) {
   const { state, model, part, factors } = view;
   const everybody = describePrevalence(view);
-  if (state.who < 0) return everybody[0].toUpperCase() + everybody.slice(1);
+  if (state.who < 0) return `${describeDecision(view)}, ${everybody}`;
   const own = formatPercent(prevalenceOf(part, factors));
-  return `${shorten(model.entry.names[state.who])}: prevalence ${own} (everybody: ${everybody})`;
+  const name = shorten(model.entry.names[state.who]);
+  return `${describeDecision(view)}, ${name}: prevalence ${own} (everybody: ${everybody})`;
+}
+
+/**
+ * What decides, in the caption.
+ * @param {View} view
+ * @returns {string}
+ */
+function describeDecision({ single, state, model }) {
+  if (model.entry.labels) return "Predicted labels";
+  if (!single) return state.parity === "planned" ? "Policy of the plan" : "Thresholds by group";
+  if (Number.isFinite(state.threshold)) return `Threshold ${formatThreshold(state.threshold)}`;
+  return state.threshold > 0 ? "Nobody is flagged" : "Everybody is flagged";
 }
 
 /**
@@ -300,7 +313,7 @@ function decisionLines(view) {
  */
 export function measuresTable(view) {
   return {
-    columns: ["measure", "holds", "value", "low", "high"],
+    columns: ["measure", "prevalence", "value", "low", "high"],
     rows: () =>
       [...decisionLines(view), ...scoreLines(view)].map(({ measure, value, bounds, place }) => [
         measure,
