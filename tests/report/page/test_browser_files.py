@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import shlex
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from playwright.sync_api import Page
 import baserate
 from baserate import Counts, Cut, Plan, Policy, Report, decide, measure, read, shift
 from baserate.report._natural_frequencies import apportion
+from baserate.report._page import page_payload
 from tests.cli.shell import run
 from tests.report.page.browser import (
     CHARTS,
@@ -209,6 +211,13 @@ def test_saved_charts_are_light_and_their_text_is_text(screening_page: str, open
     assert (first.tag.rpartition("}")[2], first.get("fill")) == ("rect", "#fff")
     words = [each.text for each in svg.iter("{http://www.w3.org/2000/svg}text")]
     assert {"0%", "100%"} <= {*words}
+
+
+def test_the_data_of_the_page_can_be_read(screening: ScreeningReport, open_page: PageOpener) -> None:
+    page = open_page(screening.report.html())
+    with read_download(page) as texts:
+        page.click("#save-data")
+    assert json.loads(texts[0]) == json.loads(json.dumps(page_payload(screening.report)))
 
 
 def _is_number(cell: str) -> bool:

@@ -3,7 +3,7 @@
 import { Controls, costRatio, formatRatio } from "./controls.js";
 import { byId, copyText, element } from "./dom.js";
 import { Drawing } from "./drawing.js";
-import { save } from "./files.js";
+import { makeDataButton, save } from "./files.js";
 import { shorten, formatPercent, formatCount, formatSetting } from "./format.js";
 import { hashOf, stateOf } from "./url_state.js";
 import { Panel, makeSections } from "./panel.js";
@@ -174,6 +174,7 @@ function describeOutcome() {
 
 /** Fill the footer: where numbers come from, and the version. */
 function fillFooter() {
+  byId("exports").append(makeDataButton(report.payload));
   makeToolbar(byId("exports"), "Export");
   makeToolbar(byId("details"), "Methods and glossary");
   const { data, models, version, level } = report.payload;

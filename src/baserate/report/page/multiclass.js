@@ -1,6 +1,7 @@
 /** The page of several classes: payload -> report -> view -> panels, as on the page of two classes. */
 
 import { byId, element, numberAttributes, updateChildren } from "./dom.js";
+import { makeDataButton } from "./files.js";
 import { Drawing } from "./drawing.js";
 import { formatCount, formatSetting, shorten } from "./format.js";
 import { hashOf, stateOf } from "./multiclass/address.js";
@@ -211,5 +212,6 @@ function fillFooter() {
       `Confidence level ${formatSetting(options.level)}. Made by baserate ${data.version}. Digest of the data: `,
       element("code", {}, data.digest),
     ),
+    element("p", {}, makeDataButton(report.payload)),
   );
 }
