@@ -1,6 +1,6 @@
 /** A panel: heading, body, reading instructions, data as a table, and files. */
 
-import { element, placeAttributes, scrollRegion, setAttributes } from "./dom.js";
+import { element, placeAttributes, scrollRegion, setAttributes, updateScrollStops } from "./dom.js";
 import { csvText, save, svgText } from "./files.js";
 import { formatNumber } from "./format.js";
 import { Chart } from "./chart.js";
@@ -59,7 +59,10 @@ export class Panel {
       this.body,
       this.makeTools(title, how),
     );
-    this.data.addEventListener("toggle", () => this.fillTable());
+    this.data.addEventListener("toggle", () => {
+      this.fillTable();
+      updateScrollStops();
+    });
     /** @type {View | undefined} */
     this.view = undefined;
   }
