@@ -274,8 +274,12 @@ def _apply_words(ax: Axes, look: Look) -> None:
 
 
 def axis_label(ax: Axes, side: str) -> Any:  # noqa: ANN401  (a text of matplotlib)
-    """Return the title of an axis; that of the lowest panel, if panels below share the axis."""
-    axes: Any = [ax, *(each for each in ax.child_axes if hasattr(each, "get_xlabel"))]
+    """Return the title of an axis; that of the lowest panel, if panels below share the axis.
+
+    Where panels fill the axes, these have the title of all of them.
+    """
+    panels = [each for each in ax.child_axes if hasattr(each, "get_xlabel")] if ax.patch.get_visible() else []
+    axes: Any = [ax, *panels]
     titled = [each for each in axes if (each.xaxis if side == "x" else each.yaxis).label.get_text()]
     chosen = (titled or axes)[-1 if side == "x" else 0]
     return (chosen.xaxis if side == "x" else chosen.yaxis).label
