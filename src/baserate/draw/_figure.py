@@ -127,7 +127,7 @@ class Drawing:
         >>> from baserate import draw
         >>> drawing = draw.roc([1, 0, 1, 0], {"risk": [0.9, 0.6, 0.4, 0.1], "old": [0.3, 0.2, 0.4, 0.5]})
         >>> paper = drawing.plot(width="85mm", labels={"risk": "Model A", "old": "Model B"})
-        >>> round(paper.figure.get_figwidth() * 25.4, 1)
+        >>> round(float(paper.figure.get_figwidth()) * 25.4, 1)
         85.0
         """
         new = replace(self.look, **look)
