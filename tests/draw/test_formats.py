@@ -1,5 +1,6 @@
 """Formats of figures: editable text, embedded fonts, TIFF for journals, and EPS without transparency."""
 
+from io import BytesIO
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -8,7 +9,7 @@ import pytest
 from PIL import Image
 
 from baserate import OptionError, draw
-from baserate.draw._formats import opaque_colors
+from baserate.draw._formats import opaque_colors, render
 from tests.draw.drawings import make_tallies
 
 CURVE = draw.roc(make_tallies(models=2), band=True, threshold=0.5, width="85mm")
@@ -63,6 +64,18 @@ def test_bands_of_eps_are_pale(tmp_path: Path) -> None:
     CURVE.save(tmp_path / "roc.eps")
     color = " ".join(f"{round(each, 3):g}" for each in mixed[:3])
     assert f"{color} setrgbcolor".encode() in (tmp_path / "roc.eps").read_bytes()
+
+
+def test_colors_of_eps_are_those_of_transparent_bands() -> None:
+    """Painted by the same program, the opaque figure has the pixels of the transparent one, overlaps included."""
+    overlapping = draw.roc(make_tallies(150, models=2), band=True, width="85mm").figure
+    transparent = np.asarray(Image.open(BytesIO(render(overlapping, "png", 100))).convert("RGB"), dtype=np.float64)
+    with opaque_colors(overlapping):
+        opaque = np.asarray(Image.open(BytesIO(render(overlapping, "png", 100))).convert("RGB"), dtype=np.float64)
+    again = np.asarray(Image.open(BytesIO(render(overlapping, "png", 100))).convert("RGB"), dtype=np.float64)
+    assert np.array_equal(again, transparent)
+    # Edges are smoothed in another way.
+    assert (np.abs(opaque - transparent).max(axis=2) > 4).mean() < 0.02
 
 
 def test_a_failed_file_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

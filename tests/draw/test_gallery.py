@@ -130,6 +130,7 @@ KINDS: dict[str, dict[str, Callable[[], Drawing]]] = {
         "pr": lambda: draw.population(LINEAR, what="pr"),
     },
 }
+ONE_CLASS = {"sick": [1, 0, 1, 1, 0], "risk": [0.9, 0.6, 0.4, 0.1, 0.2], "sex": ["f", "f", "m", "m", "f"]}
 CASES = [(figure, case, width) for figure, cases in KINDS.items() for case in cases for width in WIDTHS]
 
 
@@ -205,4 +206,14 @@ def test_no_text_is_cut_off_or_overlaps(figure: str, case: str, width: str, monk
     inches = result.figure.get_size_inches()
     assert inches[0] * 25.4 == pytest.approx(float(width.removesuffix("mm")))
     assert inches[1] < 9.5  # the height of a page
+    assert find_faults(result.figure, monkeypatch) == []
+
+
+@pytest.mark.quick(2)
+@pytest.mark.parametrize("figure", [name for name in KINDS if name not in {"population", "prevalence"}])
+def test_groups_of_one_class_are_painted(figure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some measures of a group without negatives are undefined, so that their lines have no point."""
+    result = draw.FIGURES[figure].function(
+        read.tallies(ONE_CLASS, truth="sick", score="risk", group="sex"), width="85mm"
+    )
     assert find_faults(result.figure, monkeypatch) == []

@@ -70,6 +70,14 @@ def test_words_replace_those_of_the_figure() -> None:
     assert [each.get_xlabel() for each in below.child_axes] == ["Risk"]
 
 
+def test_panels_of_groups_have_one_title() -> None:
+    result = draw.groups(make_tallies(group=True), threshold=0.5, xlabel="Estimate", ylabel="Hospital")
+    assert (result.ax.get_xlabel(), result.ax.get_ylabel()) == ("Estimate", "Hospital")
+    result.figure.draw_without_rendering()
+    below = min(panel.get_tightbbox().y0 for panel in result.ax.child_axes)  # type: ignore[union-attr]
+    assert result.ax.xaxis.label.get_window_extent().y1 <= below
+
+
 def test_labels_replace_names_in_the_figure_alone() -> None:
     labels = {"risk0": "Model A", "north": "Northern Hospital", "site": "Hospital"}
     result = draw.gain(make_tallies(models=2, group=True), labels=labels)

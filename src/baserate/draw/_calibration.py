@@ -30,7 +30,6 @@ from baserate.draw._style import (
     marker_at,
     set_log_axis,
     set_unit_limits,
-    sparse_markers,
 )
 from baserate.infer import CurveOptions, calibration_curves
 from baserate.read import accepts_predictions
@@ -114,7 +113,7 @@ def _paint_reliability(ax: Axes, parts: Parts) -> None:
     if len(every) == 1:
         _paint_uncertainty(ax, every[0], curve)
     for at, each in enumerate(every):
-        signs = {"marker": marker_at(at)} if _has_points(each, curve) else sparse_markers(at, len(every))
+        signs: Any = {"marker": marker_at(at)} if _has_points(each, curve) else {"many": len(every)}
         label = legend_label(each.name) or _CURVES[curve.data["curve"]]
         paint_line(ax, each, at, ("probability", "share"), label=label, **signs)
     label_axes(ax, "probability", "share")

@@ -47,8 +47,8 @@ _CELLS = 0.62
 """Share of the width that the cells have in the narrowest column, beside the labels of the rows."""
 _LINE = 1.22
 """Height of a line relative to the size of its text."""
-_LONGEST_LABEL = 95
-"""Points of a line of a label, unless it is above its column."""
+_LONGEST_LABEL = (0.38, 140)
+"""Longest line of a label, unless it is horizontal below its column: a share of the width, and points."""
 
 
 class _Cell(NamedTuple):
@@ -274,10 +274,12 @@ def _label_classes(ax: Axes, rates: list[dict[str, Any]], cell: _Cell) -> None:
     size = len(rates) // 2
     places = np.arange(size) + 0.5
     below = [_class_text(row, 0.95 * cell.width, 5) for row in rates[size:]]
+    share, most = _LONGEST_LABEL
+    longest = min(share * cell.width * size / _CELLS, most)
     upright = not all(_fits(text, cell.width, np.inf) for text in below)
     if upright:
-        below = [_class_text(row, _LONGEST_LABEL, _line_count(cell.width)) for row in rates[size:]]
-    left = [_class_text(row, _LONGEST_LABEL, _line_count(cell.height)) for row in rates[:size]]
+        below = [_class_text(row, longest, _line_count(cell.width)) for row in rates[size:]]
+    left = [_class_text(row, longest, _line_count(cell.height)) for row in rates[:size]]
     ax.set_xticks(places, below, rotation=90 if upright else 0)
     ax.set_yticks(places, left)
     ax.tick_params(length=0)

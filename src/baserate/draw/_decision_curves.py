@@ -29,7 +29,6 @@ from baserate.draw._style import (
     place_on_axes,
     set_unit_limits,
     show_percentages,
-    sparse_markers,
 )
 from baserate.read import accepts_predictions
 
@@ -109,7 +108,7 @@ def _paint_decision_curve(ax: Axes, parts: Parts) -> None:
     if len(models) == 1 and level is not None:
         paint_band(ax, models[0].rows, 0, "threshold", label=f"{format_percent(level)} CI")
     for at, each in enumerate(models):
-        paint_line(ax, each, at, axes, label=legend_label(each.name) or SINGLE, **sparse_markers(at, len(models)))
+        paint_line(ax, each, at, axes, label=legend_label(each.name) or SINGLE, many=len(models))
     low, high = _benefit_limits(parts, with_band=len(models) == 1)
     before = ax.get_ylim() if place_on_axes(0) else (low, high)
     ax.set_ylim(min(low, before[0]), max(high, before[1]))
@@ -249,7 +248,7 @@ def _paint_cost_curve(ax: Axes, parts: Parts) -> None:
         paint_band(ax, every[0].rows, 0, axes[0], label=f"{format_percent(level)} CI")
     for at, each in enumerate(every):
         single_label = "Best threshold" if axes[1] == "cost" else "Threshold at the cost proportion"
-        paint_line(ax, each, at, axes, label=legend_label(each.name) or single_label, **sparse_markers(at, len(every)))
+        paint_line(ax, each, at, axes, label=legend_label(each.name) or single_label, many=len(every))
     if "mark" in parts:
         _paint_setting(ax, parts["mark"])
     set_unit_limits(ax, "x", percent=False)

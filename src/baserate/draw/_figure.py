@@ -127,7 +127,7 @@ class Drawing:
         >>> from baserate import draw
         >>> drawing = draw.roc([1, 0, 1, 0], {"risk": [0.9, 0.6, 0.4, 0.1], "old": [0.3, 0.2, 0.4, 0.5]})
         >>> paper = drawing.plot(width="85mm", labels={"risk": "Model A", "old": "Model B"})
-        >>> round(paper.figure.get_figwidth() * 25.4, 1)
+        >>> round(float(paper.figure.get_figwidth()) * 25.4, 1)
         85.0
         """
         new = replace(self.look, **look)
@@ -274,8 +274,12 @@ def _apply_words(ax: Axes, look: Look) -> None:
 
 
 def axis_label(ax: Axes, side: str) -> Any:  # noqa: ANN401  (a text of matplotlib)
-    """Return the title of an axis; that of the lowest panel, if panels below share the axis."""
-    axes: Any = [ax, *(each for each in ax.child_axes if hasattr(each, "get_xlabel"))]
+    """Return the title of an axis; that of the lowest panel, if panels below share the axis.
+
+    Where panels fill the axes, these have the title of all of them.
+    """
+    panels = [each for each in ax.child_axes if hasattr(each, "get_xlabel")] if ax.patch.get_visible() else []
+    axes: Any = [ax, *panels]
     titled = [each for each in axes if (each.xaxis if side == "x" else each.yaxis).label.get_text()]
     chosen = (titled or axes)[-1 if side == "x" else 0]
     return (chosen.xaxis if side == "x" else chosen.yaxis).label

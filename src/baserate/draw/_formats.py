@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from baserate.draw._style import STYLE
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 PICTURES = ("svg", "pdf", "eps", "png", "tiff", "tif")
@@ -69,6 +71,7 @@ def _render_tiff(figure: Figure, dpi: float) -> bytes:
 @contextmanager
 def opaque_colors(figure: Figure) -> Iterator[None]:
     """Replace transparent colors by their mixture with white, since EPS has no transparency."""
+    overlaps = [each for ax in figure.axes for each in _add_overlaps(ax)]
     restore = []
     for artist in figure.findobj():
         for name in ("facecolor", "edgecolor", "color"):
@@ -81,9 +84,28 @@ def opaque_colors(figure: Figure) -> Iterator[None]:
             getattr(artist, f"set_{name}")(_mix_with_white(before))
         yield
     finally:
+        for patch in overlaps:
+            patch.remove()
         for artist, name, before, alpha in restore:
             getattr(artist, f"set_{name}")(before)
             artist.set_alpha(alpha)
+
+
+def _add_overlaps(ax: Axes) -> Iterator[Artist]:
+    """Add the areas where two bands overlap, in the color of both: opaque bands would hide each other."""
+    from matplotlib.collections import PolyCollection
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    bands = [each for each in ax.collections if isinstance(each, PolyCollection) and each.get_alpha() is not None]
+    for below, above in combinations([each for each in bands if each.get_paths()], 2):
+        (under,), (over,) = (np.asarray(each.get_facecolor()) for each in (below, above))
+        color = over[3] * over[:3] + (1 - over[3]) * np.asarray(_mix_with_white(tuple(under)))[:3]
+        area, window = (Path.make_compound_path(*each.get_paths()) for each in (below, above))
+        patch = PathPatch(area, facecolor=color, linewidth=0, zorder=above.get_zorder())
+        ax.add_artist(patch)  # not as a patch of the data, which would change the limits
+        patch.set_clip_path(window, ax.transData)
+        yield patch
 
 
 def _transparent_color(artist: Artist, name: str) -> Any:  # noqa: ANN401  (a color or an array of them)

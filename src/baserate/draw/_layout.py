@@ -296,4 +296,8 @@ def _wrap_titles(ax: Axes, titles: Sequence[_Title], width: float, height: float
             box = axes.get_window_extent()
             across, up = (each / axes.get_figure(root=True).dpi for each in (box.width, box.height))
         length = 72 * max(up if side == "y" else across, _SHORTEST_AXES)
-        text.set_text(wrap_text(words, length, text.get_fontsize(), bold=text.get_fontweight() == "bold"))
+        font: Any = {"size": text.get_fontsize(), "bold": text.get_fontweight() == "bold"}
+        plain = wrap_text(words, length, **font)
+        # An explanation in parentheses begins a line of its own, unless that takes more lines.
+        apart = wrap_text(words.replace(" (", "\n("), length, **font)
+        text.set_text(plain if "\n" not in plain or plain.count("\n") < apart.count("\n") else apart)

@@ -69,7 +69,7 @@ def paint_curves(
         label = legend_label(each.name, (details or {}).get(each.key, "")) or SINGLE
         # A line through a single point is invisible; draw a marker.
         is_point = step is None and sum(map(isfinite, y)) == 1
-        signs = {"marker": "o"} if is_point else sparse_markers(at, len(every))
+        signs = {"marker": "o"} if is_point else sparse_markers(at, len(every), x, y)
         ax.plot(
             x,
             y,
@@ -193,11 +193,23 @@ def plot_values(column: Iterable[float | None]) -> Floats:
     return np.array(as_gaps(column), dtype=np.float64)
 
 
-def paint_line(ax: Axes, each: Series, at: int, axes: AxisNames, **look: Any) -> None:  # noqa: ANN401  (matplotlib's)
-    """Paint the line of a series, in the style of its index unless another is given."""
+def paint_line(
+    ax: Axes,
+    each: Series,
+    at: int,
+    axes: AxisNames,
+    *,
+    many: int = 0,
+    **look: Any,  # noqa: ANN401  (matplotlib's)
+) -> None:
+    """Paint the line of a series, in the style of its index unless another is given.
+
+    `many` is the number of curves that sparse markers distinguish; other lines have none.
+    """
     x, y = (plot_values(each.rows[name]) for name in axes)
     default = {"color": color_at(at), "linestyle": line_style_at(at), "label": legend_label(each.name)}
-    ax.plot(x, y, **(default | look))
+    signs = sparse_markers(at, many, x, y) if many else {}
+    ax.plot(x, y, **(default | signs | look))
 
 
 def paint_band(ax: Axes, rows: Mapping[str, list[Any]], at: int, x: str, *, label: str = "") -> None:

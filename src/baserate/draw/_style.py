@@ -8,6 +8,9 @@ from contextvars import ContextVar
 from math import log10
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from baserate.text import measure_label
 
 if TYPE_CHECKING:
@@ -151,10 +154,14 @@ def marker_at(at: int) -> str:
     return MARKERS[place_on_axes(at) % len(MARKERS)]
 
 
-def sparse_markers(at: int, many: int) -> dict[str, Any]:
-    """Return markers at a few points of the line at an index, which differ between lines; none for a single line."""
-    place = place_on_axes(at)
-    if many < 2 and not place:
+def sparse_markers(at: int, many: int, *values: npt.ArrayLike) -> dict[str, Any]:
+    """Return markers at a few points of the line at an index, which differ between lines; none for a single line.
+
+    `values` are the coordinates: matplotlib cannot space markers on a line without a finite point.
+    """
+    place, is_first = place_on_axes(at), not _series_before.get()
+    coordinates = [np.asarray(each, dtype=np.float64) for each in values]
+    if (many < 2 and is_first) or not np.isfinite(sum(coordinates)).any():
         return {}
     return {"marker": marker_at(at), "markersize": 3, "markevery": (0.04 + 0.035 * (place % 5), 0.22)}
 

@@ -14,7 +14,7 @@ _BREAKS = re.compile(r"[^_/.,;:\-]*[_/.,;:\-]*")
 
 @lru_cache(4096)
 def text_width(text: str, size: float = SMALL_TEXT_SIZE, *, bold: bool = False) -> float:
-    """Return the width of a line of text, in points."""
+    """Return the width of text, in points: that of its longest line."""
     from matplotlib import rc_context
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
@@ -23,9 +23,9 @@ def text_width(text: str, size: float = SMALL_TEXT_SIZE, *, bold: bool = False) 
 
     with rc_context(STYLE):
         font = FontProperties(size=size, weight="bold" if bold else "normal")
-        plain = text.replace(r"\$", "$")
-        width, _, _ = text_to_path.get_text_width_height_descent(plain, font, ismath=False)
-    return float(width)
+        lines = text.replace(r"\$", "$").split("\n")
+        widths = [text_to_path.get_text_width_height_descent(line, font, ismath=False)[0] for line in lines]
+    return float(max(widths))
 
 
 def wrap_text(text: str, width: float, size: float = SMALL_TEXT_SIZE, *, bold: bool = False) -> str:
@@ -67,7 +67,7 @@ def shorten_text(text: str, width: float, size: float = SMALL_TEXT_SIZE) -> str:
     """Cut a line of text to a width in points, with an ellipsis.
 
     >>> shorten_text("a name", 100), shorten_text("a long name", 40)
-    ('a name', 'a long …')
+    ('a name', 'a long na…')
     """
     if text_width(text, size) <= width:
         return text
@@ -78,8 +78,8 @@ def shorten_text(text: str, width: float, size: float = SMALL_TEXT_SIZE) -> str:
 def fit_lines(text: str, width: float, most: int) -> str:
     r"""Wrap text to a width in points, and cut it after a number of lines.
 
-    >>> fit_lines("one two three four", 40, 2)
-    'one two\nthree …'
+    >>> fit_lines("one two three four five", 40, 2)
+    'one two\nthree fou…'
     """
     lines = wrap_text(text, width).split("\n")
     if len(lines) <= most:

@@ -288,7 +288,7 @@ def _paint_thresholds(ax: Axes, parts: Parts, *, whole: bool) -> None:
     for at, name in enumerate(names):
         places = [place for place, each in enumerate(columns["measure"]) if each == name]
         rows = {key: [column[place] for place in places] for key, column in columns.items()}
-        _paint_measure(ax, rows, ends, at, sparse_markers(at, len(names)))
+        _paint_measure(ax, rows, ends, at, sparse_markers(at, len(names), as_gaps(rows["value"])))
     if "low" in columns:
         ax.collections[-len(names)].set_label(band_label(parts["curve"]))  # one entry for the bands of all measures
     for at, row in enumerate(parts["marks"].rows() if "marks" in parts else ()):
@@ -460,7 +460,7 @@ def _paint_prevalence(ax: Axes, parts: Parts, *, log: bool) -> None:
         if is_single:
             label = "" if at else f"{format_percent(curve.data['level'])} CI"
             paint_band(ax, line.each.rows, hue, "prevalence", label=label)
-        look = {"linestyle": line_style_at(line.measure), **({} if is_single else sparse_markers(hue, len(lines)))}
+        look: Any = {"linestyle": line_style_at(line.measure), "many": 0 if is_single else len(lines)}
         paint_line(ax, line.each, hue, ("prevalence", "value"), **look)
         paint_line(ax, dots.each, hue, ("prevalence", "value"), linestyle="", marker=marker_at(hue), label="")
     if log:

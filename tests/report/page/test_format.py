@@ -263,8 +263,9 @@ def test_dot_of_decision_curve_lies_on_its_line(report: Report, state: dict[str,
     assert low <= dot["y"][0] <= high
     what = "current threshold" if state["parity"] == "single" else "current policy"
     assert line["label"].startswith(what)
-    assert dot["label"].startswith(what)
-    assert "at the selected costs" in dot["label"]
+    place = "in the sample" if state["prevalence"] is None else f"at {100 * state['prevalence']:g}% prevalence"
+    assert dot["label"].startswith("net benefit ")
+    assert place in dot["label"]
     assert all(mark.get("label") for mark in spec["marks"])
 
 
@@ -275,7 +276,7 @@ def test_decision_curve_states_whether_scores_were_adjusted(report: Report, stat
     spec = page.answers()[-1]
     marks = {mark["key"]: mark for mark in spec["marks"]}
     if state["prevalence"] is None:
-        assert marks["model"]["label"] == "flag by the scores"
+        assert marks["model"]["label"] == "risk"
         assert "unadjusted" not in marks
         assert "Scores are not adjusted to another prevalence." in spec["description"]
         return
