@@ -8,6 +8,7 @@ import pytest
 
 import baserate
 from baserate import MulticlassReport
+from baserate.report._multiclass_text import multiclass_page
 from tests.cli.shell import matches_snapshot, run
 from tests.report.class_reports import class_report, labels_report, sklearn_data
 from tests.schemas import check_schema
@@ -72,7 +73,8 @@ def test_files_are_written_and_shown(pets: Path, tmp_path: Path) -> None:
     report = MulticlassReport.load(saved)
     assert page.read_text(encoding="utf-8") == report.html()
     assert "<title>Wines: classifier report</title>" in report.html()
-    assert run("show", saved, "-q", env={"COLUMNS": "90"}).stdout == report.text(90)
+    shown = run("show", saved, "-q", "--explain", env={"COLUMNS": "90"}).stdout
+    assert shown.splitlines() == multiclass_page(report).plain_text(90, explain=True).splitlines()
     assert run("show", saved, "--format", "json").stdout.strip() == report.to_json()
     csv = run("report", pets, "--truth", "is", "--scores", "p_", "--format", "csv").stdout
     assert csv == class_report("wine").numbers.to_csv()

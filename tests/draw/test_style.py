@@ -67,7 +67,7 @@ def test_words_replace_those_of_the_figure() -> None:
     assert draw.roc(TWO).ax.get_ylabel() == "Sensitivity"
     below = draw.reliability(TWO, xlabel="Risk").ax
     assert below.get_xlabel() == ""  # the counts below share the axis
-    assert [each.get_xlabel() for each in below.child_axes] == ["Risk"]  # type: ignore[attr-defined]
+    assert [each.get_xlabel() for each in below.child_axes] == ["Risk"]
 
 
 def test_labels_replace_names_in_the_figure_alone() -> None:

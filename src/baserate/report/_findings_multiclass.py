@@ -55,7 +55,7 @@ class MulticlassCheck:
             return None
         command = None if self.suggest is None else self.suggest(report)
         entry = {name: getattr(self, name) for name in ("code", "title", "severity", "why", "remedy")}
-        return Finding(**entry, sentence=evidence.sentence, command=command, numbers=evidence.numbers)
+        return Finding(**entry, **evidence._asdict(), command=command)
 
 
 MULTICLASS_CHECKS: dict[str, MulticlassCheck] = {}
@@ -125,7 +125,9 @@ def find_unpredicted_classes(report: MulticlassReport) -> Evidence | None:
         return None
     rows = sum(support[label] for label in never)
     total = count_of(rows, "row", shown=format_number(rows, 4) if rows % 1 else f"{rows:.0f}")
-    return Evidence(f"Never predicted: {_list_labels(never)}, with {total} in total.", {"n": len(never), "rows": rows})
+    sentence = f"Never predicted: {_list_labels(never)}, with {total} in total."
+    headline = f"{count_of(len(never), 'class is', 'classes are')} never predicted"
+    return Evidence(sentence, {"n": len(never), "rows": rows}, headline)
 
 
 @MulticlassCheck(
@@ -153,7 +155,7 @@ def find_small_classes(report: MulticlassReport) -> Evidence | None:
     least = min(small, key=rows.__getitem__)
     has = f"{len(small)} of {len(rows)} classes {'has' if len(small) == 1 else 'have'} fewer than {FEW_ROWS} rows"
     smallest = f"the smallest is {shorten_label(least)}, with {count_of(int(rows[least]), 'row')}"
-    return Evidence(f"{has}; {smallest}.", {"n": len(small), "classes": len(rows), "rows": rows[least]})
+    return Evidence(f"{has}; {smallest}.", {"n": len(small), "classes": len(rows), "rows": rows[least]}, has)
 
 
 @MulticlassCheck(
@@ -180,7 +182,8 @@ def find_useless_accuracy(report: MulticlassReport) -> Evidence | None:
         return None
     what = f"Accuracy is {percent_interval(accuracy)}, not clearly above {format_percent(share)}"
     sentence = f"{what}, the share of the largest class ({shorten_label(label)})."
-    return Evidence(sentence, {**evidence_numbers(accuracy=accuracy), "largest_share": share})
+    headline = f"Accuracy {format_percent(accuracy.value)}, largest class {format_percent(share)} of the rows"
+    return Evidence(sentence, {**evidence_numbers(accuracy=accuracy), "largest_share": share}, headline)
 
 
 def _suggest_calibration(report: MulticlassReport) -> Snippet | None:
@@ -222,7 +225,8 @@ def find_overconfidence(report: MulticlassReport) -> Evidence | None:
         f"The predicted class has a probability of {format_percent(mean.value)} on average, but "
         f"{format_percent(accuracy.value)} of the rows are classified correctly."
     )
-    return Evidence(sentence, evidence_numbers(mean_probability=mean, accuracy=accuracy, ratio=ratio))
+    headline = f"Probabilities are {format_percent(mean.value)} on average, accuracy {format_percent(accuracy.value)}"
+    return Evidence(sentence, evidence_numbers(mean_probability=mean, accuracy=accuracy, ratio=ratio), headline)
 
 
 def find_all(report: MulticlassReport) -> tuple[Finding, ...]:

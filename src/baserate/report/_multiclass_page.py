@@ -11,16 +11,14 @@ from baserate.measure import MEASURES, describe, multiclass
 from baserate.report._curves import ThinnedCurve
 from baserate.report._findings_multiclass import MULTICLASS_CHECKS
 from baserate.report._multiclass_report import BIN_COLUMNS, MulticlassReport
-from baserate.report._multiclass_text import measure_name
+from baserate.report._multiclass_text import is_percentage, measure_name
 from baserate.report._multiclass_verdict import verdict_measures, worst_class
 from baserate.report._page import assemble_page, fold_zeros, frame_page, shorten_title
 
 JsonObject = dict[str, Any]
-_FINDING_FIELDS = ("code", "title", "severity", "sentence", "why", "remedy", "anchor")
+_FINDING_FIELDS = ("code", "title", "severity", "headline", "sentence", "why", "remedy", "anchor")
 _NUMBER_FIELDS = ("part", "measure", "average", "value", "low", "high", "how", "why", "p", "floor")
-_OPTIONS = ("title", "outcome_name", "level")
-_SHARES = {"accuracy", "balanced_accuracy", "top_2_accuracy", "ece", "mce", "rmsce_debiased", "mean_probability"}
-"""Measures that are shown as percentages although they are no proportions of two classes."""
+_OPTIONS = ("title", "outcome_name", "level", "ignore", "files")
 _DATA = ("rows", "weighted", "digest", "columns", "notes", "version")
 
 
@@ -86,7 +84,7 @@ def _describe_measure(name: str, *, of_all: bool) -> JsonObject:
     return {
         "label": label[0].upper() + label[1:],
         "hint": about.summary,
-        "format": "percent" if about.percent or name in _SHARES else "number",
+        "format": "percent" if is_percentage(name) else "number",
     }
 
 

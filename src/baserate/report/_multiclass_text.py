@@ -7,16 +7,19 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import Any
 
-from baserate._formatting import format_number, format_percent
-from baserate.measure import describe, multiclass
+from baserate._formatting import format_percent
+from baserate.measure import MEASURES, describe, multiclass
 from baserate.report._multiclass_report import MulticlassReport
 from baserate.text import (
     Block,
     Bullet,
     BulletList,
     CellFormatter,
+    Explanation,
+    Marked,
     Page,
     Pivot,
+    Statement,
     Table,
     TidyRow,
     class_matrix,
@@ -32,7 +35,6 @@ from baserate.text import (
 _MOST_CLASSES = 20
 """Classes up to which the confusion matrix is a table; of more, the most frequent confusions are listed."""
 _MOST_CONFUSIONS = 15
-_SIGNS = {"serious": "!!", "caution": "!", "note": "·"}
 _SUMMARY_DIGITS = 3
 _NAMES = {"sensitivity": "recall", "auc": "AUC", "f1": "F1", "hand_till": "AUC (Hand–Till)", "mcc": "MCC"}
 _NAMES |= {"mean_probability": "mean probability", "observed_expected": "accuracy to mean probability"}
@@ -41,6 +43,8 @@ _NAMES |= {"rmsce_debiased": "debiased calibration error (RMS)", "brier": "Brier
 """Names of measures as this report is about classes."""
 _TABLES = (("sensitivity", "precision", "f1"), ("specificity", "auc", "average_precision"))
 """Measures of each class, in tables that fit a line of 80 characters."""
+_SHARES = {"accuracy", "balanced_accuracy", "top_2_accuracy", "ece", "mce", "rmsce_debiased"}
+"""Measures that are shown as percentages although they are no proportions of two classes."""
 _DIGEST = 12
 
 
@@ -78,10 +82,8 @@ def multiclass_headline(report: MulticlassReport) -> str:
         *([describe_files(files)] if files else []),
         describe_rows(data),
         f"{len(shares)} classes",
-        f"most frequent: {shorten_label(most)}, {format_number(100 * shares[most], 4)} %",
+        f"most frequent: {shorten_label(most)}, {format_percent(shares[most])}",
         *["weighted"] * bool(data["weighted"]),
-        f"digest {data['digest'][:_DIGEST]}",
-        f"baserate {data['version']}",
     ]
     return " · ".join(parts)
 
@@ -95,6 +97,15 @@ def measure_name(measure: str) -> str:
     return _NAMES.get(measure, measure_label(measure))
 
 
+def is_percentage(measure: str) -> bool:
+    """Return whether people read a measure as a percentage.
+
+    >>> is_percentage("accuracy"), is_percentage("sensitivity"), is_percentage("f1")
+    (True, True, False)
+    """
+    return measure in _SHARES or (measure in MEASURES and bool(describe(MEASURES[measure]).percent))
+
+
 class _MulticlassPage:
     """Panels of a report in their order, and the formatter that collects their footnotes."""
 
@@ -104,8 +115,8 @@ class _MulticlassPage:
     def panels(self) -> Iterator[Table | Block | str]:
         """Yield all panels: the verdict first."""
         verdict = self.report.verdict
-        yield " ".join(verdict.sentences)
-        yield verdict.measure_line
+        warnings = tuple(Marked(each.severity, each.text) for each in verdict.warnings)
+        yield Statement("Verdict", (" ".join(verdict.sentences), verdict.measure_line), warnings)
         yield self._confusions() if len(self.report.classes) > _MOST_CLASSES else self._matrix()
         yield from self._by_class()
         yield self._overall()
@@ -115,7 +126,8 @@ class _MulticlassPage:
     def footnotes(self) -> tuple[str, ...]:
         """Return reasons of undefined numbers, methods of intervals, and notes on the data."""
         notes = (f"note: {shorten_label(note, 500)}" for note in self.report.data["notes"])
-        return (*self.format.footnotes(None, self.report.data), *notes)
+        digest = f"Digest of the data {self.report.data['digest'][:_DIGEST]}, baserate {self.report.data['version']}."
+        return (*notes, *self.format.footnotes(None, self.report.data), digest)
 
     def _matrix(self) -> Table:
         """Return the confusion matrix, true classes in rows."""
@@ -158,7 +170,9 @@ class _MulticlassPage:
 
     def _cell(self, row: TidyRow) -> Any:  # noqa: ANN401  (a cell)
         """Return the cell of a number of rows or of an estimate."""
-        return self.format.count(row) if row["measure"] == "support" else self.format.average(row)
+        if row["measure"] == "support":
+            return self.format.count(row)
+        return self.format.rate(row) if is_percentage(row["measure"]) and not _omits(row) else self.format.average(row)
 
     def _overall(self) -> Table:
         """Return measures of all classes together, with their meanings."""
@@ -166,9 +180,9 @@ class _MulticlassPage:
         pivot = Pivot(
             line=itemgetter("measure"),
             column=lambda _row: heading,
-            cell=lambda row: self.format.estimate(row, several=False),
+            cell=self._single_cell,
             label=measure_name,
-            meaning=lambda name: describe(multiclass.find_measure(name)).summary,
+            meaning=lambda name: Explanation(describe(multiclass.find_measure(name)).summary),
             section=lambda _row: "all classes together",
         )
         return pivot.table(self.report.overall)
@@ -180,7 +194,7 @@ class _MulticlassPage:
             return
         columns = {
             interval_heading(self.report.data): self._distance,
-            "if calibrated": lambda row: "" if row["floor"] is None else self.format.number(row["floor"]),
+            "if calibrated": lambda row: "" if row["floor"] is None else format_percent(row["floor"]),
         }
         yield list_table(
             rows,
@@ -191,17 +205,28 @@ class _MulticlassPage:
 
     def _distance(self, row: TidyRow) -> Any:  # noqa: ANN401  (a cell)
         """Return the cell of a measure of calibration; a distance has a null reference in place of an interval."""
-        return self.format.estimate(row, several=False) if row["floor"] is None else self.format.value(row)
+        return self._single_cell(row) if row["floor"] is None else self.format.rate({**row, "level": None})
+
+    def _single_cell(self, row: TidyRow) -> Any:  # noqa: ANN401  (a cell)
+        """Return the cell of a number that stands alone in its line."""
+        return self.format.rate(row) if is_percentage(row["measure"]) else self.format.estimate(row, several=False)
 
     def _findings(self) -> Block | str:
         """Return all findings with their remedies and commands."""
         points = tuple(
             Bullet(
-                f"{_SIGNS[each.severity]} {each.code} {each.title}",
+                f"{each.code} {each.headline}",
                 each.sentence,
                 each.remedy,
-                *((each.command.text, each.command.language) if each.command else ()),
+                *((each.command.text, each.command.language) if each.command else ("", "sh")),
+                severity=each.severity,
+                why=each.why,
             )
             for each in self.report.findings
         )
         return BulletList("Findings", points) if points else "Findings: none."
+
+
+def _omits(row: TidyRow) -> bool:
+    """Return whether an average leaves out classes, which a footnote lists."""
+    return row["average"] is not None and "without " in (row["how"] or "")

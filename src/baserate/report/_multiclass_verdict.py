@@ -8,7 +8,7 @@
    (ECE) beside its null reference; empty without probabilities. "Too high" or "too low" is said where the interval of
    the ratio of accuracy to mean probability excludes 1.
 4. `measures`: accuracy, balanced accuracy, macro F1, AUC by Hand and Till, log loss.
-5. `warnings`: sentences of the findings.
+5. `warnings`: headlines of the findings.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def make_verdict(report: MulticlassReport) -> MulticlassVerdict:
         _describe_worst_class(report),
         _describe_calibration(report),
         tuple((name, text) for name, _, _, text in verdict_measures(report)),
-        tuple(VerdictWarning(each.code, each.severity, each.sentence.removesuffix(".")) for each in report.findings),
+        tuple(VerdictWarning(each.code, each.severity, each.headline) for each in report.findings),
     )
 
 

@@ -26,10 +26,9 @@ from baserate.report._commands import plan_of, spell_plan
 from baserate.report._curves import ThinnedCurve
 from baserate.report._findings import format_group
 from baserate.report._measurements import GROUP_MEASURES, INVARIANT_MEASURES
-from baserate.report._payload_packing import pack_payload
 from baserate.report._report import CELLS, Report
 from baserate.report._run import CHECKS
-from baserate.report._scripts import compress_script, inline_scripts
+from baserate.report._scripts import compress_text, inline_scripts
 from baserate.report._verdict import verdict
 
 _FINDING_FIELDS = ("code", "title", "severity", "headline", "sentence", "why", "remedy", "anchor")
@@ -290,7 +289,6 @@ _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 _LONGEST = 80
 """Letters of the longest title."""
 _STYLES, _LOADER = ("style.css", "layout.css"), "loader.js"
-_MARKUP = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 _CLOSING_TAGS = re.compile(r"</(?:script|style)|<!--", re.IGNORECASE)
 """Text at which HTML ends a script or a style, or begins a comment, even inside a string."""
 
@@ -311,8 +309,7 @@ def render_html(report: Report) -> str:
                 "Run its plan again: baserate.run(report.plan), or `baserate report --plan plan.json -o report.html`."
             ),
         )
-    payload = pack_payload(page_payload(report))
-    return assemble_page("index.html", "main.js", page_title(report), payload)
+    return assemble_page("index.html", "main.js", page_title(report), page_payload(report))
 
 
 def assemble_page(template: str, entry: str, title: str, payload: JsonObject) -> str:
@@ -324,7 +321,7 @@ def assemble_page(template: str, entry: str, title: str, payload: JsonObject) ->
         "version": escape(__version__),
         "title": escape(title),
         "style": style,
-        "payload": _embed_payload(payload),
+        "payload": compress_text(_payload_json(payload)),
         "script": script.packed,
         "loader": loader,
     }
@@ -377,7 +374,7 @@ class PageScript(NamedTuple):
 def page_script(entry: str) -> PageScript:
     """Return the script with an entry module; all pages share it, and to compress it takes time."""
     text = inline_scripts(_read_asset, entry)
-    return PageScript(text, compress_script(text))
+    return PageScript(text, compress_text(text))
 
 
 def _check_inert(name: str, text: str) -> str:
@@ -398,9 +395,7 @@ def _policy_hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def _embed_payload(payload: JsonObject) -> str:
-    """Return the payload as ASCII JSON without characters that have a meaning in HTML."""
+def _payload_json(payload: JsonObject) -> str:
+    """Return the payload as JSON."""
     # JSON has no NaN: an undefined number that is not null must fail here, not in the browser.
-    text = json.dumps(payload, allow_nan=False, separators=(",", ":"))
-    # Without "<", no name in the data can close the script element.
-    return re.sub("[<>&]", lambda match: _MARKUP[match[0]], text)
+    return json.dumps(payload, allow_nan=False, separators=(",", ":"))

@@ -323,12 +323,12 @@ def check_custom_exports(screening: ScreeningReport, page: Page, folder: Path, m
     )
     assert "thresholds set by hand on the page of a report, on these rows." in policy.notes
     wanted = panel_numbers(page, "groups")
-    program, verb, *words = shlex.split(copied(page, "#copy-command"))
+    program, verb, *words = shlex.split(copy_text(page, "#copy-command"))
     assert (program, verb) == ("baserate", "report")
     result = run(verb, *words, "--save-json", folder / "report.json")
     assert result.exit_code == 0, result.stderr
     names: dict[str, Any] = {}
-    text = copied(page, "#copy-python")
+    text = copy_text(page, "#copy-python")
     exec(text, names)  # noqa: S102  (our own lines)
     assert "baserate.evaluate(" in text
     for report in (Report.load(folder / "report.json"), names["report"]):
@@ -337,7 +337,7 @@ def check_custom_exports(screening: ScreeningReport, page: Page, folder: Path, m
             assert wanted[name] == pytest.approx(values, abs=1e-12), name
 
 
-def copied(page: Page, button: str) -> str:
+def copy_text(page: Page, button: str) -> str:
     """Click a button, and return the text in the clipboard."""
     page.click(button)
     wait_until_drawn(page)

@@ -232,6 +232,7 @@ export class Controls {
       ]),
     );
     for (const [rule, button] of buttons) button.addEventListener("click", () => this.apply(rule));
+    makeToolbar(byId("bar-buttons"), "Reset, and more controls");
     makeToolbar(byId("rules"), "Threshold by rule").append(...buttons.values());
     return buttons;
   }

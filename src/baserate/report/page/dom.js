@@ -154,6 +154,37 @@ export function makeTable(caption, columns, rows) {
 }
 
 /**
+ * A region that scrolls where its content does not fit; updateScrollStops makes it a tab stop then.
+ * @param {string} label
+ * @param {...Child} children
+ * @returns {HTMLElement}
+ */
+export function scrollRegion(label, ...children) {
+  return element("div", { class: "scroll", role: "region", "aria-label": label }, ...children);
+}
+
+/** Make regions tab stops where their content does not fit, so that the keyboard can scroll them. */
+export function updateScrollStops() {
+  for (const region of document.querySelectorAll(".scroll")) {
+    const scrolls = region.scrollWidth > region.clientWidth || region.scrollHeight > region.clientHeight;
+    if (scrolls === region.hasAttribute("tabindex")) continue;
+    if (scrolls) region.setAttribute("tabindex", "0");
+    else region.removeAttribute("tabindex");
+  }
+}
+
+/**
+ * A table in a region that scrolls.
+ * @param {string} caption
+ * @param {Child[]} columns
+ * @param {Child[][]} rows
+ * @returns {HTMLElement}
+ */
+export function scrollTable(caption, columns, rows) {
+  return scrollRegion(caption, makeTable(caption, columns, rows));
+}
+
+/**
  * Replace the children of a node, but keep nodes that do not change: layout of a new table is slow.
  * @param {Element} parent
  * @param {(Node | string)[]} children

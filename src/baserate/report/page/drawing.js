@@ -1,5 +1,7 @@
 /** When panels are drawn: those near the window at once, the others one by one as soon as the page is idle. */
 
+import { updateScrollStops } from "./dom.js";
+
 /** Distance from the window at which a panel is near. */
 const MARGIN = "250px";
 /** Panels that are drawn at once before the browser has reported which are near. */
@@ -36,6 +38,7 @@ export class Drawing {
       { rootMargin: MARGIN },
     );
     for (const panel of panels) observer.observe(panel.section);
+    addEventListener("resize", () => updateScrollStops());
     addEventListener("beforeprint", () => this.drawSome([...this.stale]));
   }
 
@@ -66,6 +69,8 @@ export class Drawing {
       this.stale.delete(panel);
     }
     if (panels.length) this.onDrawn();
+    // Last, since this forces a layout of the page.
+    if (!this.stale.size) updateScrollStops();
     document.documentElement.dataset.drawn = this.stale.size ? "0" : "1";
   }
 }

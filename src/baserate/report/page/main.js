@@ -6,7 +6,7 @@ import { Drawing } from "./drawing.js";
 import { save } from "./files.js";
 import { shorten, formatPercent, formatCount, formatSetting } from "./format.js";
 import { hashOf, stateOf } from "./url_state.js";
-import { Panel } from "./panel.js";
+import { Panel, makeSections } from "./panel.js";
 import { placeOf } from "./summary.js";
 import { benefitSpec } from "./panels/benefit.js";
 import { costMapSpec, pickSetting } from "./panels/cost_map.js";
@@ -64,7 +64,7 @@ let view = makeView(report, stateOf(report, location.hash));
 const panels = Object.entries(CONTENTS)
   .filter(([id]) => isNeeded(id))
   .map(([id, content]) => new Panel(id, { place: placeOf, ...content }, change, PANELS[id]));
-const sections = SECTIONS.map(makeSection).filter((section) => section.panels.length > 0);
+const sections = makeSections(panels, SECTIONS, PANELS);
 const drawing = new Drawing(
   sections.flatMap((section) => section.panels),
   hideEmptySections,
@@ -104,23 +104,6 @@ function start() {
   const numbers = () => panels.flatMap((panel) => panel.numbers(view));
   Object.assign(window, { baserate: { state: () => ({ ...view.state }), set: change, numbers } });
   document.documentElement.dataset.ready = "1";
-}
-
-/**
- * A section of the page with its panels.
- * @param {typeof SECTIONS[number]} part
- * @returns {{node: HTMLElement, panels: Panel[]}}
- */
-function makeSection({ id, title, panels: ids }) {
-  const own = panels.filter((panel) => ids.includes(panel.id));
-  own.sort((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id));
-  const node = element(
-    "div",
-    { class: "part", id: `part-${id}` },
-    element("h2", {}, title),
-    ...own.map((panel) => panel.section),
-  );
-  return { node, panels: own };
 }
 
 /**

@@ -11,7 +11,7 @@ import { drawOverall, overallTable } from "./multiclass/overall.js";
 import { drawPerClass, perClassSpec } from "./multiclass/per_class.js";
 import { drawTopClass, topClassSpec } from "./multiclass/top_class.js";
 import { MATRIX_MODES, loadReport, makeView, measureChoices } from "./multiclass/view.js";
-import { Panel } from "./panel.js";
+import { Panel, makeSections } from "./panel.js";
 import { drawFindings } from "./panels/findings.js";
 import { makeToolbar } from "./toolbar.js";
 
@@ -37,21 +37,24 @@ const CONTENTS = {
   "class-pr": { spec: prSpec, pick: pickThreshold },
   "class-scores": { spec: scoresSpec, pick: pickThreshold },
   "top-class": { spec: topClassSpec, body: drawTopClass },
-  findings: { body: (body, view) => drawFindings(body, /** @type {any} */ (view)) },
+  findings: {
+    body: (body, { payload, state }) =>
+      drawFindings(body, /** @type {any} */ ({ payload: { ...payload, plan: payload.options }, state })),
+  },
 };
 const panels = new Map(
   Object.entries(CONTENTS)
     .filter(([, { spec, body }]) => Boolean(body && !spec) || Boolean(spec?.(view)))
     .map(([id, content]) => [id, new Panel(id, content, change, PANELS[id])]),
 );
-const sections = SECTIONS.map(makeSection).filter((section) => section !== null);
+const sections = makeSections([...panels.values()], SECTIONS, PANELS);
 const drawing = new Drawing([...panels.values()], () => {});
 
 start();
 
 /** Insert all panels into their sections, and draw them for the first time. */
 function start() {
-  byId("panels").append(...sections);
+  byId("panels").append(...sections.map(({ node }) => node));
   selectByRow("confusion", (cursor) => classOfCell(view, cursor));
   selectByRow("per-class", (cursor) => cursor);
   fillPicker();
@@ -63,17 +66,6 @@ function start() {
   draw();
   Object.assign(window, { baserate: { state: () => ({ ...view.state }), set: change } });
   document.documentElement.dataset.ready = "1";
-}
-
-/**
- * A section of the page with its panels; null if it has none.
- * @param {typeof SECTIONS[number]} part
- * @returns {HTMLElement | null}
- */
-function makeSection({ id, title, panels: ids }) {
-  const own = ids.flatMap((each) => panels.get(each)?.section ?? []);
-  if (!own.length) return null;
-  return element("div", { class: "part", id: `part-${id}` }, element("h2", {}, title), ...own);
 }
 
 /**

@@ -1,6 +1,6 @@
 /** A panel: heading, body, reading instructions, data as a table, and files. */
 
-import { element, placeAttributes, setAttributes } from "./dom.js";
+import { element, placeAttributes, scrollRegion, setAttributes } from "./dom.js";
 import { csvText, save, svgText } from "./files.js";
 import { formatNumber } from "./format.js";
 import { Chart } from "./chart.js";
@@ -48,7 +48,7 @@ export class Panel {
       "details",
       { class: "table" },
       element("summary", {}, "Data", hiddenText(title)),
-      element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Data: ${title}` }),
+      scrollRegion(`Data: ${title}`),
     );
     this.section = element(
       "section",
@@ -218,4 +218,24 @@ export class Panel {
  */
 function hiddenText(text) {
   return element("span", { class: "visually-hidden" }, ` ${text}`);
+}
+
+/**
+ * Panels under the titles of their sections. Sections without panels are left out.
+ * @template {Panel<any>} Kind
+ * @param {Kind[]} panels
+ * @param {Record<string, string>} titles
+ * @param {Record<string, import("./labels.js").Panel>} texts
+ * @returns {{node: HTMLElement, panels: Kind[]}[]}
+ */
+export function makeSections(panels, titles, texts) {
+  const places = Object.keys(texts);
+  const sorted = [...panels].sort((one, other) => places.indexOf(one.id) - places.indexOf(other.id));
+  return Object.entries(titles).flatMap(([id, title]) => {
+    const own = sorted.filter((panel) => texts[panel.id].section === id);
+    if (!own.length) return [];
+    const heading = element("h2", {}, title);
+    const node = element("div", { class: "part", id: `part-${id}` }, heading, ...own.map(({ section }) => section));
+    return [{ node, panels: own }];
+  });
 }

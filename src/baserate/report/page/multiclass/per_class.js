@@ -1,6 +1,6 @@
 /** Measures of each class against the rest: a dot plot of one of them, and a table of all. */
 
-import { element, makeTable, numberAttributes } from "../dom.js";
+import { element, numberAttributes, scrollTable } from "../dom.js";
 import { formatEstimate, formatLevel, formatValue, shorten } from "../format.js";
 import { axisUp, rowsFor } from "./axes.js";
 import { measureChoices, numberOf, remember } from "./view.js";
@@ -120,11 +120,7 @@ export function drawPerClass(body, view) {
     ]);
     const title = "Measures of each class against the rest";
     body.replaceChildren(
-      element(
-        "div",
-        { class: "scroll", tabindex: "0", role: "region", "aria-label": title },
-        makeTable(title, ["class", payload.data.weighted ? "weight" : "rows", ...heads], [...rows, ...averages]),
-      ),
+      scrollTable(title, ["class", payload.data.weighted ? "weight" : "rows", ...heads], [...rows, ...averages]),
     );
   }
   body.querySelectorAll("tbody tr").forEach((row, at) => row.classList.toggle("selected", at === state.class));

@@ -1,13 +1,14 @@
 /** Strategies for groups: cost, differences and changed decisions of each, and its thresholds and rates in each group. */
 
 import { MEASURES } from "../core.js";
-import { element, numberAttributes, placeNumbers, updateChildren } from "../dom.js";
+import { element, numberAttributes, placeNumbers, scrollTable, updateChildren } from "../dom.js";
+import { shareTabStop } from "../toolbar.js";
 import { formatCount, formatPercent, shorten } from "../format.js";
 import { rateName, shownGroups } from "../group_rates.js";
 import { GAP_RATES, compareStrategies, plannedTreatments } from "../strategies.js";
 import { formatCosts } from "../verdict.js";
 import { describePrevalence } from "../view.js";
-import { describeMixture, everybodyPlace, numberCell, scrollTable } from "./groups-tables.js";
+import { describeMixture, everybodyPlace, numberCell } from "./groups-tables.js";
 
 /** @typedef {import("../view.js").View} View */
 /** @typedef {import("../dom.js").Child} Child */
@@ -36,7 +37,7 @@ export function makeGroupPolicies(set) {
     const strategies = compareStrategies(view);
     updateChildren(body, [
       element("p", { class: "sentence" }, describeCurrent(view, strategies)),
-      summaryTable(view, strategies),
+      shareTabStop(summaryTable(view, strategies)),
       element("h4", {}, `Threshold and rates by group, ${describePrevalence(view)}`),
       groupTable(view, strategies),
       element("p", { class: "quiet" }, describeNotes(view, strategies)),

@@ -2,7 +2,7 @@
 
 import { MEASURES, readNumber } from "../core.js";
 import { compareShares } from "../differences.js";
-import { element, makeTable, measureName, numberAttributes, placeNumbers, updateChildren } from "../dom.js";
+import { element, measureName, numberAttributes, placeNumbers, scrollTable, updateChildren } from "../dom.js";
 import {
   formatCount,
   formatLevel,
@@ -50,7 +50,7 @@ export function makeGroupTables(set) {
     current = view;
     updateChildren(body, [
       rateButtons(view),
-      ...groupPicker(view),
+      ...groupPicker(view, body.querySelector(".picker")?.hasAttribute("open")),
       element("h4", {}, `Rates, ${describePrevalence(view)}`),
       ratesTable(view),
       ...notes(view),
@@ -81,11 +81,12 @@ function toggleGroup(view, group) {
 }
 
 /**
- * A list of groups to highlight, where there are more than styles.
+ * A list of groups to highlight, where there are more than styles. It stays open where it is.
  * @param {View} view
+ * @param {boolean} [open]
  * @returns {HTMLElement[]}
  */
-function groupPicker(view) {
+function groupPicker(view, open) {
   if (view.groups.length <= SERIES) return [];
   const boxes = view.groups.map(({ name }, at) =>
     element("label", {}, element("input", { type: "checkbox", value: at }), ` ${shorten(name, 40)}`),
@@ -93,7 +94,7 @@ function groupPicker(view) {
   return [
     element(
       "details",
-      { class: "picker" },
+      { class: "picker", open },
       element("summary", {}, `Highlighted groups: ${shownGroups(view).length} of ${view.groups.length}`),
       element("p", {}, `Up to ${SERIES} groups have a color in all charts of groups; the others are gray.`),
       element("div", { role: "group", "aria-label": "Highlighted groups" }, ...boxes),
@@ -108,21 +109,6 @@ function groupPicker(view) {
  */
 function comparedRates({ payload }) {
   return payload.group_measures;
-}
-
-/**
- * A table in a scrollable region.
- * @param {string} caption
- * @param {Child[]} columns
- * @param {Child[][]} rows
- * @returns {HTMLElement}
- */
-export function scrollTable(caption, columns, rows) {
-  return element(
-    "div",
-    { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-    makeTable(caption, columns, rows),
-  );
 }
 
 /**
@@ -366,7 +352,7 @@ function differences(view) {
 function differenceCell(view, group, measure) {
   const { value, low, high } = differenceOf(view, group, measure);
   if (Number.isNaN(value)) return "–";
-  const { p, why } = testOf(view, group, measure);
+  const { p, why } = findTest(view, group, measure);
   const text = formatPValue(p);
   const test = Number.isNaN(p)
     ? element("small", { title: why }, "Holm p —")
@@ -417,7 +403,7 @@ export function differenceOf(view, group, measure) {
  * @param {string} measure
  * @returns {{p: number, why: string}}
  */
-function testOf(view, group, measure) {
+function findTest(view, group, measure) {
   const entry = view.model.entry.group_differences;
   const row = entry?.measures[measure];
   const none = { p: NaN };
@@ -475,6 +461,7 @@ function largestDifferences(view) {
     !isMoved && view.state.prevalence !== null
       ? "What is expected by chance is known in the sample only; it does not depend on the prevalence for sensitivity and false positive rate."
       : "",
+    isMoved ? "" : describeSampleGaps(view, measures),
   ].filter(Boolean);
   return [
     element("h4", {}, `Largest difference between two groups, ${describePrevalence(view)}`),
@@ -492,6 +479,21 @@ function largestDifferences(view) {
     ),
     ...(texts.length ? [element("p", { class: "quiet" }, texts.join(" "))] : []),
   ];
+}
+
+/**
+ * Differences in the sample, where they change with the prevalence.
+ * @param {View} view
+ * @param {string[]} measures
+ * @returns {string}
+ */
+function describeSampleGaps(view, measures) {
+  if (view.state.prevalence === null) return "";
+  const gaps = measures.flatMap((measure) => {
+    const row = CLASS_RATES.includes(measure) ? null : reportNumber(view, { part: "gaps", measure, where: "here" });
+    return row?.value === undefined ? [] : [`${rateName(view, measure)} ${formatPercent(readNumber(row.value))}`];
+  });
+  return gaps.length ? `In the sample: ${gaps.join(", ")}.` : "";
 }
 
 /**
