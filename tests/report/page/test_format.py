@@ -269,22 +269,29 @@ def test_dot_of_decision_curve_lies_on_its_line(report: Report, state: dict[str,
     assert all(mark.get("label") for mark in spec["marks"])
 
 
+def report_names(report: Report) -> list[str]:
+    """Return the names of groups as the page writes them."""
+    names: list[str] = page_payload(report)["models"][0]["names"]
+    return names
+
+
 @pytest.mark.parametrize("state", take_in_tiers(STATES))
 def test_decision_curve_states_whether_scores_were_adjusted(report: Report, state: dict[str, Any]) -> None:
     page = Page("view.js", "panels/benefit.js")
     page.ask("benefitSpec", page.keep("makeView", page.keep("loadReport", page_payload(report)), state))
     spec = page.answers()[-1]
     marks = {mark["key"]: mark for mark in spec["marks"]}
+    name = "risk" if state["who"] < 0 else f"risk, {report_names(report)[state['who']]}"
     if state["prevalence"] is None:
-        assert marks["model"]["label"] == "risk"
+        assert marks["model"]["label"] == name
         assert "unadjusted" not in marks
-        assert "Scores are not adjusted to another prevalence." in spec["description"]
+        assert "Scores are not adjusted to the prevalence." in spec["description"]
         return
-    adjusted = f"adjusted to {100 * state['prevalence']:g}% prevalence"
-    assert marks["model"]["label"] == f"flag by the scores, {adjusted}"
-    assert marks["unadjusted"]["label"] == "scores not adjusted"
-    assert f"Scores are {adjusted}." in spec["description"]
-    assert spec["table"]["columns"][1:3] == [f"flag by the scores, {adjusted}", "scores not adjusted"]
+    assert marks["model"]["label"] == f"{name}, adjusted"
+    assert marks["unadjusted"]["label"] == f"{name}, not adjusted"
+    assert f"Decision curve at {100 * state['prevalence']:g}% prevalence." in spec["description"]
+    assert "Scores are adjusted to the prevalence." in spec["description"]
+    assert spec["table"]["columns"][1:3] == [f"{name}, adjusted", "scores not adjusted"]
     assert not np.allclose(marks["model"]["y"], marks["unadjusted"]["y"])
 
 
