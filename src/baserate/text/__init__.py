@@ -23,8 +23,8 @@ if TYPE_CHECKING:
         BulletList as BulletList,
         Command as Command,
         CommandList as CommandList,
-        Marked as Marked,
         Statement as Statement,
+        WarningText as WarningText,
     )
     from baserate.text._comparisons import comparison_page as comparison_page
     from baserate.text._grid import (
