@@ -72,6 +72,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Cut": lambda: Cut((0.5,)),
     "Estimate": lambda: infer.estimate("auc", CURVE),
     "Finding": lambda: REPORT.findings[0],
+    "Verdict": lambda: REPORT.of("p").verdict,
     "ReadSummary": lambda: TALLIES.intake,
     "LabelSets": lambda: baserate.label_sets(np.eye(3), score=np.eye(3), weight=[1, 2, 3]),
     "RandomizedCut": lambda: RandomizedCut((Cut((0.4,)), Cut((0.6,))), (0.3, 0.7)),

@@ -64,5 +64,5 @@ def test_numbers_that_differ_have_different_texts_of_equal_precision(numbers: li
         assert len(set(texts)) == len(numbers)
     assert len({len(text.partition(".")[2].partition("e")[0]) for text in texts}) == 1
     for number, text in zip(numbers, texts, strict=True):
-        shown = float(text.replace("−", "-").replace(" ", ""))
+        shown = float(text.replace("−", "-").replace(",", ""))
         assert abs(shown - number) <= 0.5 * 10.0 ** (1 - digits) * max(*map(abs, numbers), 1)

@@ -355,7 +355,7 @@ FURTHER = {
         """,
     "Population family": """
         assert "0.6" in shell("population", "power", "--exponent", 1.5, "curve", "roc", "--points", 5, "--json")
-        assert "auc" in shell("population", "power", "study", "--sizes", 30, "--repeats", 5)
+        assert "AUC" in shell("population", "power", "study", "--sizes", 30, "--repeats", 5)
         """,
 }
 """Recipe -> assertions about further promises."""

@@ -75,7 +75,7 @@ def test_tables_show_the_names_that_were_typed() -> None:
     assert results.data["names"] == {"precision": "ppv", "auc": "roc_auc", "sensitivity": "true positive rate"}
     assert {"ppv", "roc_auc", "f1", "true"} <= {*first_words(results)}
     assert not {"precision", "auc", "sensitivity"} & {*first_words(results)}
-    assert "roc_auc" in str(results).splitlines()[-1]  # of the methods of intervals
+    assert "roc_auc" in results.text(explain=True).splitlines()[-1]  # of the methods of intervals
     assert results["ppv"] == results["precision"] == SUMMARY.ppv
 
 
@@ -283,10 +283,15 @@ def test_a_printed_report_is_that_of_the_command(tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(tmp_path)
     pd.DataFrame({"y": TRUTH.astype(int), "p": RISK}).to_csv("people.csv", index=False)
     options = ("--prevalence", 0.05, "--fp", 1, "--fn", 5)
-    typed = run("report", "people.csv", "--truth", "y", "--score", "p", *options, env={"COLUMNS": str(width)})
+    command = ("report", "people.csv", "--truth", "y", "--score", "p", *options)
+    typed, explained = (run(*command, *more, env={"COLUMNS": str(width)}) for more in ((), ("--explain",)))
     report = baserate.evaluate("people.csv", truth="y", score="p", prevalence=0.05, fp=1, fn=5)
-    assert report.text(width) == typed.stdout
+    assert report.text(width, explain=True) == explained.stdout
+    # Both name their own way to the definitions in the last words.
+    python, shell = (text.split() for text in (report.text(width), typed.stdout))
+    assert python[:-1] == shell[:-2]
+    assert (python[-1], shell[-2:]) == ("text(explain=True).", ["add", "--explain."])
     monkeypatch.setenv("COLUMNS", str(width))
-    assert f"{report}\n" == typed.stdout
+    assert f"{report}\n" == report.text(width)
     report.save("people.txt")
     assert Path("people.txt").read_text(encoding="utf-8") == report.text(100)

@@ -89,7 +89,7 @@ class Estimate:
         return not (isnan(self.low) or isnan(self.high))
 
 
-_PLAIN = {ord("−"): "-", ord("∞"): "inf", ord(" "): ""}
+_PLAIN = {ord("−"): "-", ord("∞"): "inf", ord(","): ""}
 
 
 SCHEMA_VERSION = 1

@@ -66,12 +66,12 @@ def spell_number(value: float) -> set[str]:
     """Return how a finding may write a number: as a percentage, an area, a count, a threshold, or points."""
     if not np.isfinite(value):
         return set()
-    percentages = {format_percent(value).strip("<>% "), round_significant(100 * value, 4), *alike(100 * value)}
-    numbers = {format_short(value), brief_area(value).strip("<> "), round_significant(value, 6), *alike(value)}
+    percentages = {format_percent(value).strip("<>% "), round_significant(100 * value, 4), *spell_decimals(100 * value)}
+    numbers = {format_short(value), brief_area(value).strip("<> "), round_significant(value, 6), *spell_decimals(value)}
     return {re.sub(r"[^\d.,e+-]", "", each) for each in (percentages | numbers)}
 
 
-def alike(value: float) -> set[str]:
+def spell_decimals(value: float) -> set[str]:
     """Return a number with one to six decimals, or three significant digits."""
     return {format_number(value, 3), *(round_fixed(value, decimals) for decimals in range(7))}
 

@@ -42,7 +42,7 @@ def test_lines_and_columns_stand_in_the_order_of_their_first_rows() -> None:
         tidy_rows(auc={"b": 0.75, "a": 0.5}, flag_rate={"a": 0.25}), corner="models"
     )
     assert (table.corner, table.columns) == ("models", ("b", "a"))
-    assert table.sections[0].rows == (Row("auc", ("0.7500", "0.5000")), Row("flag rate", ("", "0.2500")))
+    assert table.sections[0].rows == (Row("AUC", ("0.7500", "0.5000")), Row("flag rate", ("", "0.2500")))
 
 
 def test_columns_can_be_chosen_and_named() -> None:

@@ -26,12 +26,12 @@ from baserate.text import (
     CellFormatter,
     Explanation,
     GroupKey,
-    Marked,
     Page,
     Pivot,
     Statement,
     Table,
     TidyRow,
+    WarningText,
     confusion_table,
     describe_class,
     describe_files,
@@ -141,7 +141,7 @@ class _ReportPage:
         single = len(self.by_model) == 1
         numbers = self._number_table(next(iter(self.by_model.values()))) if single else self._model_table()
         bullets = tuple(_finding_bullet(self.report, each, last=False) for each in self.report.findings)
-        findings = BulletList("Findings", bullets, _ignored(self.report)).without_explanations()
+        findings = BulletList("Findings", bullets, _describe_ignored_codes(self.report)).without_explanations()
         panels = (*verdicts, numbers, findings if bullets else "Findings: none.")
         return Page(report_headline(self.report), panels, self.format.reasons.footnotes())
 
@@ -157,7 +157,7 @@ class _ReportPage:
         title = f"Verdict: {_model_label(report, report.model)}" if len(self.by_model) > 1 else "Verdict"
         answer = verdict(report)
         texts = (answer.sentence, answer.measure_line, _describe_origin(report))
-        warnings = tuple(Marked(each.severity, each.text) for each in answer.warnings)
+        warnings = tuple(WarningText(each.severity, each.text) for each in answer.warnings)
         return Statement(title, tuple(filter(None, texts)), warnings, _banner_of(answer))
 
     def _single_model(self, report: Report) -> Iterator[Table | str]:
@@ -237,14 +237,14 @@ class _ReportPage:
             yield f"{names}{cuts}, {where}:"
             yield pivot.table(_with_p_values(own, columns), corner="Differences")
         if len(rows) > 1:
-            self.notes.append(f"Holm-adjusted p: over all {len(rows)} comparisons of models. {self._unadjusted}")
+            self.notes.append(f"Holm-adjusted p: over all {len(rows)} comparisons of models. {self._multiplicity_note}")
         if len(pairs) > _MAX_PAIRS:
             self.notes.append(
                 f"{len(pairs) - _MAX_PAIRS} more pairs of models are not listed; JSON and CSV contain all."
             )
 
     @property
-    def _unadjusted(self) -> str:
+    def _multiplicity_note(self) -> str:
         return unadjusted_note(self.report.plan.level)
 
     def _differences(
@@ -304,7 +304,7 @@ class _ReportPage:
             yield f"{prefix}Differences from {_reference(report)}, tested in the sample, at its own prevalence:"
             yield pivot.table(lines)
             family = f"Holm-adjusted p: over all {len(tested)} comparisons of groups."
-            self.notes.append(f"{prefix}{family} {self._unadjusted}")
+            self.notes.append(f"{prefix}{family} {self._multiplicity_note}")
         if len(tested) > _MAX_LINES:
             rest = f"the table lists the {_MAX_LINES} with the smallest p; JSON and CSV contain all."
             self.notes.append(f"{prefix}Of {len(tested)} differences, {rest}")
@@ -318,9 +318,9 @@ def _reference(report: Report) -> str:
     return f"the {'reference' if report.plan.reference is not None else 'largest'} group"
 
 
-def _banner_of(answer: Verdict) -> Marked | None:
+def _banner_of(answer: Verdict) -> WarningText | None:
     """Return the banner of a verdict, if it has one."""
-    return None if answer.banner is None else Marked(answer.banner.severity, answer.banner.text)
+    return None if answer.banner is None else WarningText(answer.banner.severity, answer.banner.text)
 
 
 def _scale(row: TidyRow) -> str:
@@ -494,11 +494,11 @@ def _finding_list(report: Report) -> Block | str:
     """Return all findings; the remedy of a code stands once, behind the last of its models."""
     last = {each.code: at for at, each in enumerate(report.findings)}
     points = tuple(_finding_bullet(report, each, last=last[each.code] == at) for at, each in enumerate(report.findings))
-    rest = _ignored(report)
+    rest = _describe_ignored_codes(report)
     return BulletList("Findings", points, rest) if points else f"Findings: none. {rest}".rstrip()
 
 
-def _ignored(report: Report) -> str:
+def _describe_ignored_codes(report: Report) -> str:
     """Describe the codes that the plan ignores."""
     codes = report.plan.ignore
     option = "--ignore" if report.plan.files else "ignore"

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
         BulletList as BulletList,
         Command as Command,
         CommandList as CommandList,
-        Marked as Marked,
         Statement as Statement,
+        WarningText as WarningText,
     )
     from baserate.text._class_tables import class_matrix as class_matrix, number_when_narrow as number_when_narrow
     from baserate.text._comparisons import comparison_page as comparison_page

@@ -75,7 +75,7 @@ class BulletList:
         return replace(self, points=tuple(point._replace(why="") for point in self.points))
 
 
-class Marked(NamedTuple):
+class WarningText(NamedTuple):
     """A warning: its severity, a key of `SIGNS`, and its text."""
 
     severity: str
@@ -88,8 +88,8 @@ class Statement:
 
     title: str
     paragraphs: tuple[str, ...]
-    warnings: tuple[Marked, ...] = ()
-    banner: Marked | None = None
+    warnings: tuple[WarningText, ...] = ()
+    banner: WarningText | None = None
 
     def lines(self, width: int) -> list[str]:
         """Return its lines for a terminal of that width."""
@@ -107,7 +107,7 @@ class Statement:
         return "\n\n".join(parts)
 
 
-def _markdown_warning(warning: Marked) -> str:
+def _markdown_warning(warning: WarningText) -> str:
     """Return the Markdown of a warning."""
     return f"**{SEVERITY_NAMES[warning.severity]}:** {escape_markdown(replace_unprintable(warning.text))}"
 
