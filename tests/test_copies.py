@@ -141,7 +141,6 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Split": lambda: measure.multiclass.Split(CLASS_ROWS),
     "BestThreshold": lambda: population.best_threshold(population.linear(), "f1"),
     "LabelText": lambda: read.LabelText("1"),
-    "Verdict": lambda: REPORT.of("p").verdict,
     "View": lambda: REPORT.of("p").here,
     "LabelShiftTestResult": lambda: shift.label_shift_test(read.target(RISK), TALLY),
     "Prevalence": lambda: shift.estimate_prevalence(read.target(RISK), TALLY),

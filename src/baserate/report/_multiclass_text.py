@@ -16,12 +16,12 @@ from baserate.text import (
     BulletList,
     CellFormatter,
     Explanation,
-    Marked,
     Page,
     Pivot,
     Statement,
     Table,
     TidyRow,
+    WarningText,
     class_matrix,
     describe_files,
     describe_rows,
@@ -115,7 +115,7 @@ class _MulticlassPage:
     def panels(self) -> Iterator[Table | Block | str]:
         """Yield all panels: the verdict first."""
         verdict = self.report.verdict
-        warnings = tuple(Marked(each.severity, each.text) for each in verdict.warnings)
+        warnings = tuple(WarningText(each.severity, each.text) for each in verdict.warnings)
         yield Statement("Verdict", (" ".join(verdict.sentences), verdict.measure_line), warnings)
         yield self._confusions() if len(self.report.classes) > _MOST_CLASSES else self._matrix()
         yield from self._by_class()
