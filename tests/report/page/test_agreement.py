@@ -75,7 +75,7 @@ class Key(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Shown:
+class PageNumber:
     """A number as a panel shows it."""
 
     key: Key
@@ -162,15 +162,15 @@ def report_of(name: str) -> Report:
     return make()(settings)
 
 
-def collect_numbers(page: Page, report: Report) -> list[Shown]:
+def collect_numbers(page: Page, report: Report) -> list[PageNumber]:
     """Return all numbers of the page."""
-    found = [_element_number(each) for each in page.evaluate(COLLECT_SCRIPT)]
+    numbers = [_element_number(each) for each in page.evaluate(COLLECT_SCRIPT)]
     listed = page.evaluate("() => window.baserate.numbers()")
-    found += [_listed_number(each) for each in listed if "other" not in each]
-    return [replace(each, key=normalize(each.key, report)) for each in found]
+    numbers += [_listed_number(each) for each in listed if "other" not in each]
+    return [replace(each, key=normalize(each.key, report)) for each in numbers]
 
 
-def _element_number(each: Mapping[str, Any]) -> Shown:
+def _element_number(each: Mapping[str, Any]) -> PageNumber:
     assert each["at"] is not None, f"{each['measure']} in {each['panel']} does not state its prevalence (data-at)"
     cut = each["cut"]
     key = Key(
@@ -182,14 +182,14 @@ def _element_number(each: Mapping[str, Any]) -> Shown:
     )
     bounds = None if each["low"] is None else (_number(each["low"]), _number(each["high"]))
     details = {name: each[name] for name in ("text", "table", "caption", "row", "column")}
-    return Shown(key, each["panel"], _number(each["value"]), bounds, **details)
+    return PageNumber(key, each["panel"], _number(each["value"]), bounds, **details)
 
 
-def _listed_number(each: Mapping[str, Any]) -> Shown:
+def _listed_number(each: Mapping[str, Any]) -> PageNumber:
     at = "sample" if each["prevalence"] is None else each["prevalence"]
     key = Key(each["measure"], each["model"], each.get("group"), at, each.get("threshold"))
     bounds = (each["low"], each["high"]) if each.get("low") is not None else None
-    return Shown(key, each["panel"], math.nan if each["value"] is None else each["value"], bounds)
+    return PageNumber(key, each["panel"], math.nan if each["value"] is None else each["value"], bounds)
 
 
 def _number(text: str) -> float:
@@ -259,10 +259,10 @@ def _json_number(value: Any) -> float:  # noqa: ANN401  (any cell of a row)
     return math.nan if value is None else float(value)
 
 
-def disagreements(shown: list[Shown], report: Report) -> Iterator[str]:
+def disagreements(shown: list[PageNumber], report: Report) -> Iterator[str]:
     """Yield what disagrees: two panels with each other, or a panel with Python."""
     wanted = python_numbers(report)
-    by_key: dict[Key, list[Shown]] = defaultdict(list)
+    by_key: dict[Key, list[PageNumber]] = defaultdict(list)
     for each in shown:
         by_key[each.key].append(each)
     for key, several in by_key.items():
@@ -282,13 +282,13 @@ def disagreements(shown: list[Shown], report: Report) -> Iterator[str]:
                 yield f"{key}: {each.bounds} in {each.panel}, {row['low'], row['high']} in Python"
 
 
-def compared(shown: list[Shown], report: Report) -> int:
+def count_common_numbers(shown: list[PageNumber], report: Report) -> int:
     """Return how many numbers of the page Python has, too."""
     wanted = python_numbers(report)
     return sum(each.key in wanted for each in shown)
 
 
-LEAST_COMPARED = {"one class": 5, "labels": 12, "15 rows": 20}
+LEAST_COMMON = {"one class": 5, "labels": 12, "15 rows": 20}
 
 
 @pytest.mark.parametrize("name", take_in_tiers(CASES, QUICK.__contains__))
@@ -298,7 +298,7 @@ def test_panels_agree_with_each_other_and_with_python(open_page: PageOpener, nam
     open_details(page)
     shown = collect_numbers(page, report)
     assert list(disagreements(shown, report)) == []
-    assert compared(shown, report) >= LEAST_COMPARED.get(name, 25)
+    assert count_common_numbers(shown, report) >= LEAST_COMMON.get(name, 25)
 
 
 @pytest.mark.slow
@@ -307,7 +307,7 @@ def test_panels_agree_where_decisions_are_random(open_page: PageOpener) -> None:
     page = open_page(report.html())
     shown = collect_numbers(page, report)
     assert list(disagreements(shown, report)) == []
-    assert compared(shown, report) >= 15
+    assert count_common_numbers(shown, report) >= 15
     change(page, prevalence=0.2)
     texts = [page.inner_text("#panel-measures td.interval >> nth=0")]
     assert texts == ["no interval: this policy has intervals at the settings of the plan only"]
@@ -334,7 +334,7 @@ def test_changed_settings_agree_with_a_new_evaluation(open_page: PageOpener, nam
     fresh = case({**now, "threshold": threshold})
     shown = [each for each in collect_numbers(page, fresh) if each.key.model == 0]
     assert list(disagreements(shown, fresh)) == []
-    assert compared(shown, fresh) >= 20
+    assert count_common_numbers(shown, fresh) >= 20
 
 
 @pytest.mark.parametrize("name", take_in_tiers(CASES, QUICK.__contains__))
@@ -388,7 +388,7 @@ def test_no_table_mixes_prevalences_without_saying_so(open_page: PageOpener, nam
     report = report_of(name)
     page = open_page(report.html())
     open_details(page)
-    tables: dict[int, list[Shown]] = defaultdict(list)
+    tables: dict[int, list[PageNumber]] = defaultdict(list)
     for each in collect_numbers(page, report):
         if each.table is not None:
             tables[each.table].append(each)
