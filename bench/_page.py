@@ -39,10 +39,13 @@ _READY_AT = """new MutationObserver(() => { window.readyAt ??= performance.now()
 _CHANGE_CONTROL = """([name, values]) => values.map(value => {
   const start = performance.now();
   window.baserate.set({ [name]: value });
-  const near = performance.now() - start;
-  dispatchEvent(new Event("beforeprint"));  // draws the panels, too, that are drawn later since they are not in view
   document.body.getBoundingClientRect();  // forces the browser to compute the layout now
-  return [near, performance.now() - start];
+  return performance.now() - start;
+})"""
+_SECTIONS = "() => [...document.querySelectorAll('.part')].filter(each => !each.hidden).map(each => each.id)"
+_SCROLL = """id => new Promise(done => {
+  document.getElementById(id).scrollIntoView({ block: "start", behavior: "instant" });
+  setTimeout(done, 100);  // the browser reports a little later which panels are in view
 })"""
 _COUNT_THRESHOLDS = "() => JSON.parse(document.getElementById('payload').text).models[0].threshold.length"
 
@@ -82,23 +85,28 @@ def load_time(n: int, repeats: int) -> Outcome:
 
 
 def control_time(n: int, repeats: int) -> Outcome:
-    """Time one move of each control: all panels and their layout; the result is the median of the slowest control."""
+    """Time one move of each control and the layout, with each section in view; the result is the slowest median."""
     with _open_page(n) as page:
         _time_reload(page)
         n_thresholds = page.evaluate(_COUNT_THRESHOLDS)
-        times: dict[str, list[tuple[float, float]]] = {name: [] for name in _CONTROLS}
-        for turn in range(repeats + 1):
-            for name, values in _CONTROLS.items():
-                pairs = page.evaluate(_CHANGE_CONTROL, [name, values])
-                times[name] += pairs if turn else []  # warm-up: the first turn compiles the scripts
-    totals = {name: median(total for _, total in pairs) for name, pairs in times.items()}
-    texts = [
-        f"{name} {totals[name]:.1f} (panels in view {median(near for near, _ in pairs):.1f})"
-        for name, pairs in times.items()
-    ]
-    return Outcome(
-        max(totals.values()) / 1e3, _CONTROL_LIMIT, note=f"{n_thresholds} thresholds; milliseconds: {', '.join(texts)}"
-    )
+        medians: dict[str, dict[str, float]] = {}
+        for section in page.evaluate(_SECTIONS):
+            page.evaluate(_SCROLL, section)
+            medians[section.removeprefix("part-")] = _time_controls(page, repeats)
+    slowest = {section: max(times, key=times.__getitem__) for section, times in medians.items()}
+    texts = [f"{section} {medians[section][name]:.1f} ({name})" for section, name in slowest.items()]
+    note = f"{n_thresholds} thresholds; milliseconds of the slowest control by section: {', '.join(texts)}"
+    return Outcome(max(max(times.values()) for times in medians.values()) / 1e3, _CONTROL_LIMIT, note=note)
+
+
+def _time_controls(page: Page, repeats: int) -> dict[str, float]:
+    """Return the median milliseconds of one move of each control."""
+    times: dict[str, list[float]] = {name: [] for name in _CONTROLS}
+    for turn in range(repeats + 1):
+        for name, values in _CONTROLS.items():
+            moves = page.evaluate(_CHANGE_CONTROL, [name, values])
+            times[name] += moves if turn else []  # warm-up: the first turn compiles the scripts
+    return {name: median(moves) for name, moves in times.items()}
 
 
 @contextmanager

@@ -23,6 +23,7 @@ export class Drawing {
     this.stale = new Set();
     this.near = new Set(panels.slice(0, FIRST));
     this.timer = 0;
+    this.settling = 0;
     /** @type {View | undefined} */
     this.view = undefined;
     const bySection = new Map(panels.map((panel) => [/** @type {Element} */ (panel.section), panel]));
@@ -69,8 +70,14 @@ export class Drawing {
       this.stale.delete(panel);
     }
     if (panels.length) this.onDrawn();
-    // Last, since this forces a layout of the page.
-    if (!this.stale.size) updateScrollStops();
-    document.documentElement.dataset.drawn = this.stale.size ? "0" : "1";
+    document.documentElement.dataset.drawn = "0";
+    clearTimeout(this.settling);
+    if (!this.stale.size) this.settling = setTimeout(() => this.settle(), 0);
+  }
+
+  /** After all panels were drawn: what needs a layout of the page, which a move of a control does not wait for. */
+  settle() {
+    updateScrollStops();
+    document.documentElement.dataset.drawn = "1";
   }
 }
