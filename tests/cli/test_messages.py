@@ -1,6 +1,5 @@
 """Messages go to stderr, state a remedy with flags, and end with the right exit code."""
 
-import io
 import json
 import os
 import pty
@@ -64,8 +63,7 @@ def test_notes_follow_the_results_and_are_wrapped_on_terminals(tmp_path: Path, m
     assert len(plain.stderr.splitlines()) == 2
     with monkeypatch.context() as patch:
         patch.setattr(_terminal, "_is_terminal", lambda stream: stream is sys.stderr)
-        patch.setattr(os, "get_terminal_size", lambda _descriptor: os.terminal_size((44, 24)))
-        patch.setattr(io.TextIOWrapper, "fileno", lambda _stream: 2, raising=False)
+        patch.setattr(_terminal, "_stderr_width", lambda: 44)
         wrapped = run(*typed).stderr
     assert max(map(len, wrapped.splitlines())) <= 44
     assert wrapped.split() == plain.stderr.split()

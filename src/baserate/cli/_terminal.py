@@ -29,11 +29,14 @@ def print_note(note: str) -> None:
     if _is_terminal(sys.stderr):
         from textwrap import wrap
 
-        # That of stderr itself: stdout may be a pipe.
-        width = os.get_terminal_size(sys.stderr.fileno()).columns
-        print_message("\n".join(wrap(note, max(width, 40), break_on_hyphens=False)))
+        print_message("\n".join(wrap(note, max(_stderr_width(), 40), break_on_hyphens=False)))
     else:
         print_message(note)
+
+
+def _stderr_width() -> int:
+    """Return the number of columns of the terminal of stderr: stdout may be a pipe."""
+    return os.get_terminal_size(sys.stderr.fileno()).columns
 
 
 def write_output(text: str, path: str | None) -> None:
