@@ -39,7 +39,7 @@ N_TABLES = 1000
 Floats = npt.NDArray[np.float64]
 
 
-class Scaled(NamedTuple):
+class ScaledMeasure(NamedTuple):
     """A measure, and the scale on which the delta method is used."""
 
     measure: Measure
@@ -57,11 +57,11 @@ class Setting(NamedTuple):
     deployment: float | None
 
 
-STUDIED: dict[str, Scaled] = {
-    "F1": Scaled(MEASURES["f1"], logit, expit),
-    "MCC": Scaled(MEASURES["mcc"], np.arctanh, np.tanh),
-    "balanced accuracy": Scaled(MEASURES["balanced_accuracy"], logit, expit),
-    "cost": Scaled(partial(expected_cost, costs=Costs(fp=1, fn=MISS_COST)), np.log, np.exp),
+STUDIED: dict[str, ScaledMeasure] = {
+    "F1": ScaledMeasure(MEASURES["f1"], logit, expit),
+    "MCC": ScaledMeasure(MEASURES["mcc"], np.arctanh, np.tanh),
+    "balanced accuracy": ScaledMeasure(MEASURES["balanced_accuracy"], logit, expit),
+    "cost": ScaledMeasure(partial(expected_cost, costs=Costs(fp=1, fn=MISS_COST)), np.log, np.exp),
 }
 
 
@@ -130,12 +130,12 @@ def _adjust(counts: Counts[Any], prevalence: float | None) -> Counts[Any]:
     return counts if prevalence is None else shift.reweigh(counts, prevalence=prevalence)
 
 
-def _bound_by_quadrature(tables: Floats, scaled: Scaled, setting: Setting, _seed: int) -> tuple[Floats, Floats]:
+def _bound_by_quadrature(tables: Floats, scaled: ScaledMeasure, setting: Setting, _seed: int) -> tuple[Floats, Floats]:
     low, high, _ = rate_interval(_adjust(_as_counts(tables), setting.deployment), scaled.measure, LEVEL)
     return low, high
 
 
-def _bound_by_delta(tables: Floats, scaled: Scaled, setting: Setting, _seed: int) -> tuple[Floats, Floats]:
+def _bound_by_delta(tables: Floats, scaled: ScaledMeasure, setting: Setting, _seed: int) -> tuple[Floats, Floats]:
     """Use the delta method within each class, and with the prevalence as a third part where it is not known."""
     tp, fp, fn, tn = tables + 0.5
     positives, negatives = tp + fn, fp + tn
@@ -156,7 +156,7 @@ def _bound_by_delta(tables: Floats, scaled: Scaled, setting: Setting, _seed: int
     return scaled.back(evaluate(*parts) - half), scaled.back(evaluate(*parts) + half)
 
 
-def _bound_by_simulation(tables: Floats, scaled: Scaled, setting: Setting, seed: int) -> tuple[Floats, Floats]:
+def _bound_by_simulation(tables: Floats, scaled: ScaledMeasure, setting: Setting, seed: int) -> tuple[Floats, Floats]:
     """Take percentiles of Dirichlet tables; of tables with an empty cell, the wider ones with and without a prior."""
     rng, tail = np.random.default_rng(seed), (1 - LEVEL) / 2
     bounds = []
@@ -177,7 +177,8 @@ def _fix_classes(tables: Floats, prevalence: float | None) -> Floats:
     if prevalence is None:
         return tables
     whole = np.tile(tables[:2] + tables[2:], (2, 1))
-    return tables / whole * np.tile([[prevalence], [1 - prevalence]], (2, 1))
+    shares: Floats = tables / whole * np.tile([[prevalence], [1 - prevalence]], (2, 1))
+    return shares
 
 
 METHODS = {

@@ -18,7 +18,7 @@ from baserate import BaserateError, Confusion, Counts, Curve, LabelSets, Multicl
 from baserate.cli import GROUPS, VERBS, app, exit_code
 from baserate.decide import plan_rules
 from baserate.measure import MEASURES, TABLES, Measure, MeasureInfo, describe, multiclass
-from baserate.report import CHECKS, _run
+from baserate.report import CHECKS, MULTICLASS_CHECKS, _run
 
 DOCS = Path(__file__).parent
 CHAPTERS = {
@@ -291,16 +291,24 @@ def format_findings_page() -> str:
         *("| code | finding | severity |", "|---|---|---|"),
         *(f"| [{code}]({code}.md) | {check.title} | {check.severity} |" for code, check in CHECKS.items()),
         "",
-        "In Python they are `report.findings`, and `baserate.report.CHECKS` holds all checks.",
+        "Reports on several classes have their own findings:",
+        "",
+        *("| code | finding | severity |", "|---|---|---|"),
+        *(f"| [{code}]({code}.md) | {check.title} | {check.severity} |" for code, check in MULTICLASS_CHECKS.items()),
+        "",
+        "In Python they are `report.findings`; `CHECKS` and `MULTICLASS_CHECKS` of `baserate.report` hold all checks.",
         "",
         *("```{toctree}", ":hidden:", ":glob:", "", "BR*", "```", ""),
     ]
     return "\n".join(lines)
 
 
+ALL_CHECKS: dict[str, Any] = {**CHECKS, **MULTICLASS_CHECKS}
+
+
 def format_finding_page(code: str) -> str:
     """Format the page of a finding: when it is reported, why it matters, what to do, and an example."""
-    check = CHECKS[code]
+    check = ALL_CHECKS[code]
     condition, _, example = cleandoc(check.find.__doc__ or "").partition(">>> ")
     lines = [
         f"# {code}: {check.title}",
@@ -313,7 +321,7 @@ def format_finding_page(code: str) -> str:
         *("## Why it matters", "", check.why, ""),
         *("## What to do", "", check.remedy, ""),
         *("## Example", "", "```python", f">>> {example.strip()}", "", "```", ""),
-        *suggested_commands(code, f">>> {example}"),
+        *(suggested_commands(code, f">>> {example}") if code in CHECKS else ()),
         *("[All findings](index.md)", ""),
     ]
     return "\n".join(lines)
@@ -350,7 +358,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "cli.md": format_cli_page,
     "errors.md": format_errors_page,
     "findings/index.md": format_findings_page,
-    **{f"findings/{code}.md": partial(format_finding_page, code) for code in CHECKS},
+    **{f"findings/{code}.md": partial(format_finding_page, code) for code in ALL_CHECKS},
 }
 
 

@@ -53,6 +53,7 @@ COSTS = baserate.CostMatrix([[0, 1], [5, 0]], ["no", "yes"])
 POLICY = decide.youden(CURVE)
 HULL = decide.roc_convex_hull({"p": CURVE, "q": baserate.curve(baserate.tally(TRUTH, OTHER))})
 REPORT = baserate.evaluate(TRUTH, {"p": RISK, "q": OTHER}, group=GROUP, prevalence=0.1)
+CLASS_REPORT = baserate.evaluate(CLASS_ROWS)
 GOAL = fairness.Goal("equal-opportunity")
 TARGET = read.target(RISK)
 BOOTSTRAP = partial(decide.bootstrap_threshold, CURVE, decide.youden, measures=["youden"], n_bootstrap=20)
@@ -81,6 +82,8 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Policy": lambda: REPORT.policies["p"],
     "Population": lambda: population.binormal(means=(0, 1)),
     "Report": lambda: REPORT,
+    "MulticlassReport": lambda: CLASS_REPORT,
+    "MulticlassVerdict": lambda: CLASS_REPORT.verdict,
     "Results": lambda: measure.summary(TALLIES, threshold=0.5),
     "Rows": lambda: ROWS,
     "Tallies": lambda: TALLIES,

@@ -47,7 +47,7 @@ OUTSIDE = {
     "_results": {"duckdb", "narwhals"},
     "cli": {"click"},
     "sklearn": {"sklearn"},
-    "draw": {"matplotlib"},
+    "draw": {"matplotlib", "PIL"},
 }
 """Packages that only one part may import."""
 SLOW = ("scipy", "narwhals", "pyarrow")

@@ -16,8 +16,9 @@ PUBLIC = {
     "baserate": """
         BaserateError Calibrator Confusion Confusions CostMatrix Costs Counts Curve Cut DataError EmptyDataError
         Estimate FileFormatError Finding FitError InfeasibleError LabelSets MissingValuesError Mixture
-        MulticlassCalibrator MulticlassRows MulticlassTarget NoSuchFileError NotAProbabilityError NotBinaryError
-        NotInstalledError NotNumericError OptionError Plan Policy Population RandomizedCut ReadSummary Report
+        MulticlassCalibrator MulticlassReport MulticlassRows MulticlassTarget NoSuchFileError NotAProbabilityError
+        NotBinaryError NotInstalledError NotNumericError OptionError Plan Policy Population RandomizedCut ReadSummary
+        Report
         Results Rows ShapeError Tallies Tally Target
         UnknownAttributeError UnknownLabelError UnknownNameError UsageError WeightError
         __version__ apply calibrate calibration choose_threshold class_scores compare confusion curve decide draw
@@ -82,7 +83,10 @@ PUBLIC = {
         LabelText class_rows class_scores class_target confusion confusions cost_matrix cross_table decisions join
         label_sets rows tallies tally target
     """,
-    "baserate.report": "CHECKS Finding Plan Report Verdict View draw_figures evaluate run",
+    "baserate.report": """
+        CHECKS Finding MULTICLASS_CHECKS MulticlassReport MulticlassVerdict Plan Report Verdict View draw_figures
+        evaluate run
+    """,
     "baserate.shift": """
         ALIASES LabelShiftTestResult METHODS MulticlassPrevalence Prevalence adjusted_summary class_summary
         estimate_performance estimate_prevalence expected_tally gamma gamma_of_counts gamma_of_sampling

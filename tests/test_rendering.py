@@ -20,6 +20,8 @@ from tests.test_copies import FORMS, MAKERS
 SAMPLES = {name: make() for name, make in (MAKERS | FORMS).items()}
 SHOWN = {name: value for name, value in SAMPLES.items() if isinstance(value, Renderable)}
 LONGEST = 320
+OWN_PAGES = {"Report", "MulticlassReport", "View"}
+"""Types whose pages are in the package `report`."""
 TAGS = {"div", "p", "table", "thead", "tbody", "tr", "th", "td", "b", "br", "pre"}
 HOSTILE = '</td><script>alert(1)</script><img src=x onerror="alert(1)">\x1b[2J\n'
 BY_SEX = Policy(
@@ -73,7 +75,7 @@ def test_every_renderable_type_has_a_page_and_an_example() -> None:
             importlib.import_module(module.name)
     # Dataclasses with slots are made twice, and the first one stays a subclass.
     names = {each.__name__ for each in renderable_classes() if each is not Printable}
-    assert names == {*PAGES, "Report", "View"}
+    assert names == {*PAGES, *OWN_PAGES}
     assert names <= {*MAKERS}
 
 
@@ -99,7 +101,7 @@ def test_html_is_inert_and_closed(name: str) -> None:
     assert value._repr_html_() == html
 
 
-@pytest.mark.parametrize("name", [name for name in SHOWN if name not in {"Report", "View"}])
+@pytest.mark.parametrize("name", [name for name in SHOWN if name not in OWN_PAGES])
 def test_text_and_html_show_the_same_cells(name: str) -> None:
     value = SHOWN[name]
     text = object_page(value).plain_text(1000)

@@ -87,7 +87,14 @@ if TYPE_CHECKING:
         label_sets as label_sets,
         tally as tally,
     )
-    from baserate.report import Finding as Finding, Plan as Plan, Report as Report, evaluate as evaluate, run as run
+    from baserate.report import (
+        Finding as Finding,
+        MulticlassReport as MulticlassReport,
+        Plan as Plan,
+        Report as Report,
+        evaluate as evaluate,
+        run as run,
+    )
     from baserate.shift import estimate_prevalence as estimate_prevalence
 
 if not TYPE_CHECKING:  # or type checkers would accept every name

@@ -85,8 +85,9 @@ MULTICLASS_CALIBRATOR = FileKind("baserate/class-map", "multiclass calibrator", 
 POLICY = FileKind("baserate/policy", "policy", "load_policy", sealed=True)
 PLAN = FileKind("baserate/plan", "plan", "Plan.load", indent=1)
 REPORT = FileKind("baserate/report", "report", "Report.load")
+MULTICLASS_REPORT = FileKind("baserate/class-report", "multiclass report", "MulticlassReport.load")
 TALLY = FileKind("baserate/tally", "tally", "Tally.load")
-FILE_KINDS = (CALIBRATOR, MULTICLASS_CALIBRATOR, POLICY, PLAN, REPORT, TALLY)
+FILE_KINDS = (CALIBRATOR, MULTICLASS_CALIBRATOR, POLICY, PLAN, REPORT, MULTICLASS_REPORT, TALLY)
 _KIND = re.compile(r'"kind":\s*"({})"'.format("|".join(each.kind for each in FILE_KINDS)))
 
 

@@ -13,7 +13,7 @@ from baserate import decide, fairness, infer, measure, read
 from baserate.apply import DIALECTS
 from baserate.calibration import CALIBRATORS
 from baserate.draw import FIGURES
-from baserate.report import CHECKS
+from baserate.report import CHECKS, MULTICLASS_CHECKS
 from baserate.shift import ESTIMATORS
 from tests.cli.shell import PEOPLE, run, run_program, write_people
 from tests.schemas import check_schema
@@ -94,7 +94,7 @@ def test_lists_are_tidy_json() -> None:
     assert [each["name"] for each in run_json("list", "curves")["rows"]] == list(measure.TABLES)
     assert [each["name"] for each in run_json("list", "parities")["rows"]] == list(fairness.PARITIES)
     odds = run_json("list", "parities", "equalized")["rows"]
-    assert [each["code"] for each in run_json("list", "findings")["rows"]] == list(CHECKS)
+    assert [each["code"] for each in run_json("list", "findings")["rows"]] == [*CHECKS, *MULTICLASS_CHECKS]
     assert [each["title"] for each in run_json("list", "findings", "br007")["rows"]] == [CHECKS["BR007"].title]
     rules = [name for name, entry in decide.DECISION_RULES.items() if entry.on_command_line]
     assert sorted(each["name"] for each in run_json("list", "rules")["rows"]) == sorted(rules)

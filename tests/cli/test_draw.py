@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 import pytest
+from PIL import Image
 
 from baserate import Cut, Policy, draw, read
 from baserate.cli import app
@@ -129,3 +130,59 @@ def test_commands_and_registry_describe_figures_equally() -> None:
         assert (figure.help or "").partition("\n")[0] == draw.FIGURES[name].summary, (
             f"change the docstring of draw {name}"
         )
+
+
+@pytest.mark.parametrize("typed", [("--width", "85mm"), ("--size", "3.35,4")])
+def test_width_of_a_figure(tmp_path: Path, typed: tuple[str, str]) -> None:
+    path = tmp_path / "roc.tiff"
+    shown = run("draw", "roc", write_people(tmp_path), *ASKED, *typed, "--dpi", "600", "-o", path)
+    assert shown.exit_code == 0, shown.output
+    with Image.open(path) as picture:
+        assert picture.size[0] == pytest.approx(3.35 * 600, abs=3)
+        assert [float(each) for each in picture.info["dpi"]] == [600, 600]
+
+
+@pytest.mark.quick(2)
+@pytest.mark.parametrize("name", ["roc", "population linear", *(each for each in draw.FIGURES if each != "population")])
+def test_every_figure_takes_size_and_words(tmp_path: Path, name: str) -> None:
+    """The options are declared once, for all figures."""
+    figure = run("draw", *name.split(), "--help").stdout
+    for flag in ("--width", "--size", "--dpi", "--title", "--xlabel", "--ylabel", "--label"):
+        assert flag in figure
+
+
+def test_words_of_the_user_are_in_the_figure(tmp_path: Path) -> None:
+    path = tmp_path / "roc.svg"
+    words = ("--title", "Discrimination", "--xlabel", "False alarms", "--ylabel", "Cases that are found")
+    names = ("--score", "old", "--label", "risk=Model A", "--label", "old=Model = B")
+    shown = run("draw", "roc", write_people(tmp_path), *ASKED, *words, *names, "-o", path)
+    assert shown.exit_code == 0, shown.output
+    text = path.read_text(encoding="utf-8")
+    for words_in in ("Discrimination", "False alarms", "Cases that are found", "Model A:", "Model = B:"):
+        assert f">{words_in}" in text
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        (("--width", "85"), "not a length from 0.5 to 100 inches; give one with its unit, such as 85mm"),
+        (("--width", "85mm", "--size", "3,4"), "both state the width"),
+        (("--width", "100in", "--dpi", "600"), "60,000 dots"),
+        (("--label", "risk"), "is not NAME=TEXT"),
+        (("--label", "rsk=Model A"), "risk"),
+        (("--label", "risk=A", "--label", "risk=B"), "states 'risk' twice"),
+    ],
+)
+def test_sizes_and_labels_without_sense_are_refused(tmp_path: Path, typed: tuple[str, ...], message: str) -> None:
+    shown = run("draw", "roc", write_people(tmp_path), *ASKED, *typed, "-o", tmp_path / "roc.png")
+    assert shown.exit_code == 2
+    assert message in shown.stderr
+    assert not (tmp_path / "roc.png").exists()
+
+
+@pytest.mark.parametrize("ending", ["svg", "pdf", "eps", "png", "tiff", "tif"])
+def test_every_format_is_written(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"gain.{ending}"
+    assert run("draw", "gain", write_people(tmp_path), *ASKED, "-q", "-o", path).exit_code == 0
+    starts = {"svg": b"<?xml", "pdf": b"%PDF", "eps": b"%!PS", "png": b"\x89PNG", "tiff": b"II*", "tif": b"II*"}
+    assert path.read_bytes().startswith(starts[ending])

@@ -63,7 +63,7 @@ def test_notes_follow_the_results_and_are_wrapped_on_terminals(tmp_path: Path, m
     assert len(plain.stderr.splitlines()) == 2
     with monkeypatch.context() as patch:
         patch.setattr(_terminal, "_is_terminal", lambda stream: stream is sys.stderr)
-        patch.setattr(_terminal, "_stderr_width", lambda: 44)
+        patch.setattr(_terminal, "_columns", lambda _stream: 44)
         wrapped = run(*typed).stderr
     assert max(map(len, wrapped.splitlines())) <= 44
     assert wrapped.split() == plain.stderr.split()

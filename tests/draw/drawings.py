@@ -52,7 +52,7 @@ def check_repainting(made: Drawing) -> None:
 
 
 def legend_of(ax: Axes) -> list[str]:
-    """Return the labels of the legend, with plain spaces."""
+    """Return the labels of the legend in one line each, with plain spaces."""
     legend = ax.get_legend()
     assert legend is not None
-    return [text.get_text().replace("\u00a0", " ") for text in legend.get_texts()]
+    return [text.get_text().replace("\u00a0", " ").replace("\n", " ") for text in legend.get_texts()]

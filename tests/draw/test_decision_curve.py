@@ -43,8 +43,8 @@ def test_legend_states_whether_scores_were_adjusted(models: int) -> None:
         assert legend is not None
         return legend.get_title().get_text()
 
-    assert legend_title(prevalence=0.05) == "at 5% prevalence, scores adjusted"
-    assert legend_title(prevalence=0.05, sample_prevalence="deployment") == "at 5% prevalence, scores not adjusted"
+    assert legend_title(prevalence=0.05) == "At 5% prevalence, scores adjusted"
+    assert legend_title(prevalence=0.05, sample_prevalence="deployment") == "At 5% prevalence, scores not adjusted"
     assert legend_title() == ""
     assert legend_title(sample_prevalence=0.5).endswith("prevalence, scores adjusted")
 

@@ -195,7 +195,7 @@ def test_chance_may_be_left_out() -> None:
     y, p = [1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]
     for display in (draw.RocDisplay, draw.PrecisionRecallDisplay, draw.DetDisplay):
         with_chance, without = (display.from_predictions(y, p, plot_chance_level=each) for each in (True, False))
-        assert any("chance" in text for text in legend_of(with_chance.ax_))
+        assert any("Chance" in text for text in legend_of(with_chance.ax_))
         assert len(without.ax_.get_lines()) == len(with_chance.ax_.get_lines()) - 1
 
 

@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,8 +31,8 @@ def test_lines_are_the_gain_curve() -> None:
 
 
 def test_only_several_lines_are_named() -> None:
-    assert legend_of(draw.lift(TALLY).ax) == ["chance"]
-    assert legend_of(draw.lift(make_tallies(group=True)).ax) == ["everybody", "site = north", "site = south", "chance"]
+    assert legend_of(draw.lift(TALLY).ax) == ["Model", "Chance"]
+    assert legend_of(draw.lift(make_tallies(group=True)).ax) == ["everybody", "site = north", "site = south", "Chance"]
 
 
 def test_bands_marks_and_labels_are_shown() -> None:
@@ -43,12 +44,12 @@ def test_bands_marks_and_labels_are_shown() -> None:
     (mark,) = drawing.parts["marks"].rows()
     assert (mark["flag_rate"], mark["lift"]) == (measure.flag_rate(table), measure.lift(table))
     assert drawing.parts["points"].rows()[0]["lift"] == measure.lift(Counts(tp=2, fp=1, fn=1, tn=2))
-    assert legend_of(drawing.ax) == ["95% confidence band, pointwise", "rule", "threshold 0.5", "chance"]
+    assert legend_of(drawing.ax) == ["Model", "95% confidence band, pointwise", "rule", "Threshold 0.5", "Chance"]
 
 
 def test_perfect_line_needs_a_common_prevalence() -> None:
-    assert "perfect" in legend_of(draw.gain(make_tallies(models=2)).ax)
-    assert "perfect" not in legend_of(draw.gain({"a": TALLY, "b": tally([1, 1, 0], [3, 2, 1])}).ax)
+    assert "Perfect" in legend_of(draw.gain(make_tallies(models=2)).ax)
+    assert "Perfect" not in legend_of(draw.gain({"a": TALLY, "b": tally([1, 1, 0], [3, 2, 1])}).ax)
 
 
 def test_a_curve_of_one_point_is_visible() -> None:
@@ -56,29 +57,31 @@ def test_a_curve_of_one_point_is_visible() -> None:
     assert line.get_marker() == "o"
 
 
-def test_many_names_are_beside_the_axes_and_widen_the_figure() -> None:
-    few, many = draw.gain(make_tallies(models=2)), draw.gain(make_tallies(models=7))
-    assert many.figure.get_size_inches()[0] > few.figure.get_size_inches()[0]
+def test_legends_are_below_or_beside_the_axes_and_inside_given_ones() -> None:
+    below, beside = (draw.gain(make_tallies(models=7), width=width) for width in ("120mm", "180mm"))
     own = Figure(figsize=(5, 4))
     given = own.add_subplot()
     draw.gain(make_tallies(models=7), ax=given)
     assert own.get_size_inches().tolist() == [5, 4]
-    beside, inside = many.ax.get_legend(), given.get_legend()
-    assert beside is not None
+    under, right, inside = (each.get_legend() for each in (below.ax, beside.ax, given))
+    assert under is not None
+    assert right is not None
     assert inside is not None
-    assert beside.get_window_extent().x0 > many.ax.bbox.x1
+    assert under.get_window_extent().y1 < below.ax.bbox.y0
+    assert right.get_window_extent().x0 > beside.ax.bbox.x1
     assert inside.get_window_extent().x1 < given.bbox.x1
 
 
-def test_small_axes_have_labels_in_two_lines() -> None:
-    panels = Figure(figsize=(5, 5)).subplots(2, 2)
+def test_small_axes_have_titles_in_two_lines() -> None:
+    panels = Figure(figsize=(3, 3)).subplots(2, 2)
     draw.gain(TALLY, ax=panels[0, 0])
-    assert panels[0, 0].get_xlabel() == "flag rate\n(share of all flagged)"
-    assert draw.gain(TALLY).ax.get_xlabel() == "flag rate (share of all flagged)"
+    assert panels[0, 0].get_xlabel() == "Flagged\n(share of all)"
+    assert draw.gain(TALLY).ax.get_xlabel() == "Flagged (share of all)"
 
 
 def test_lines_of_many_models_have_different_styles() -> None:
-    looks = {(line.get_color(), line.get_linestyle()) for line in draw.gain(make_tallies(40, models=20)).ax.get_lines()}
+    lines: Any = draw.gain(make_tallies(40, models=20)).ax.get_lines()
+    looks = {(line.get_color(), str(line._dash_pattern)) for line in lines}  # noqa: SLF001
     assert len(looks) == 22
 
 

@@ -54,9 +54,9 @@ def test_lines_of_equal_f1() -> None:
 
 
 def test_groups_have_prevalences_of_their_own() -> None:
-    assert any("chance: prevalence 50%" in label for label in legend_of(draw.pr(TALLY).ax))
+    assert any("Chance: prevalence 50%" in label for label in legend_of(draw.pr(TALLY).ax))
     drawing = draw.pr(make_tallies(group=True), iso_f1=False)
-    assert "chance: prevalence of each" in legend_of(drawing.ax)
+    assert "Chance: prevalence of each" in legend_of(drawing.ax)
     shares = [row["precision"] for row in drawing.parts["prevalence"].rows()]
     assert shares == [tally_.prevalence for *_, tally_ in make_tallies(group=True).walk()]
     assert [line[0, 1] for line in lines_of(drawing.ax)[-3:]] == shares

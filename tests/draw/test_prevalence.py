@@ -75,7 +75,7 @@ def test_axes_are_logarithmic_percentages_and_shares() -> None:
     ax = draw.prevalence(make_tallies(), measures=["precision"]).ax
     assert ax.get_ylim() == (-0.02, 1.02)
     assert ax.get_xscale() == "log"
-    assert ax.get_ylabel() == "precision (PPV)"
+    assert ax.get_ylabel() == "Precision (PPV)"
     assert ax.xaxis.get_major_formatter()(0.01, 0) == "1%"
     assert draw.prevalence(make_tallies(), log=False).ax.get_xscale() == "linear"
 

@@ -40,27 +40,27 @@ def test_curve_and_band_are_those_of_infer() -> None:
     legend = drawing.ax.get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == [
-        "perfect calibration",
+        "Perfect calibration",
         "80% confidence band",
-        "isotonic fit",
+        "Isotonic fit",
     ]
 
 
 @pytest.mark.parametrize(
     ("what", "curve", "band"),
     [
-        ("binned", "bins", "95% CI (Wilson)"),
-        ("isotonic", "isotonic fit", "95% consistency band"),
+        ("binned", "Observed in bins", "95% CI (Wilson)"),
+        ("isotonic", "Isotonic fit", "95% consistency band"),
         ("lowess", "LOWESS fit", "95% consistency band"),
     ],
 )
 @pytest.mark.parametrize("rows", [10, 400])
 def test_legend_of_a_single_model_names_all_parts(what: ReliabilityCurve, curve: str, band: str, rows: int) -> None:
-    assert legend_of(draw.reliability(make_tallies(rows), what=what).ax) == ["perfect calibration", band, curve]
+    assert legend_of(draw.reliability(make_tallies(rows), what=what).ax) == ["Perfect calibration", band, curve]
 
 
 def test_the_legend_of_several_models_names_them() -> None:
-    assert legend_of(draw.reliability(make_tallies(models=3)).ax) == ["perfect calibration", "risk0", "risk1", "risk2"]
+    assert legend_of(draw.reliability(make_tallies(models=3)).ax) == ["Perfect calibration", "risk0", "risk1", "risk2"]
 
 
 def test_lowess_fit_is_clipped_to_0_and_1() -> None:
@@ -80,11 +80,10 @@ def test_counts_below_a_curve_are_of_all_rows() -> None:
 
 
 @pytest.mark.slow
-def test_several_series_have_no_bands_and_many_have_a_legend_beside() -> None:
-    few, many = (draw.reliability(make_tallies(models=models)) for models in (3, 6))
-    assert not few.ax.collections
-    assert len(few.ax.child_axes[0].collections) == 3
-    assert many.figure.get_size_inches()[0] > few.figure.get_size_inches()[0]
+def test_several_series_have_no_bands() -> None:
+    several = draw.reliability(make_tallies(models=3))
+    assert not several.ax.collections
+    assert len(several.ax.child_axes[0].collections) == 3
 
 
 def test_the_panel_is_square_and_bars_are_logarithmic_only_if_uneven() -> None:

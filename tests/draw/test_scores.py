@@ -75,16 +75,16 @@ def test_axis_of_other_scores_runs_from_lowest_to_highest() -> None:
 def test_the_legend_gives_the_flagged_shares() -> None:
     drawing = draw.scores(TALLY, threshold=[0.65, inf])
     assert legend_of(drawing.ax) == [
-        "positives (3 rows)",
-        "negatives (3 rows)",
-        "threshold 0.65: sensitivity 66.7%, FPR 33.3%",
+        "Positives (n = 3)",
+        "Negatives (n = 3)",
+        "Threshold 0.65: sensitivity 66.7%, FPR 33.3%",
     ]
     assert [line.tolist() for line in lines_of(drawing.ax)] == [[[0.65, 0], [0.65, 1]]]
 
 
 def test_single_class_is_drawn() -> None:
     drawing = draw.scores(tally([True, True], [0.1, 0.6]), threshold=0.5)
-    assert legend_of(drawing.ax) == ["positives (2 rows)", "threshold 0.5: sensitivity 50%"]
+    assert legend_of(drawing.ax) == ["Positives (n = 2)", "Threshold 0.5: sensitivity 50.0%"]
 
 
 def test_weights_change_masses_but_not_rows() -> None:

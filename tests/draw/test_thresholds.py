@@ -55,14 +55,14 @@ def test_marks_are_lines_with_their_numbers() -> None:
     drawing = draw.thresholds(TALLY, "precision", threshold=[0.65, inf], policy=chosen)
     assert [line[0, 0] for line in lines_of(drawing.ax)[1:]] == [0.65, chosen.threshold]
     assert drawing.parts["marks"].rows()[0]["precision"] == 2 / 3
-    assert legend_of(drawing.ax)[-2:] == ["threshold 0.65", "policy youden"]
+    assert legend_of(drawing.ax)[-2:] == ["Threshold 0.65", "Policy youden"]
 
 
 def test_measures_beyond_0_to_1_extend_the_axis() -> None:
     assert draw.thresholds(TALLY, "f1").ax.get_ylim() == (-0.02, 1.02)
     top = draw.thresholds(make_tallies(), "lift").ax.get_ylim()[1]
     assert top > 2
-    assert draw.thresholds(TALLY, "precision").ax.get_ylabel() == "precision (PPV)"
+    assert draw.thresholds(TALLY, "precision").ax.get_ylabel() == "Precision (PPV)"
     assert draw.thresholds(tally([1, 0, 1], [-3, 5, 10])).ax.get_lines()[0].get_xdata()[0] == 10  # type: ignore[index]
 
 

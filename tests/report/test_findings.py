@@ -147,7 +147,7 @@ TEXTS = {
     (
         "BR011",
         0,
-    ): "Sensitivity is 50.0 points lower in site = s1 than in site = s0. Sensitivity is 50.0 points lower in "
+    ): "Sensitivity is 50.0 points lower in site = s1 than in site = s0. Sensitivity is 50.0 points lower "
     "in site = s1 than in site = s0 (40.0% vs 90.0%, 95% CI of the diff",
     ("BR012", 0): "2 of 2 groups have few rows; site = s0 has 29 positives. The smallest group is site = s0, with 29",
     ("BR013", 1): "100 rows with only 91 distinct scores. 10.0% of the rows share one score",

@@ -12,6 +12,7 @@ import baserate
 from baserate import (
     Calibrator,
     MulticlassCalibrator,
+    MulticlassReport,
     Policy,
     Report,
     Results,
@@ -78,6 +79,8 @@ def evaluate_models() -> None:
     assert_type(baserate.evaluate(y, {"lr": p, "rf": q}, group=g, prevalence="5%", fp=1, fn=5), Report)
     assert_type(baserate.evaluate(frame, truth="sick", score="risk", prevalence=0.05, costs={"fp": 1, "fn": 5}), Report)
     assert_type(baserate.evaluate(model, X, y, level=0.9, seed=1), Report)
+    assert_type(baserate.evaluate(baserate.class_scores(classes, matrix), level="90%"), MulticlassReport)
+    assert_type(baserate.evaluate(baserate.confusion(classes, classes), ignore=["BR102"]), MulticlassReport)
 
 
 def decide_and_calibrate(folder: Path) -> None:

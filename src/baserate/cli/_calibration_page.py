@@ -323,9 +323,9 @@ def _explanations(results: Results) -> Iterator[str]:
     if any(row["p"] is not None for row in rows):
         yield Explanation(
             "p: probability of such a statistic or a larger one if the scores are calibrated; of another prevalence, "
-            "if they are calibrated at it. df: degrees of freedom. Neither p-values nor intervals are adjusted for "
-            "multiplicity."
+            "if they are calibrated at it. df: degrees of freedom."
         )
+        yield "Neither p-values nor intervals are adjusted for multiplicity."
 
 
 _FAR = "*"

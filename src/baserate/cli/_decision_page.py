@@ -14,7 +14,7 @@ from baserate._results import Results
 from baserate.cli._costs import CELLS
 from baserate.cli._decision_curves import MARK
 from baserate.cli._io import headline
-from baserate.cli._measure_page import MANY, class_matrix, number_when_narrow
+from baserate.cli._measure_page import MANY
 from baserate.cli._options import Reading
 from baserate.measure import MEASURES, describe, expected_cost, precision, prevalence, sensitivity, specificity
 from baserate.text import (
@@ -28,6 +28,7 @@ from baserate.text import (
     Pivot,
     Table,
     TidyRow,
+    class_matrix,
     confusion_table,
     describe_choice,
     describe_class,
@@ -40,6 +41,7 @@ from baserate.text import (
     list_table,
     mark_cell,
     measure_label,
+    number_when_narrow,
     shorten_label,
     split_when_narrow,
 )

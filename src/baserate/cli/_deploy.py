@@ -275,11 +275,11 @@ def show(file: Annotated[str, argument(type=click.Path(), metavar="FILE")], outp
 
     FILE is one that baserate wrote. Of a policy, it lists the actions by score and group, the inputs and the origin.
     """
-    from baserate import Policy, Report
+    from baserate import MulticlassReport, Policy, Report
     from baserate.report import Plan
 
     loaded = load_any(file)
-    if isinstance(loaded, Report):
+    if isinstance(loaded, Report | MulticlassReport):
         from baserate.cli._report import print_report
 
         print_report(loaded, output)

@@ -64,8 +64,8 @@ _GAPS = (
 
 
 _NULL = (
-    "null mean, null 95%: mean and 95th percentile of the max difference if groups do not differ; p: share of such "
-    "samples with a difference at least as great. {} samples: {}."
+    "expected by chance, 95% limit if equal: mean and 95th percentile of the max difference if groups were equal; p: "
+    "share of such samples with a difference at least as great. {} samples: {}."
 )
 _CURVES = (
     "Curves of each group: `baserate curve roc … --group COLUMN` or `curve pr` for other thresholds, "
@@ -174,8 +174,8 @@ class _GroupPage:
             sets.setdefault((row["measure"], row["parity"]), {})[row["kind"]] = row
         columns: dict[str, CellWriter] = {
             "max difference": lambda kinds: self._number(kinds["max_difference"]),
-            "null mean": lambda kinds: _two_digits(kinds["max_difference"]["floor"]),
-            "null 95%": lambda kinds: _two_digits(kinds["max_difference"]["floor_high"]),
+            "expected by chance": lambda kinds: _two_digits(kinds["max_difference"]["floor"]),
+            "95% limit if equal": lambda kinds: _two_digits(kinds["max_difference"]["floor_high"]),
             "p": lambda kinds: _p_value(kinds["max_difference"]),
             "ratio": lambda kinds: self._number(kinds["ratio"]) if "ratio" in kinds else "",
             "mean absolute": lambda kinds: self._number(kinds["mean_absolute"]),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from baserate._results import Results
     from baserate._rows import Rows
     from baserate._tally import Tallies, Tally
-    from baserate.report import Plan, Report
+    from baserate.report import MulticlassReport, Plan, Report
 
 
 def read_tallies(reading: Reading, *, quiet: bool) -> "Tallies":
@@ -270,9 +270,9 @@ def load_calibrator_or_policy(path: str) -> "Calibrator | MulticlassCalibrator |
     return load_policy(path) if kind == POLICY else load_calibrator(path)
 
 
-def load_any(path: str) -> "Calibrator | MulticlassCalibrator | Policy | Plan | Report | Tally":
+def load_any(path: str) -> "Calibrator | MulticlassCalibrator | Policy | Plan | Report | MulticlassReport | Tally":
     """Read a calibrator, policy, plan, report or tally; errors name the file."""
-    from baserate import FileFormatError, Report, Tally
+    from baserate import FileFormatError, MulticlassReport, Report, Tally
     from baserate.report import Plan
 
     kind = _find_kind(path, "file")
@@ -280,9 +280,10 @@ def load_any(path: str) -> "Calibrator | MulticlassCalibrator | Policy | Plan | 
         raise FileFormatError(
             f"{path} contains no calibrator, policy, report, plan or tally", remedy="name a file that contains one."
         )
-    loaders: dict[FileKind, Callable[[str], Plan | Report | Tally]] = {
+    loaders: dict[FileKind, Callable[[str], Plan | Report | MulticlassReport | Tally]] = {
         Plan.file_kind: Plan.load,
         Report.file_kind: Report.load,
+        MulticlassReport.file_kind: MulticlassReport.load,
         Tally.file_kind: Tally.load,
     }
     return open_file(path, kind.noun, loaders[kind]) if kind in loaders else load_calibrator_or_policy(path)

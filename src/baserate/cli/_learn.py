@@ -118,10 +118,11 @@ def _parities() -> Iterator[_Row]:
 
 
 def _findings() -> Iterator[_Row]:
-    from baserate.report import CHECKS
+    from baserate.report import CHECKS, MULTICLASS_CHECKS
 
     names = ("code", "title", "severity", "why", "remedy")
-    return ({name: getattr(each, name) for name in names} for each in CHECKS.values())
+    checks = (*CHECKS.values(), *MULTICLASS_CHECKS.values())
+    return ({name: getattr(each, name) for name in names} for each in checks)
 
 
 def _rules() -> Iterator[_Row]:

@@ -13,7 +13,9 @@ from click.shell_completion import CompletionItem
 from baserate._formatting import count_of
 from baserate.cli._declarations import Output, check_place, command, given_flags, option
 from baserate.cli._io import check_truth, open_file, print_messages
+from baserate.cli._measure import Classes, may_have_many_classes, read_classes
 from baserate.cli._options import (
+    ClassScores,
     Column,
     FileName,
     GroupPrevalences,
@@ -29,11 +31,12 @@ from baserate.cli._options import (
 )
 from baserate.cli._terminal import WIDTH, print_message, progress_bar, progress_counter, terminal_width, write_output
 from baserate.cli._values import join_distinct, read_label, read_names, single_threshold
+from baserate.text import Page
 
 if TYPE_CHECKING:
     from baserate._costs import Costs
     from baserate._tally import Tallies
-    from baserate.report import Plan, Report
+    from baserate.report import MulticlassReport, Plan, Report
 
 _WORDS = ("ignore", "title", "outcome_name", "flag_name")
 _DECISIONS = ("threshold", "rule", "policy")
@@ -168,10 +171,18 @@ _FILE = "people.csv --truth sick --score risk"
     baserate report new.csv --plan plan.json
     # two samples of one model
     baserate report before.csv after.csv --apart --truth sick --score risk --threshold 0.3
+    # several classes, with a score for each
+    baserate report pets.csv --truth is --scores p_ -o report.html
+    # several classes, from predicted labels
+    baserate report pets.csv --truth is --predicted called
     """,
 )
 def report(
-    reading: OptionalReading, plan_options: PlanOptions, intervals: RequiredIntervals, output: PageOutput
+    reading: OptionalReading,
+    classes: ClassScores,
+    plan_options: PlanOptions,
+    intervals: RequiredIntervals,
+    output: PageOutput,
 ) -> None:
     """Evaluate a classifier in its deployment: one report.
 
@@ -181,6 +192,8 @@ def report(
     """
     from baserate.report import read_plan_data, report_headline, run_on_data
 
+    if _report_classes(reading, classes, plan_options, intervals, output):
+        return
     plan = make_plan(reading, plan_options, intervals)
     if plan_options.figures is not None:
         _check_folder(plan_options.figures)
@@ -195,6 +208,60 @@ def report(
     if plan_options.figures is not None:
         _write_figures(finished, data.tallies, plan_options.figures, quiet=output.quiet)
     print_report(finished, output)
+
+
+_TWO_CLASSES = (
+    *("prevalence", "fp", "fn", "tp", "tn", "threshold", "rule", "policy", "reference", "min_group", "flag_name"),
+    *("label", "id", "apart", "plan", "save_plan", "figures"),
+)
+"""Options of a plan that hold for two classes only."""
+
+
+def _report_classes(
+    reading: OptionalReading,
+    classes: ClassScores,
+    plan_options: PlanOptions,
+    intervals: RequiredIntervals,
+    output: PageOutput,
+) -> bool:
+    """Report on several classes, if there are several; return whether there are."""
+    from baserate import Tallies
+    from baserate.report import ClassSource, MulticlassOptions, evaluate_classes, multiclass_headline
+
+    is_requested = bool(classes.scores or classes.labels)
+    if not is_requested and not _may_be_several(reading, plan_options):
+        return False
+    if not reading.file:
+        raise click.MissingParameter(param_hint="'FILE...'", param_type="argument", ctx=click.get_current_context())
+    settings = Classes(classes.scores, classes.labels, (), None, None)
+    data = read_classes(reading, settings, quiet=output.quiet, alike=is_requested)
+    if isinstance(data, Tallies):
+        return False
+    flags = [*given_flags(plan_options, _TWO_CLASSES), *["--group"] * bool(reading.group)]
+    if flags:
+        raise click.UsageError(
+            f"{flags[0]} is for two classes; leave it out. `baserate measure` has groups, costs and deployment shares "
+            "of several classes."
+        )
+    names = {name: getattr(plan_options, name) for name in ("ignore", "title", "outcome_name")}
+    options = MulticlassOptions(intervals.level or 0.95, intervals.interval, intervals.seed or 0, **names)
+    finished = evaluate_classes(ClassSource(data, reading.file), options)
+    on_screen = output.is_page and not output.to_file
+    header = {**finished.data, **({"notes": ()} if on_screen else {})}
+    print_messages(multiclass_headline(finished), header, output, inferred=False)
+    if plan_options.save_json is not None:
+        write_output(finished.to_json(), plan_options.save_json)
+        if not output.quiet:
+            print_message(f"wrote {plan_options.save_json}")
+    print_report(finished, output)
+    return True
+
+
+def _may_be_several(reading: OptionalReading, plan_options: PlanOptions) -> bool:
+    """Return whether the predicted labels of files may be of more than two classes."""
+    from_plan = plan_options.plan is not None or plan_options.policy is not None
+    # Standard input can be read once; labels in it are those of two classes, unless --labels names more.
+    return may_have_many_classes(reading) and bool(reading.file) and "-" not in reading.file and not from_plan
 
 
 def _check_folder(folder: Path) -> None:
@@ -235,17 +302,23 @@ def _save_files(report: "Report", plan_options: PlanOptions, *, quiet: bool) -> 
                 print_message(f"wrote {path}")
 
 
-def print_report(report: "Report", output: Output) -> None:
+def print_report(report: "Report | MulticlassReport", output: Output) -> None:
     """Print a report in the format of the options."""
-    from baserate.report import report_page
+    from baserate.report import MulticlassReport, multiclass_page, report_page
+
+    def page() -> Page:
+        """Return the report as a page of text."""
+        if isinstance(report, MulticlassReport):
+            return multiclass_page(report, output.digits)
+        return report_page(report, output.digits)
 
     wide = WIDTH if output.to_file else terminal_width()
     texts: dict[str, Callable[[], str]] = {
         "json": report.to_json,
         "csv": report.numbers.to_csv,
         "html": report.html,
-        "md": lambda: report_page(report, output.digits).markdown(),
-        "table": lambda: report_page(report, output.digits).text(wide, explain=output.explain),
+        "md": lambda: page().markdown(),
+        "table": lambda: page().text(wide, explain=output.explain),
     }
     write_output(texts[output.form](), output.path)
     if output.form == "html" and output.to_file and not output.quiet:

@@ -29,14 +29,10 @@ def print_note(note: str) -> None:
     if _is_terminal(sys.stderr):
         from textwrap import wrap
 
-        print_message("\n".join(wrap(note, max(_stderr_width(), 40), break_on_hyphens=False)))
+        width = max(_columns(sys.stderr), 40)
+        print_message("\n".join(wrap(note, width, break_on_hyphens=False)))
     else:
         print_message(note)
-
-
-def _stderr_width() -> int:
-    """Return the number of columns of the terminal of stderr: stdout may be a pipe."""
-    return os.get_terminal_size(sys.stderr.fileno()).columns
 
 
 def write_output(text: str, path: str | None) -> None:
@@ -69,6 +65,11 @@ def terminal_width() -> int:
 
         return max(shutil.get_terminal_size((WIDTH, 24)).columns, 40)
     return WIDTH
+
+
+def _columns(stream: TextIO) -> int:
+    """Return the number of columns of the terminal of a stream: stdout may be a pipe where stderr is a terminal."""
+    return os.get_terminal_size(stream.fileno()).columns
 
 
 def _is_terminal(stream: TextIO | None) -> bool:

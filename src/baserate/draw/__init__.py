@@ -12,7 +12,13 @@ axes or on new ones. Displays are the same figures under the names of scikit-lea
 - `_groups`: measures by group
 - `_population`: theoretical populations
 - `_displays`: `RocDisplay` and others, with `from_estimator` and `from_predictions` as in scikit-learn
-- `_figure`: `Drawing`, the style of all figures, lines, bands, points and legends
+- `_figure`: `Drawing`, and how figures are made of numbers and a painter
+- `_layout`: size and words of all figures, and the place of legends
+- `_style`: colors, dashes, markers, text sizes and axes of all figures
+- `_lines`: lines, bands, points, marks and reference lines
+- `_labels`: words of the user in place of names in the data
+- `_text_width`: widths of text, and text that is wrapped
+- `_formats`: SVG, PDF, EPS, PNG and TIFF files
 - `_data`: conversion of data, series, marks and tables of curves
 
 The package may import the types and all packages up to `fairness`. Names are resolved on first use.
@@ -45,6 +51,7 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:  # for other packages of baserate
     from baserate.draw._data import pool_groups as pool_groups, split_labels as split_labels
     from baserate.draw._figure import import_matplotlib as import_matplotlib
+    from baserate.draw._layout import parse_length as parse_length
     from baserate.draw._registry import FIGURES as FIGURES, FigureType as FigureType, find_figure as find_figure
 
 if not TYPE_CHECKING:  # or type checkers would accept every name

@@ -8,46 +8,44 @@ import numpy as np
 
 from baserate._errors import OptionError
 from baserate._results import Results
-from baserate.draw import _figure
 from baserate.draw._data import POINTS, Data, Series, split_series
-from baserate.draw._figure import (
-    AXIS_LABELS,
-    LIGHT_GRAY,
-    MANY_SERIES,
-    Drawing,
-    Parts,
-    add_legend,
+from baserate.draw._figure import Drawing, Parts, make_drawing, takes_look
+from baserate.draw._layout import FigureOptions, add_legend
+from baserate.draw._lines import (
     check_both_classes,
-    color_at,
-    fit_size,
-    format_percent,
-    label_axes,
     legend_label,
-    line_style_at,
-    marker_at,
     paint_band,
     paint_line,
     plot_values,
     probability_tallies,
+)
+from baserate.draw._style import (
+    AXIS_LABELS,
+    LIGHT_GRAY,
+    THIN,
+    color_at,
+    format_percent,
+    label_axes,
+    line_style_at,
+    marker_at,
+    set_log_axis,
     set_unit_limits,
 )
 from baserate.infer import CurveOptions, calibration_curves
-from baserate.read import PredictionOptions, accepts_predictions
+from baserate.read import accepts_predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ReliabilityCurve = Literal["binned", "isotonic", "lowess"]
 _RELIABILITY_CURVES = ("binned", "isotonic", "lowess")
-_SIZE, _SIZE_BESIDE = (4.8, 6.5), (4.8, 5.4)
-"""Inches with the legend below the axes, and on their right."""
 _STRIP = (0.0, -0.25, 1.0, 0.19)
 """Place of the counts below the axes: left, bottom, width and height, as fractions of the axes."""
 _COUNT_BINS = 20
 """Bins of the counts below a curve that is not binned."""
 _MAX_LINEAR_RATIO = 50
 """Ratio of the largest to the smallest count from which on the axis is logarithmic."""
-_CURVES = {"binned": "bins", "isotonic": "isotonic fit", "lowess": "LOWESS fit"}
+_CURVES = {"binned": "Observed in bins", "isotonic": "Isotonic fit", "lowess": "LOWESS fit"}
 """Legend of the line of a single model; several lines have the names of their models."""
 _BANDS = {
     "Wilson": "{} CI (Wilson)",
@@ -56,6 +54,7 @@ _BANDS = {
 }
 
 
+@takes_look
 @accepts_predictions("figure")
 def reliability(
     data: Data,
@@ -63,7 +62,7 @@ def reliability(
     what: ReliabilityCurve = "isotonic",
     options: CurveOptions = CurveOptions(),  # noqa: B008  (it is immutable)
     ax: Axes | None = None,
-    **predictions: Unpack[PredictionOptions],
+    **predictions: Unpack[FigureOptions],
 ) -> Drawing:
     """Draw a reliability diagram (calibration curve): observed against predicted risk, with counts below.
 
@@ -104,27 +103,24 @@ def reliability(
         counts = calibration_curves(tallies, "binned", options=CurveOptions(bins=_COUNT_BINS))
         columns = ("model", "group", "lower", "upper", "mass")
         parts["counts"] = Results({name: counts.columns[name] for name in columns}, counts.data)
-    few = len(list(split_series(parts["curve"]))) < MANY_SERIES
-    size = fit_size(parts["curve"], _SIZE if few else _SIZE_BESIDE)
-    return _figure.make_drawing("reliability", parts, _paint_reliability, ax=ax, size=size)
+    return make_drawing("reliability", parts, _paint_reliability, ax=ax, ratio=1)
 
 
 def _paint_reliability(ax: Axes, parts: Parts) -> None:
     curve = parts["curve"]
     every = list(split_series(curve))
-    ax.plot([0, 1], [0, 1], color=LIGHT_GRAY, linewidth=1, label="perfect calibration")
+    ax.plot([0, 1], [0, 1], color=LIGHT_GRAY, linewidth=THIN, label="Perfect calibration")
     if len(every) == 1:
         _paint_uncertainty(ax, every[0], curve)
     for at, each in enumerate(every):
-        look = {"label": legend_label(each.name) or _CURVES[curve.data["curve"]]}
-        paint_line(
-            ax, each, at, ("probability", "share"), marker=marker_at(at) if _has_points(each, curve) else "", **look
-        )
+        signs: Any = {"marker": marker_at(at)} if _has_points(each, curve) else {"many": len(every)}
+        label = legend_label(each.name) or _CURVES[curve.data["curve"]]
+        paint_line(ax, each, at, ("probability", "share"), label=label, **signs)
     label_axes(ax, "probability", "share")
     set_unit_limits(ax)
     ax.set_box_aspect(1)
     ax.set_anchor("NW")  # free space goes below and to the right, for counts and legend
-    add_legend(ax, len(every), bottom=_STRIP[1])
+    add_legend(ax)
     _paint_counts(ax, parts.get("counts", curve))
 
 
@@ -139,7 +135,7 @@ def _paint_uncertainty(ax: Axes, each: Series, curve: Results) -> None:
         paint_band(ax, each.rows, 0, "probability", label=label)
         return
     x, low, high = (plot_values(each.rows[name]) for name in ("probability", "low", "high"))
-    ax.vlines(x, low, high, color=color_at(0), linewidth=1, alpha=0.7, label=label)
+    ax.vlines(x, low, high, color=color_at(0), linewidth=THIN, label=label)
 
 
 def _paint_counts(ax: Axes, counts: Results) -> None:
@@ -155,18 +151,28 @@ def _paint_counts(ax: Axes, counts: Results) -> None:
     for at, each in enumerate(every):
         low, high, mass = (plot_values(each.rows[name]) for name in ("lower", "upper", "mass"))
         if len(every) == 1:
-            strip.bar(low, mass, high - low, align="edge", color=color_at(at), alpha=0.5, edgecolor=color_at(at))
+            strip.bar(
+                low,
+                mass,
+                high - low,
+                align="edge",
+                color=color_at(at),
+                alpha=0.5,
+                edgecolor=color_at(at),
+                linewidth=0.4,
+            )
         else:
             strip.hlines(mass, low, high, color=color_at(at), linestyle=line_style_at(at))
     masses = plot_values(counts.columns["mass"])
-    unit = "weight" if counts.data["weighted"] else "rows"
+    unit = "Weight" if counts.data["weighted"] else "Count"
     if masses.max(initial=0) > _MAX_LINEAR_RATIO * masses.min(initial=np.inf):
-        strip.set_yscale("log")
         # A logarithmic axis has no 0 to start bars from; at the smallest count itself, its bar would vanish.
-        strip.set_ylim(bottom=masses.min() / 2)
+        strip.set_ylim(masses.min() / 2, 2 * masses.max())
+        set_log_axis(strip, "y", lambda count: f"{count:,.0f}" if count >= 1 else f"{count:g}")
     else:
         strip.set_ylim(bottom=0)
         strip.yaxis.set_major_locator(MaxNLocator(3))
+        strip.yaxis.set_major_formatter(lambda count, _place: f"{count:,.10g}")
     strip.set_ylabel(unit)
     strip.set_xlabel(AXIS_LABELS["probability"])
     ax.set_xlabel("")
@@ -177,13 +183,14 @@ _AXIS_MARGIN = 1.6
 """Factor by which the logarithmic axis extends beyond the data."""
 
 
+@takes_look
 @accepts_predictions("figure")
 def likelihood_ratio(
     data: Data,
     *,
     options: CurveOptions = CurveOptions(),  # noqa: B008  (it is immutable)
     ax: Axes | None = None,
-    **predictions: Unpack[PredictionOptions],
+    **predictions: Unpack[FigureOptions],
 ) -> Drawing:
     """Draw the likelihood ratio of each probability: observed, and implied by the probabilities.
 
@@ -215,26 +222,24 @@ def likelihood_ratio(
     tallies = probability_tallies(data)
     check_both_classes(tallies, "a likelihood ratio")
     parts = {"curve": calibration_curves(tallies, "likelihood_ratio", options=options)}
-    return _figure.make_drawing(
-        "likelihood_ratio", parts, _paint_likelihood_ratio, ax=ax, size=fit_size(parts["curve"])
-    )
+    return make_drawing("likelihood_ratio", parts, _paint_likelihood_ratio, ax=ax)
 
 
 def _paint_likelihood_ratio(ax: Axes, parts: Parts) -> None:
     curve = parts["curve"]
     every = list(split_series(curve))
-    ax.set_yscale("log")
     ax.set_ylim(*_ratio_limits(curve))
-    ax.axhline(1, color=LIGHT_GRAY, linewidth=1, label="no information (LR = 1)")
+    set_log_axis(ax, "y", "{:g}".format)
+    ax.axhline(1, color=LIGHT_GRAY, linewidth=THIN, label="No information (LR = 1)")
     for at, each in enumerate(every):
-        look: Any = {"label": "" if at else "implied by the probabilities", "linewidth": 1, "linestyle": ":"}
+        look: Any = {"label": "" if at else "Implied by the probabilities", "linewidth": THIN, "linestyle": ":"}
         paint_line(ax, each, at, ("probability", "implied"), **look)
         if len(every) == 1:
             _paint_ratio_intervals(ax, each, f"{format_percent(curve.data['level'])} CI")
         _paint_ratios(ax, each, at)
     set_unit_limits(ax, "x")
     label_axes(ax, "probability", "ratio")
-    add_legend(ax, len(every))
+    add_legend(ax)
 
 
 def _ratio_limits(curve: Results) -> tuple[float, float]:
@@ -247,7 +252,7 @@ def _ratio_limits(curve: Results) -> tuple[float, float]:
 def _paint_ratio_intervals(ax: Axes, each: Series, label: str) -> None:
     x, low, high = (plot_values(each.rows[name]) for name in ("probability", "low", "high"))
     ends = ax.get_ylim()
-    ax.vlines(x, np.clip(low, *ends), np.clip(high, *ends), color=color_at(0), linewidth=1, alpha=0.7, label=label)
+    ax.vlines(x, np.clip(low, *ends), np.clip(high, *ends), color=color_at(0), linewidth=THIN, label=label)
 
 
 def _paint_ratios(ax: Axes, each: Series, at: int) -> None:
@@ -256,7 +261,7 @@ def _paint_ratios(ax: Axes, each: Series, at: int) -> None:
     zero, infinite = ratio == 0, np.isinf(ratio)
     inner = np.where(zero | infinite, np.nan, ratio)
     look: Any = {"color": color_at(at), "linestyle": line_style_at(at), "marker": marker_at(at)}
-    ax.plot(x, inner, label=legend_label(each.name) or "observed", **look)
+    ax.plot(x, inner, label=legend_label(each.name) or "Observed", **look)
     for end, sign, selected in zip(ax.get_ylim(), "v^", (zero, infinite), strict=True):
         if selected.any():  # the layout reserves space even for an empty line
             ax.plot(x[selected], np.full(selected.sum(), end), sign, color=color_at(at), clip_on=False)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from textwrap import fill
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
@@ -20,10 +19,13 @@ from baserate._rows import MulticlassRows
 from baserate._tally import Tallies
 from baserate.decide import evaluate_groups
 from baserate.draw._data import Mixed, select_model, split_labels
-from baserate.draw._figure import COLORS, SIZE, Drawing, Parts, format_percent, make_drawing
+from baserate.draw._figure import Drawing, Parts, make_drawing, takes_look
+from baserate.draw._layout import TALLEST, FigureOptions
+from baserate.draw._style import COLORS, SMALL_TEXT_SIZE, TEXT_SIZE, format_percent, format_rate
+from baserate.draw._text_width import fit_lines, shorten_text, text_width
 from baserate.infer import estimate
 from baserate.measure import results_data
-from baserate.read import PredictionOptions, accepts_predictions
+from baserate.read import accepts_predictions
 from baserate.shift import PrevalenceLike, reweigh
 
 if TYPE_CHECKING:
@@ -38,13 +40,25 @@ _FLAGS = ("flagged", "not flagged")
 _FLAG_RATES = {("true", 0): "sensitivity", ("true", 1): "specificity", ("pred", 0): "PPV", ("pred", 1): "NPV"}
 """Names of rates where the classes are the positive one and the negative one."""
 _MOST_LARGE = 5
-"""Number of classes from which on numbers are small, and the labels of columns stand upright."""
-_INCHES = 0.62
-"""Width of a small cell."""
-_LONGEST = 22
-"""Characters in a line of a label."""
+"""Number of classes from which on numbers are small, and the matrix is a square."""
+_LOW = 0.8
+"""Height of a matrix of few classes relative to its width."""
+_CELLS = 0.62
+"""Share of the width that the cells have in the narrowest column, beside the labels of the rows."""
+_LINE = 1.22
+"""Height of a line relative to the size of its text."""
+_LONGEST_LABEL = (0.38, 140)
+"""Longest line of a label, unless it is horizontal below its column: a share of the width, and points."""
 
 
+class _Cell(NamedTuple):
+    """Size of a cell, in points."""
+
+    width: float
+    height: float
+
+
+@takes_look
 @accepts_predictions("matrix")
 def confusion_matrix(  # noqa: PLR0913  (each is something that is drawn, or not)
     data: Mixed | Confusion | Confusions | MulticlassRows,
@@ -56,7 +70,7 @@ def confusion_matrix(  # noqa: PLR0913  (each is something that is drawn, or not
     normalize: Normalize | None = "true",
     level: ShareLike = 0.95,
     ax: Axes | None = None,
-    **predictions: Unpack[PredictionOptions],
+    **predictions: Unpack[FigureOptions],
 ) -> Drawing:
     """Draw the confusion matrix: true classes in rows, predicted classes in columns.
 
@@ -111,8 +125,8 @@ def confusion_matrix(  # noqa: PLR0913  (each is something that is drawn, or not
         "cells": Results(_tabulate_cells(matrix, names, normalize), {**head, "normalize": normalize}),
         "rates": Results(_tabulate_rates(matrix, names, level, flags=flags), {**head, "level": level}),
     }
-    side = max(0.0, _INCHES * (len(matrix.labels) - _MOST_LARGE))
-    return make_drawing("confusion_matrix", parts, _paint_matrix, ax=ax, size=(SIZE[0] + side, SIZE[1] + side))
+    ratio = _LOW if len(names) < _MOST_LARGE else 1.0
+    return make_drawing("confusion_matrix", parts, _paint_matrix, ax=ax, ratio=ratio)
 
 
 def _count_classes(
@@ -211,41 +225,82 @@ def _paint_matrix(ax: Axes, parts: Parts) -> None:
     ax.grid(visible=False)
     # Cells are polygons, not an image, so that they stay sharp in files at any size.
     ax.pcolormesh(np.arange(size + 1), np.arange(size + 1), share, cmap=colors, vmin=0, vmax=top, edgecolors="#E6E6E6")
-    for at, row in enumerate(cells):
-        shade = "white" if share.flat[at] > 0.6 * top else "black"
-        look: Any = {"ha": "center", "va": "center", "fontsize": 10 if size < _MOST_LARGE else 7}
-        ax.text(at % size + 0.5, at // size + 0.5, _cell_text(row, parts), color=shade, **look)
-    _label_classes(ax, rates, parts["rates"].data["level"], size)
+    cell = _cell_size(ax, size)
+    font = TEXT_SIZE if size < _MOST_LARGE else SMALL_TEXT_SIZE
+    for at, text in enumerate(_cell_texts(cells, cell, font, shares=parts["cells"].data["normalize"] is not None)):
+        look: Any = {"color": "white" if share.flat[at] > 0.6 * top else "black", "fontsize": font}
+        ax.text(at % size + 0.5, at // size + 0.5, text, ha="center", va="center", **look)
+    _label_classes(ax, rates, cell)
     ax.set_xlim(0, size)
     ax.set_ylim(size, 0)
-    ax.set_aspect("equal", anchor="W")
-    ax.set_xlabel("predicted class")
-    ax.set_ylabel("true class")
+    has_intervals = any(row["low"] is not None for row in rates)
+    interval = f" ({format_percent(parts['rates'].data['level'])} CI)" if has_intervals else ""
+    for put, side, name in ((ax.set_xlabel, "pred", "Predicted class"), (ax.set_ylabel, "true", "True class")):
+        measures = dict.fromkeys(row["measure"] for row in rates if row["side"] == side)
+        put(f"{name}, with {' and '.join(measures)}{interval}")
 
 
-def _cell_text(row: dict[str, Any], parts: Parts) -> str:
-    count = f"{row['count']:,.0f}" if float(row["count"]).is_integer() else f"{row['count']:,.1f}"
-    if parts["cells"].data["normalize"] is None:
-        return count
-    share = "–" if row["share"] is None else f"{row['share']:.1%}"
-    return f"{count}\n{share}"
+def _cell_size(ax: Axes, size: int) -> _Cell:
+    """Estimate the size of a cell, before the labels of the rows are laid out."""
+    width = 72 * _CELLS * ax.get_window_extent().width / ax.figure.dpi
+    return _Cell(width / size, min(width * (_LOW if size < _MOST_LARGE else 1.0), 72 * TALLEST) / size)
 
 
-def _label_classes(ax: Axes, rates: list[dict[str, Any]], level: float, size: int) -> None:
-    """Label rows and columns by their classes, with recall and precision."""
+def _cell_texts(cells: list[dict[str, Any]], cell: _Cell, font: float, *, shares: bool) -> list[str]:
+    """Return the texts of all cells in the first form that fits: count and share, share, or count."""
+    counts = [_format_count(row["count"]) for row in cells]
+    if not shares:
+        return counts
+    exact, rounded = (
+        ["–" if row["share"] is None else form(row["share"]) for row in cells]
+        for form in (format_rate, "{:.0%}".format)
+    )
+    forms = [[f"{n}\n{share}" for n, share in zip(counts, texts, strict=True)] for texts in (exact, rounded)]
+    forms += [exact, rounded, counts]
+    return next((form for form in forms if all(_fits(text, cell.width, cell.height, font) for text in form)), rounded)
+
+
+def _format_count(count: float) -> str:
+    return f"{count:,.0f}" if float(count).is_integer() else f"{count:,.1f}"
+
+
+def _fits(text: str, width: float, height: float, font: float = SMALL_TEXT_SIZE) -> bool:
+    lines = text.split("\n")
+    return max(text_width(line, font) for line in lines) <= 0.95 * width and len(lines) * _LINE * font <= height
+
+
+def _label_classes(ax: Axes, rates: list[dict[str, Any]], cell: _Cell) -> None:
+    """Label rows and columns by their classes, with recall and precision; columns upright if they are narrow."""
+    size = len(rates) // 2
     places = np.arange(size) + 0.5
-    texts = [_class_text(row, level) for row in rates]
-    upright = size >= _MOST_LARGE
-    ax.set_xticks(places, texts[size:], rotation=90 if upright else 0)
-    ax.set_yticks(places, texts[:size])
+    below = [_class_text(row, 0.95 * cell.width, 5) for row in rates[size:]]
+    share, most = _LONGEST_LABEL
+    longest = min(share * cell.width * size / _CELLS, most)
+    upright = not all(_fits(text, cell.width, np.inf) for text in below)
+    if upright:
+        below = [_class_text(row, longest, _line_count(cell.width)) for row in rates[size:]]
+    left = [_class_text(row, longest, _line_count(cell.height)) for row in rates[:size]]
+    ax.set_xticks(places, below, rotation=90 if upright else 0)
+    ax.set_yticks(places, left)
     ax.tick_params(length=0)
 
 
-def _class_text(row: dict[str, Any], level: float) -> str:
-    name = fill(row["class"], _LONGEST).replace("$", r"\$")
-    if row["value"] is None:
-        return f"{name}\n{row['measure']} undefined"
-    text = f"{name}\n{row['measure']} {row['value']:.1%}"
-    if row["low"] is None:
-        return text
-    return f"{text}\n({format_percent(level)} CI {100 * row['low']:.1f} to {100 * row['high']:.1f})"
+def _line_count(space: float) -> int:
+    return max(1, int(space / (_LINE * SMALL_TEXT_SIZE)))
+
+
+def _class_text(row: dict[str, Any], width: float, lines: int) -> str:
+    """Return the name of a class with its rate, and with an interval if there is space for it."""
+    # Measures of two classes differ; that of several classes is in the title of the axis.
+    measure = f"{row['measure']} " if row["measure"] in _FLAG_RATES.values() else ""
+    rate = "undefined" if row["value"] is None else f"{measure}{format_rate(row['value'])}"
+    bounds = "" if row["low"] is None else f"({100 * row['low']:.1f} to {100 * row['high']:.1f})"
+    numbers = "\n".join(filter(None, [rate, bounds]))
+    if lines > numbers.count("\n") + 1:
+        name = fit_lines(row["class"], width, lines - 1 - numbers.count("\n"))
+        text = f"{name}\n{numbers}"
+    elif lines > 1:
+        text = f"{shorten_text(row['class'], width)}\n{rate} {bounds}".rstrip()
+    else:
+        text = f"{shorten_text(row['class'], width - text_width(f'  {rate}'))}  {rate}"
+    return text.replace("$", r"\$")

@@ -15,27 +15,22 @@ from baserate._results import Results
 from baserate._tally import Tallies
 from baserate.decide import CalibrationPrevalence, CostCurveKind, cost_curves, net_benefit_curve, probability_cost
 from baserate.draw._data import Data, Series, as_tallies, split_series
-from baserate.draw._figure import (
+from baserate.draw._figure import Drawing, Parts, make_drawing, takes_look
+from baserate.draw._layout import FigureOptions, add_legend
+from baserate.draw._lines import SINGLE, check_both_classes, legend_label, paint_band, paint_line, plot_values
+from baserate.draw._style import (
     GRAY,
     LIGHT_GRAY,
-    Drawing,
-    Parts,
-    add_legend,
-    check_both_classes,
+    THIN,
     color_at,
-    fit_size,
     format_percent,
     label_axes,
-    legend_label,
-    make_drawing,
     marker_at,
-    paint_band,
-    paint_line,
     place_on_axes,
-    plot_values,
     set_unit_limits,
+    show_percentages,
 )
-from baserate.read import PredictionOptions, accepts_predictions
+from baserate.read import accepts_predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,6 +39,7 @@ _BELOW = 0.2
 """Extent of the axis below 0, relative to that above: the line of flagging all is unbounded below."""
 
 
+@takes_look
 @accepts_predictions("figure")
 def decision_curve(
     data: Data,
@@ -53,7 +49,7 @@ def decision_curve(
     sample_prevalence: CalibrationPrevalence = None,
     level: ShareLike | None = 0.95,
     ax: Axes | None = None,
-    **predictions: Unpack[PredictionOptions],
+    **predictions: Unpack[FigureOptions],
 ) -> Drawing:
     """Draw the decision curve: net benefit against the threshold probability, beside flagging all and none.
 
@@ -95,13 +91,7 @@ def decision_curve(
         for low, high in each["ranges"]
     ]
     columns = {name: [row[name] for row in useful] for name in ("model", "group", "low", "high")}
-    return make_drawing(
-        "decision_curve",
-        {**parts, "useful": Results(columns)},
-        _paint_decision_curve,
-        ax=ax,
-        size=fit_size(parts["model"]),
-    )
+    return make_drawing("decision_curve", {**parts, "useful": Results(columns)}, _paint_decision_curve, ax=ax)
 
 
 def _select_strategy(table: Results, name: str) -> Results:
@@ -112,31 +102,30 @@ def _select_strategy(table: Results, name: str) -> Results:
 def _paint_decision_curve(ax: Axes, parts: Parts) -> None:
     models = list(split_series(parts["model"]))
     axes = ("threshold", "net_benefit")
-    ax.axhline(0, color=LIGHT_GRAY, linewidth=1, label="flag none")
+    ax.axhline(0, color=LIGHT_GRAY, linewidth=THIN, label="Flag none")
     _paint_flag_all(ax, list(split_series(parts["all"])), axes)
     level = parts["model"].data["level"]
     if len(models) == 1 and level is not None:
         paint_band(ax, models[0].rows, 0, "threshold", label=f"{format_percent(level)} CI")
     for at, each in enumerate(models):
-        paint_line(ax, each, at, axes, label=legend_label(each.name) or "model")
+        paint_line(ax, each, at, axes, label=legend_label(each.name) or SINGLE, many=len(models))
     low, high = _benefit_limits(parts, with_band=len(models) == 1)
     before = ax.get_ylim() if place_on_axes(0) else (low, high)
     ax.set_ylim(min(low, before[0]), max(high, before[1]))
     _paint_useful_ranges(ax, parts["useful"], models)
     label_axes(ax, "act_from", "net_benefit")
-    add_legend(ax, len(models))
-    _add_caption(ax, parts["model"].data)
+    show_percentages(ax, "x")
+    add_legend(ax, title=_caption(parts["model"].data))
 
 
-def _add_caption(ax: Axes, data: Mapping[str, Any]) -> None:
+def _caption(data: Mapping[str, Any]) -> str | None:
     """State the prevalence, and whether scores were adjusted, above the legend."""
-    legend, scores = ax.get_legend(), data["scores"]
-    if legend is None or scores["prevalence"] is None:
-        return
+    scores = data["scores"]
+    if scores["prevalence"] is None:
+        return None
     places = set(scores["prevalence"].values()) if isinstance(scores["prevalence"], Mapping) else {scores["prevalence"]}
-    where = f"at {format_percent(places.pop())} prevalence, " if len(places) == 1 else ""
-    legend.set_title(f"{where}scores {'' if scores['adjusted'] else 'not '}adjusted")
-    legend.set_alignment("left")
+    where = f"At {format_percent(places.pop())} prevalence, s" if len(places) == 1 else "S"
+    return f"{where}cores {'' if scores['adjusted'] else 'not '}adjusted"
 
 
 def _benefit_limits(parts: Parts, *, with_band: bool) -> tuple[float, float]:
@@ -152,8 +141,8 @@ def _paint_flag_all(ax: Axes, every: Sequence[Series], axes: tuple[str, str]) ->
     """Paint one line if it is the same for all models, as on the same rows; otherwise a thin one for each."""
     same = all(each.rows["net_benefit"] == every[0].rows["net_benefit"] for each in every)
     for at, each in enumerate(every[:1] if same else every):
-        look: Any = {"color": GRAY if same else color_at(at), "linestyle": ":", "linewidth": 1.2 if same else 0.9}
-        paint_line(ax, each, at, axes, label="_flag all" if at else "flag all", **look)
+        look: Any = {"color": GRAY if same else color_at(at), "linestyle": ":", "linewidth": 1.0 if same else THIN}
+        paint_line(ax, each, at, axes, label="_flag all" if at else "Flag all", **look)
 
 
 def _paint_useful_ranges(ax: Axes, useful: Results, models: Sequence[Series]) -> None:
@@ -161,9 +150,9 @@ def _paint_useful_ranges(ax: Axes, useful: Results, models: Sequence[Series]) ->
     positions = {each.key: at for at, each in enumerate(models)}
     low, high = ax.get_ylim()
     step = (high - low) * min(0.02, 0.12 / place_on_axes(len(models)))
-    look: Any = {"linewidth": 3, "solid_capstyle": "round"}
+    look: Any = {"linewidth": 2.5, "solid_capstyle": "round"}
     # An empty line gives the ranges of all models one entry in the legend.
-    ax.plot([], [], color=color_at(0) if len(models) == 1 else GRAY, label="better than both", **look)
+    ax.plot([], [], color=color_at(0) if len(models) == 1 else GRAY, label="Better than both", **look)
     for row in useful.rows():
         at = positions[row["model"], str(row["group"])]
         ax.plot([row["low"], row["high"]], [low + step * (place_on_axes(at) + 1)] * 2, color=color_at(at), **look)
@@ -174,6 +163,7 @@ _COST_POINTS = 501
 _COST_AXES = {"cost": ("probability_cost", "cost"), "brier": ("cost_proportion", "loss")}
 
 
+@takes_look
 @accepts_predictions("figure")
 def cost_curve(
     data: Data,
@@ -183,7 +173,7 @@ def cost_curve(
     kind: CostCurveKind = "cost",
     level: ShareLike | None = 0.95,
     ax: Axes | None = None,
-    **predictions: Unpack[PredictionOptions],
+    **predictions: Unpack[FigureOptions],
 ) -> Drawing:
     """Draw the cost curve: least cost of any threshold against the probability cost.
 
@@ -234,7 +224,7 @@ def cost_curve(
     parts = {"curve": cost_curves(tallies, kind=kind, prevalence=reweigh_to, points=_COST_POINTS, level=level)}
     if costs is not None and prevalence is not None:
         parts["mark"] = _costs_at_setting(tallies, probability_cost(costs, prevalence), prevalence)
-    return make_drawing("cost_curve", parts, _paint_cost_curve, ax=ax, size=fit_size(parts["curve"]))
+    return make_drawing("cost_curve", parts, _paint_cost_curve, ax=ax)
 
 
 def _costs_at_setting(tallies: Tallies, place: float, prevalence: float) -> Results:
@@ -257,14 +247,14 @@ def _paint_cost_curve(ax: Axes, parts: Parts) -> None:
     if len(every) == 1 and level is not None:
         paint_band(ax, every[0].rows, 0, axes[0], label=f"{format_percent(level)} CI")
     for at, each in enumerate(every):
-        single_label = "best threshold" if axes[1] == "cost" else "threshold at the cost proportion"
-        paint_line(ax, each, at, axes, label=legend_label(each.name) or single_label)
+        single_label = "Best threshold" if axes[1] == "cost" else "Threshold at the cost proportion"
+        paint_line(ax, each, at, axes, label=legend_label(each.name) or single_label, many=len(every))
     if "mark" in parts:
         _paint_setting(ax, parts["mark"])
-    set_unit_limits(ax, "x")
+    set_unit_limits(ax, "x", percent=False)
     ax.set_ylim(bottom=0)
     label_axes(ax, *axes)
-    add_legend(ax, len(every))
+    add_legend(ax)
 
 
 def _paint_cost_references(ax: Axes, every: list[Series], axes: tuple[str, str]) -> None:
@@ -277,19 +267,19 @@ def _paint_cost_references(ax: Axes, every: list[Series], axes: tuple[str, str])
             (axes[0], "trivial"),
             color=LIGHT_GRAY,
             linestyle="-",
-            linewidth=1,
-            label="flag all or none",
+            linewidth=THIN,
+            label="Flag all or none",
         )
         return
     for at, each in enumerate(every):
-        label = "" if at else "best threshold"
-        paint_line(ax, each, at, (axes[0], "least"), linestyle=":", linewidth=1.1, label=label)
+        label = "" if at else "Best threshold"
+        paint_line(ax, each, at, (axes[0], "least"), linestyle=":", linewidth=THIN, label=label)
 
 
 def _paint_setting(ax: Axes, mark: Results) -> None:
     """Mark the given costs and prevalence, with a point on each curve."""
     rows = mark.rows()
-    label = f"given costs at {format_percent(mark.data['at'])} prevalence"
-    ax.axvline(rows[0]["probability_cost"], color=GRAY, linewidth=1, linestyle="--", label=label)
+    label = f"Given costs at {format_percent(mark.data['at'])} prevalence"
+    ax.axvline(rows[0]["probability_cost"], color=GRAY, linewidth=THIN, linestyle="--", label=label)
     for at, row in enumerate(rows):
         ax.plot(row["probability_cost"], row["cost"], marker_at(at), color=color_at(at))

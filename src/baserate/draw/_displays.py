@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +21,10 @@ from baserate._domains import parse_share, unused_option
 from baserate._errors import OptionError, ShapeError
 from baserate._tally import Tallies, Tally
 from baserate.draw._data import figure_data, series_name, split_labels, split_series
-from baserate.draw._figure import COLORS, Canvas, Drawing
+from baserate.draw._figure import Canvas, Drawing, split_look
+from baserate.draw._layout import LookOptions
 from baserate.draw._registry import FIGURES
+from baserate.draw._style import COLORS
 from baserate.infer import CurveOptions, calibration_curve
 from baserate.measure import auc, average_precision, group_attributes
 from baserate.read import coerce
@@ -137,6 +139,7 @@ class Display:
     @classmethod
     def _draw(cls, args: tuple[Any, ...], name: str | None, canvas: Canvas, options: Mapping[str, Any]) -> Self:
         """Read predictions once, draw them, and collect the numbers."""
+        look, options = split_look(options)
         stated = {_OTHER_NAMES.get(each, each): value for each, value in options.items()}
         own = {each: stated.pop(each, default) for each, default in cls._own.items()}
         figure = FIGURES[cls._figure].function
@@ -148,7 +151,7 @@ class Display:
         for each in fixed.keys() & stated.keys():
             raise unused_option(each, stated[each], f"{cls.__name__} sets it. Use baserate.draw.{figure.__name__}")
         before = set() if canvas.ax is None else {*canvas.ax.get_lines()}
-        drawing = figure(data, ax=canvas, **fixed, **stated)
+        drawing = figure(data, ax=canvas, **fixed, **stated, **look)
         lines = tuple(line for line in drawing.ax.get_lines() if line not in before)
         return cls(drawing=drawing, lines=lines, name=name, **cls._collect(data, drawing, own))
 
@@ -197,20 +200,22 @@ class Display:
     @property
     def line_(self) -> Any:  # noqa: ANN401  (a line; of several series, a list of lines)
         """Line of the model; of several models or groups, a list of lines."""
-        flag_all = {each for each in self.lines if "flag all" in str(each.get_label())}
+        flag_all = {each for each in self.lines if "flag all" in str(each.get_label()).lower()}
         colored = [each for each in self.lines if each.get_color() in COLORS and each not in flag_all]
         # Curves are painted before their marks, in the same colors.
         curve = next(iter(self.drawing.parts.values()))
         series = colored[: len(list(split_series(curve)))]
         return series[0] if len(series) == 1 else series
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Paint the same numbers on other axes.
+    def plot(self, ax: Axes | None = None, **look: Unpack[LookOptions]) -> Self:
+        """Paint the same numbers again: on other axes, at another width, or with other words.
 
         Parameters
         ----------
         ax
             Matplotlib axes; new ones by default.
+        **look
+            Size and words of the figure, as in `Drawing.plot`.
 
         Returns
         -------
@@ -218,7 +223,7 @@ class Display:
             The display on those axes.
         """
         before = set() if ax is None else {*ax.get_lines()}
-        drawing = self.drawing.plot(ax)
+        drawing = self.drawing.plot(ax, **look)
         return replace(
             self, drawing=drawing, lines=tuple(each for each in drawing.ax.get_lines() if each not in before)
         )

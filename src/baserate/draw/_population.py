@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
@@ -14,21 +14,17 @@ from baserate._population import Population
 from baserate._results import Results
 from baserate._tally import Tally
 from baserate.draw._data import POINTS, as_tallies, split_series
-from baserate.draw._figure import (
+from baserate.draw._figure import RATIO, Drawing, Parts, make_drawing, takes_look
+from baserate.draw._layout import StyleOptions, add_legend
+from baserate.draw._lines import paint_line, plot_values
+from baserate.draw._style import (
     LIGHT_GRAY,
     NEGATIVE,
     POSITIVE,
-    SIZE,
-    SIZE_WITH_LEGEND,
-    Drawing,
-    Parts,
-    add_legend,
+    THIN,
+    capitalize_first,
     format_percent,
     label_axes,
-    make_drawing,
-    paint_line,
-    place_legend,
-    plot_values,
     set_unit_limits,
 )
 from baserate.measure import curves
@@ -44,8 +40,14 @@ _FEWEST, _MOST = 8, 60
 """Least and greatest number of bins of the histogram."""
 
 
+@takes_look
 def population(
-    population: Population, *, sample: Tally | None = None, what: PopulationCurve = "densities", ax: Axes | None = None
+    population: Population,
+    *,
+    sample: Tally | None = None,
+    what: PopulationCurve = "densities",
+    ax: Axes | None = None,
+    **style: Unpack[StyleOptions],
 ) -> Drawing:
     """Draw a population in closed form, and a sample of it if given.
 
@@ -86,7 +88,7 @@ def population(
         parts,
         _paint_densities if densities else _paint_curve,
         ax=ax,
-        size=SIZE_WITH_LEGEND if densities else SIZE,
+        ratio=RATIO if densities else 1,
     )
 
 
@@ -139,7 +141,7 @@ def _paint_densities(ax: Axes, parts: Parts) -> None:
 
     if "sample" in parts:
         for name, rows in _split_classes(parts["sample"]):
-            look: Any = {"color": _CLASSES[name], "label": f"{name}, sample"}
+            look: Any = {"color": _CLASSES[name], "label": f"{capitalize_first(name)}, sample"}
             if "mass" in rows:
                 share = plot_values(rows["mass"])
                 ax.plot(plot_values(rows["score"])[share > 0], share[share > 0], "o", fillstyle="none", **look)
@@ -148,13 +150,13 @@ def _paint_densities(ax: Axes, parts: Parts) -> None:
             ax.bar(low, tall, high - low, align="edge", alpha=0.3, **look)
     for (name, rows), dash in zip(_split_classes(parts["theory"]), ("-", "--"), strict=True):
         score, tall, atoms = (plot_values(rows[key]) for key in ("score", "density", "mass"))
-        ax.plot(score, tall, color=_CLASSES[name], linestyle=dash, label=f"{name}, population")
+        ax.plot(score, tall, color=_CLASSES[name], linestyle=dash, label=f"{capitalize_first(name)}, population")
         occurs = atoms > 0
         ax.vlines(score[occurs], 0, atoms[occurs], color=_CLASSES[name], linestyle=dash, linewidth=2)
     ax.set_ylim(0, None)
     ax.yaxis.set_major_locator(MaxNLocator(5))
-    label_axes(ax, "score", "density" if np.isfinite(plot_values(parts["theory"].columns["density"])).any() else "mass")
-    add_legend(ax, len(_CLASSES))
+    label_axes(ax, "Score", "density" if np.isfinite(plot_values(parts["theory"].columns["density"])).any() else "mass")
+    add_legend(ax)
 
 
 def _split_classes(table: Results) -> list[tuple[str, dict[str, list[Any]]]]:
@@ -171,23 +173,23 @@ def _paint_curve(ax: Axes, parts: Parts) -> None:
     axes = tuple(name for name in theory.columns if name not in {"model", "group", "threshold"})
     x, y = axes[:2]
     if x == "fpr":
-        ax.plot([0, 1], [0, 1], color=LIGHT_GRAY, linewidth=1, label="chance")
+        ax.plot([0, 1], [0, 1], color=LIGHT_GRAY, linewidth=THIN, label="Chance")
     else:
-        ax.axhline(theory.data["prevalence"], color=LIGHT_GRAY, linewidth=1, label="chance")
+        ax.axhline(theory.data["prevalence"], color=LIGHT_GRAY, linewidth=THIN, label="Chance")
     for each in split_series(theory):
-        paint_line(ax, each, 0, (x, y), label="population")
+        paint_line(ax, each, 0, (x, y), label="Population")
     if "sample" in parts:
         _paint_sample(ax, parts["sample"], (x, y))
     set_unit_limits(ax)
     ax.set_box_aspect(1)
-    label_axes(ax, x, y)
-    place_legend(ax, "lower right" if x == "fpr" else "best")
+    label_axes(ax, *(("one_minus_specificity", "sensitivity") if x == "fpr" else ("recall", y)))
+    add_legend(ax)
 
 
 def _paint_sample(ax: Axes, sample: Results, axes: tuple[str, str]) -> None:
     rows, share = count_of(sample.data["rows"], "row"), format_percent(sample.data["prevalence"])
-    label = f"sample of {rows}, prevalence {share}"
+    label = f"Sample of {rows}, prevalence {share}"
     # Precision is constant between thresholds, so the curve is a staircase.
     steps = "default" if axes[0] == "fpr" else "steps-pre"
     for each in split_series(sample):
-        paint_line(ax, each, 1, axes, linestyle="-", linewidth=1.1, drawstyle=steps, label=label)
+        paint_line(ax, each, 1, axes, linestyle="-", linewidth=1.0, drawstyle=steps, label=label)

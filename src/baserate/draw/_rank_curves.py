@@ -28,30 +28,32 @@ from baserate.draw._data import (
     split_series,
     tabulate_parts,
 )
-from baserate.draw._figure import (
-    GRAY,
-    LIGHT_GRAY,
-    Drawing,
-    Parts,
+from baserate.draw._figure import Drawing, Parts, make_drawing, takes_look
+from baserate.draw._layout import FigureOptions, add_legend
+from baserate.draw._lines import (
     as_gaps,
-    color_at,
     estimate_labels,
-    format_percent,
-    free_corner,
-    label_axes,
     legend_label,
-    make_drawing,
     paint_curves,
     paint_marks,
     paint_points,
     paint_references,
-    place_legend,
-    place_on_axes,
     series_positions,
+)
+from baserate.draw._style import (
+    GRAY,
+    LIGHT_GRAY,
+    SHADE,
+    SMALL_TEXT_SIZE,
+    THIN,
+    color_at,
+    format_percent,
+    label_axes,
+    place_on_axes,
     set_unit_limits,
 )
 from baserate.measure import TABLES, auc, group_attributes, table, tabulate_groups
-from baserate.read import PredictionOptions, accepts_predictions
+from baserate.read import accepts_predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,6 +63,7 @@ _SAME_AREA = 1e-12
 """Difference up to which areas are equal: the curve is its own hull."""
 
 
+@takes_look
 @accepts_predictions("figure")
 def roc(  # noqa: PLR0913  (each is something that is drawn, or not)
     data: Mixed,
@@ -73,7 +76,7 @@ def roc(  # noqa: PLR0913  (each is something that is drawn, or not)
     threshold: Thresholds | None = None,
     policy: Policies | None = None,
     ax: Axes | None = None,
-    **predictions: Unpack[PredictionOptions],
+    **predictions: Unpack[FigureOptions],
 ) -> Drawing:
     """Draw the ROC curve: true positive rate against false positive rate at all thresholds.
 
@@ -136,7 +139,7 @@ def roc(  # noqa: PLR0913  (each is something that is drawn, or not)
         chance={"fpr": [0.0, 1.0], "sensitivity": [0.0, 1.0]},
         perfect={"fpr": [0.0, 0.0, 1.0], "sensitivity": [0.0, 1.0, 1.0]},
     )
-    return make_drawing("roc", parts, _paint_roc, ax=ax)
+    return make_drawing("roc", parts, _paint_roc, ax=ax, ratio=1)
 
 
 def _tabulate_hulls(tallies: Tallies) -> Results:
@@ -190,18 +193,18 @@ def _paint_roc(ax: Axes, parts: Parts) -> None:
             y,
             color=GRAY,
             linestyle="--",
-            linewidth=1,
+            linewidth=THIN,
             marker="*",
-            markersize=9,
+            markersize=8,
             markevery=[1],
             label=_iso_cost_label(rows[0]),
         )
     paint_marks(ax, parts, _ROC_AXES)
     paint_references(ax, parts, _ROC_AXES)
     set_unit_limits(ax)
-    ax.set_aspect("equal", anchor="W")  # anchored west, next to the y-axis label
-    label_axes(ax, *_ROC_AXES)
-    place_legend(ax, free_corner(parts, "lower right"))
+    ax.set_aspect("equal", anchor="NW")  # beside the titles of the axes
+    label_axes(ax, "one_minus_specificity", "sensitivity")
+    add_legend(ax)
 
 
 def _paint_hulls(ax: Axes, parts: Parts) -> None:
@@ -210,14 +213,14 @@ def _paint_hulls(ax: Axes, parts: Parts) -> None:
     for order, each in enumerate(split_series(parts["hull"])):
         (x, y), under = (as_gaps(each.rows[name]) for name in _ROC_AXES), curves[each.key]
         shade = color_at(positions[each.key])
-        ax.fill([*x, *under["fpr"][::-1]], [*y, *under["sensitivity"][::-1]], color=shade, alpha=0.1, linewidth=0)
-        ax.plot(x, y, ":", color=shade, linewidth=1, label="" if order else "convex hull", zorder=2)
+        ax.fill([*x, *under["fpr"][::-1]], [*y, *under["sensitivity"][::-1]], color=shade, alpha=SHADE / 2, linewidth=0)
+        ax.plot(x, y, ":", color=shade, linewidth=THIN, label="" if order else "Convex hull", zorder=2)
 
 
 def _iso_cost_label(row: Mapping[str, Any]) -> str:
     decision = {FLAG_NONE: "flag nobody", FLAG_ALL: "flag everybody"}.get(row["classifier"], row["classifier"])
     where = "" if row["threshold"] is None or decision != row["classifier"] else f" at {row['threshold']:.4g}"
-    return legend_label(f"iso-cost line, {row['cost']:.4g} per person: {decision}{where}")
+    return legend_label(f"Iso-cost line, {row['cost']:.4g} per person: {decision}{where}")
 
 
 _DET_AXES = TABLES["det"]
@@ -225,10 +228,13 @@ _DET_TICKS = (0.0001, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999, 0.999
 _DET_ENDS = (0.00002, 0.99998)
 """Widest limits of an axis, since rates of 0 and 1 have no normal deviate."""
 
-_DET_GAP = 0.1
-"""Least distance of ticks, as a fraction of the axis."""
+_DET_GAPS = {"x": 28, "y": 11}
+"""Least distances of ticks, in points."""
+_DET_LENGTH = 150
+"""Points of an axis in the narrowest column, for which the ticks are chosen."""
 
 
+@takes_look
 @accepts_predictions("figure")
 def det(
     data: Mixed,
@@ -238,7 +244,7 @@ def det(
     threshold: Thresholds | None = None,
     policy: Policies | None = None,
     ax: Axes | None = None,
-    **predictions: Unpack[PredictionOptions],
+    **predictions: Unpack[FigureOptions],
 ) -> Drawing:
     """Draw the detection error tradeoff (DET) curve: false negative rate against false positive rate.
 
@@ -275,7 +281,7 @@ def det(
     parts = tabulate_parts(figure_data(data, "a DET curve"), CurveRequest("det", band, level, threshold, policy))
     chance = np.linspace(*_DET_ENDS, 101)
     parts["reference"] = reference_lines(chance={"fpr": chance.tolist(), "fnr": (1 - chance).tolist()})
-    return make_drawing("det", parts, _paint_det, ax=ax)
+    return make_drawing("det", parts, _paint_det, ax=ax, ratio=1)
 
 
 def _paint_det(ax: Axes, parts: Parts) -> None:
@@ -290,7 +296,7 @@ def _paint_det(ax: Axes, parts: Parts) -> None:
     ax.set_xlim(limits["fpr"])
     ax.set_ylim(limits["fnr"])
     label_axes(ax, *_DET_AXES)
-    place_legend(ax, free_corner(parts, "upper right"))
+    add_legend(ax)
 
 
 def _det_limits(parts: Parts, name: str) -> tuple[float, float]:
@@ -312,17 +318,16 @@ def _set_probit_scale(ax: Axes, side: str, limits: tuple[float, float]) -> None:
     low, high = probit(limits)
     ticks: list[float] = []
     for at in (each for each in _DET_TICKS if limits[0] <= each <= limits[1]):
-        if not ticks or probit(at) - probit(ticks[-1]) >= _DET_GAP * (high - low):
+        if not ticks or probit(at) - probit(ticks[-1]) >= _DET_GAPS[side] / _DET_LENGTH * (high - low):
             ticks.append(at)
     (ax.set_xticks if side == "x" else ax.set_yticks)(ticks, [f"{100 * at:g}%" for at in ticks])
 
 
 _PR_AXES = TABLES["pr"]
 _F1 = (0.2, 0.4, 0.6, 0.8)
-_BESIDE = 1.12
-"""Left edge of a legend that leaves space for the labels of lines of constant F1."""
 
 
+@takes_look
 @accepts_predictions("figure")
 def pr(  # noqa: PLR0913  (each is something that is drawn, or not)
     data: Mixed,
@@ -334,7 +339,7 @@ def pr(  # noqa: PLR0913  (each is something that is drawn, or not)
     threshold: Thresholds | None = None,
     policy: Policies | None = None,
     ax: Axes | None = None,
-    **predictions: Unpack[PredictionOptions],
+    **predictions: Unpack[FigureOptions],
 ) -> Drawing:
     """Draw the precision–recall curve.
 
@@ -381,7 +386,7 @@ def pr(  # noqa: PLR0913  (each is something that is drawn, or not)
     parts["prevalence"] = _tabulate_prevalences(models)
     if iso_f1:
         parts["iso_f1"] = _tabulate_iso_f1()
-    return make_drawing("pr", parts, _paint_pr, ax=ax)
+    return make_drawing("pr", parts, _paint_pr, ax=ax, ratio=1)
 
 
 def _tabulate_prevalences(data: FigureData) -> Results:
@@ -412,16 +417,22 @@ def _paint_pr(ax: Axes, parts: Parts) -> None:
     _paint_prevalences(ax, parts)
     set_unit_limits(ax)
     label_axes(ax, "recall", _PR_AXES[1])
-    place_legend(ax, None, away=_BESIDE if "iso_f1" in parts else 1.02)
+    add_legend(ax)
 
 
 def _paint_iso_f1(ax: Axes, parts: Parts) -> None:
     rows = parts["iso_f1"].rows()
     for f1 in dict.fromkeys(row["f1"] for row in rows):
         x, y = ([row[name] for row in rows if row["f1"] == f1] for name in _PR_AXES)
-        ax.plot(x, y, color=LIGHT_GRAY, linewidth=0.7, alpha=0.7, zorder=1)
+        ax.plot(x, y, color=LIGHT_GRAY, linewidth=0.5, alpha=0.7, zorder=1)
         ax.annotate(
-            f"F1 {f1:g}", (1.02, y[-1]), (3, 0), textcoords="offset points", va="center", fontsize=7, color=GRAY
+            f"F1 {f1:g}",
+            (1.02, y[-1]),
+            (2, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=SMALL_TEXT_SIZE,
+            color=GRAY,
         )
 
 
@@ -435,22 +446,19 @@ def _paint_prevalences(ax: Axes, parts: Parts) -> None:
         ax.axhline(
             rows[0]["precision"],
             color=GRAY,
-            linewidth=1,
+            linewidth=THIN,
             linestyle=":",
             zorder=2,
-            label=f"chance: prevalence {format_percent(rows[0]['precision'])}",
+            label=f"Chance: prevalence {format_percent(rows[0]['precision'])}",
         )
         return
     for at, row in enumerate(rows):
         shade = color_at(positions.get((row["model"], str(row["group"])), at))
-        label = "" if at else "chance: prevalence of each"
-        ax.axhline(row["precision"], color=shade, linewidth=0.9, linestyle=":", zorder=2, label=label)
+        label = "" if at else "Chance: prevalence of each"
+        ax.axhline(row["precision"], color=shade, linewidth=THIN, linestyle=":", zorder=2, label=label)
 
 
-_LONGEST_LIFT_LABEL = 24
-"""Characters of a label that fit above the decreasing lift curve."""
-
-
+@takes_look
 @accepts_predictions("figure")
 def gain(
     data: Mixed,
@@ -460,7 +468,7 @@ def gain(
     threshold: Thresholds | None = None,
     policy: Policies | None = None,
     ax: Axes | None = None,
-    **predictions: Unpack[PredictionOptions],
+    **predictions: Unpack[FigureOptions],
 ) -> Drawing:
     """Draw the cumulative gain curve (CAP): sensitivity against the share of all who are flagged.
 
@@ -503,6 +511,7 @@ def gain(
     return make_drawing("gain", parts, _paint_gain, ax=ax)
 
 
+@takes_look
 @accepts_predictions("figure")
 def lift(
     data: Mixed,
@@ -512,7 +521,7 @@ def lift(
     threshold: Thresholds | None = None,
     policy: Policies | None = None,
     ax: Axes | None = None,
-    **predictions: Unpack[PredictionOptions],
+    **predictions: Unpack[FigureOptions],
 ) -> Drawing:
     """Draw the lift curve: precision relative to the prevalence against the share of all who are flagged.
 
@@ -551,14 +560,14 @@ def lift(
 def _paint_gain(ax: Axes, parts: Parts) -> None:
     _paint_gain_curves(ax, parts, "gain")
     set_unit_limits(ax)
-    place_legend(ax, free_corner(parts, "lower right"))
+    add_legend(ax)
 
 
 def _paint_lift(ax: Axes, parts: Parts) -> None:
     _paint_gain_curves(ax, parts, "lift")
     set_unit_limits(ax, "x")
     ax.set_ylim(bottom=0)
-    place_legend(ax, free_corner(parts, "upper right"), longest=_LONGEST_LIFT_LABEL)
+    add_legend(ax)
 
 
 def _paint_gain_curves(ax: Axes, parts: Parts, what: str) -> None:

@@ -14,7 +14,6 @@ import numpy as np
 from baserate._arrays import Floats, ratio
 from baserate._domains import BINS, ShareLike, check_domain, parse_share
 from baserate._errors import OptionError, keyword
-from baserate._formatting import count_of
 from baserate._results import Results
 from baserate._tally import Tallies, Tally
 from baserate.draw._data import (
@@ -32,37 +31,41 @@ from baserate.draw._data import (
     tabulate_curve,
     tabulate_marks,
 )
-from baserate.draw._figure import (
-    AXIS_LABELS,
+from baserate.draw._figure import Drawing, Parts, make_drawing, takes_look
+from baserate.draw._layout import FigureOptions, add_legend
+from baserate.draw._lines import (
+    as_gaps,
+    band_label,
+    check_both_classes,
+    legend_label,
+    paint_band,
+    paint_line,
+    plot_values,
+)
+from baserate.draw._style import (
     GRAY,
     LIGHT_GRAY,
     NEGATIVE,
     POSITIVE,
     SHADE,
-    Drawing,
-    Parts,
-    add_legend,
-    as_gaps,
-    band_label,
-    check_both_classes,
+    THIN,
+    capitalize_first,
     color_at,
-    fit_size,
     format_percent,
+    format_rate,
     label_axes,
-    legend_label,
     line_style_at,
-    make_drawing,
     marker_at,
-    paint_band,
-    paint_line,
-    place_legend,
-    plot_values,
+    measure_title,
+    separate_thousands,
+    set_log_axis,
     set_unit_limits,
+    show_percentages,
+    sparse_markers,
 )
 from baserate.measure import Measure, as_measure, concatenate, describe, inner_edges, results_data, widen_range
-from baserate.read import PredictionOptions, accepts_predictions
+from baserate.read import accepts_predictions
 from baserate.shift import check_prevalence, prevalence_curve, prevalence_grid, reweigh
-from baserate.text import measure_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,6 +78,7 @@ _LOOK: dict[str, Any] = {
 """Styles of the classes, which differ by hatching and line style, too."""
 
 
+@takes_look
 @accepts_predictions("figure")
 def scores(
     data: Data,
@@ -84,7 +88,7 @@ def scores(
     threshold: Thresholds | None = None,
     policy: Policies | None = None,
     ax: Axes | None = None,
-    **predictions: Unpack[PredictionOptions],
+    **predictions: Unpack[FigureOptions],
 ) -> Drawing:
     """Draw the score distributions of both classes: the share of each class in bins.
 
@@ -173,26 +177,28 @@ def _paint_scores(ax: Axes, parts: Parts) -> None:
             continue
         shade, hatch = look["color"], look["hatch"]
         many = sum(row["rows"] for row in own)
-        label = f"{name} ({count_of(many, 'row', shown=format(many, '.0f'))})"
+        label = f"{capitalize_first(name)} (n = {many:,.0f})"
         fill: Any = {"facecolor": (shade, 0.25), "edgecolor": (shade, 0.6), "hatch": hatch, "linewidth": 0}
         ax.stairs(heights, edges, fill=True, label=label, **fill)
-        ax.stairs(heights, edges, color=shade, linestyle=look["linestyle"], linewidth=1.4)
-    for row in parts["marks"].rows() if "marks" in parts else ():
+        ax.stairs(heights, edges, color=shade, linestyle=look["linestyle"], linewidth=1.2)
+    for at, row in enumerate(parts["marks"].rows() if "marks" in parts else ()):
         if isfinite(row["threshold"]):
-            ax.axvline(row["threshold"], color="black", linewidth=1, label=_mark_label(row))
+            dash = line_style_at(at)
+            ax.axvline(row["threshold"], color="black", linestyle=dash, linewidth=THIN, label=_mark_label(row))
     ax.set_ylim(bottom=0)
-    ax.set_xlabel("score")
-    ax.set_ylabel("share of the class per bin")
-    place_legend(ax, None)
+    show_percentages(ax, "y")
+    separate_thousands(ax)
+    label_axes(ax, "Score", "Share of the class per bin")
+    add_legend(ax)
 
 
 def _mark_label(row: dict[str, Any]) -> str:
     rates = [
-        f"{term} {format_percent(row[name])}"
+        f"{term} {format_rate(row[name])}"
         for name, term in (("sensitivity", "sensitivity"), ("fpr", "FPR"))
         if row[name] is not None
     ]
-    return legend_label(f"{row['name']}: {', '.join(rates)}")
+    return legend_label(f"{capitalize_first(row['name'])}: {', '.join(rates)}")
 
 
 _DEFAULT_MEASURES = ("sensitivity", "specificity", "precision", "f1", "flag_rate")
@@ -200,6 +206,7 @@ _POINTS = 300
 """Points of each line, which is a staircase."""
 
 
+@takes_look
 @accepts_predictions("figure")
 def thresholds(  # noqa: PLR0913  (each is something that is drawn, or not)
     data: Data,
@@ -211,7 +218,7 @@ def thresholds(  # noqa: PLR0913  (each is something that is drawn, or not)
     threshold: Thresholds | None = None,
     policy: Policies | None = None,
     ax: Axes | None = None,
-    **predictions: Unpack[PredictionOptions],
+    **predictions: Unpack[FigureOptions],
 ) -> Drawing:
     """Draw measures of the confusion matrix against the threshold.
 
@@ -281,24 +288,28 @@ def _paint_thresholds(ax: Axes, parts: Parts, *, whole: bool) -> None:
     for at, name in enumerate(names):
         places = [place for place, each in enumerate(columns["measure"]) if each == name]
         rows = {key: [column[place] for place in places] for key, column in columns.items()}
-        _paint_measure(ax, rows, ends, at, band_label(parts["curve"]) if "low" in rows and at == 0 else "")
+        _paint_measure(ax, rows, ends, at, sparse_markers(at, len(names), as_gaps(rows["value"])))
+    if "low" in columns:
+        ax.collections[-len(names)].set_label(band_label(parts["curve"]))  # one entry for the bands of all measures
     for at, row in enumerate(parts["marks"].rows() if "marks" in parts else ()):
         if isfinite(row["threshold"]):
             ax.axvline(
                 row["threshold"],
                 color=GRAY,
-                linewidth=1,
+                linewidth=THIN,
                 linestyle=line_style_at(at + 1),
-                label=legend_label(row["name"]),
+                label=legend_label(capitalize_first(row["name"])),
             )
     if whole:
         set_unit_limits(ax, "y")
-    ax.set_xlabel("threshold")
-    ax.set_ylabel(AXIS_LABELS.get(names[0], measure_label(names[0])) if len(names) == 1 else "value")
-    place_legend(ax, None)
+    separate_thousands(ax)
+    label_axes(ax, "Threshold", names[0] if len(names) == 1 else "Value")
+    add_legend(ax)
 
 
-def _paint_measure(ax: Axes, rows: Mapping[str, list[Any]], ends: tuple[float, float], at: int, band: str) -> None:
+def _paint_measure(
+    ax: Axes, rows: Mapping[str, list[Any]], ends: tuple[float, float], at: int, signs: Mapping[str, Any]
+) -> None:
     """Paint a measure, which is constant from each score down to the next, and beyond the last ones."""
     x = [*np.clip(rows["threshold"], *ends), ends[0]]  # the threshold +inf becomes the right end
     y, low, high = (as_gaps([*rows[key], rows[key][-1]]) if key in rows else [] for key in ("value", "low", "high"))
@@ -308,18 +319,19 @@ def _paint_measure(ax: Axes, rows: Mapping[str, list[Any]], ends: tuple[float, f
         color=color_at(at),
         linestyle=line_style_at(at),
         drawstyle="steps-post",
-        label=measure_label(rows["measure"][0]),
+        label=measure_title(rows["measure"][0]),
+        **signs,
     )
     if low:
-        ax.fill_between(x, low, high, step="post", color=color_at(at), alpha=SHADE, linewidth=0, label=band)
+        ax.fill_between(x, low, high, step="post", color=color_at(at), alpha=SHADE, linewidth=0)
 
 
-_LEGEND_NAMES = {"npv": "NPV", "precision": "PPV (precision)"}
-"""Labels of measures in the legend."""
+_PREDICTIVE_VALUES = {"npv", "precision"}
 _BEYOND = 50
 """Points between the usual prevalences and a mark beyond them."""
 
 
+@takes_look
 @accepts_predictions("figure")
 def prevalence(  # noqa: PLR0913  (each is something that is drawn, or not)
     data: Mixed,
@@ -330,7 +342,7 @@ def prevalence(  # noqa: PLR0913  (each is something that is drawn, or not)
     log: bool = True,
     level: ShareLike = 0.95,
     ax: Axes | None = None,
-    **predictions: Unpack[PredictionOptions],
+    **predictions: Unpack[FigureOptions],
 ) -> Drawing:
     """Draw PPV and NPV, or other measures of decisions, against the prevalence, with confidence bands.
 
@@ -379,7 +391,7 @@ def prevalence(  # noqa: PLR0913  (each is something that is drawn, or not)
         "curve": _tabulate_models(models, prevalences=_prevalence_grid(places), **options),
         "marks": _name_marks(marked, _tabulate_models(models, prevalences=places, **options)),
     }
-    return make_drawing("prevalence", parts, partial(_paint_prevalence, log=log), ax=ax, size=fit_size(parts["marks"]))
+    return make_drawing("prevalence", parts, partial(_paint_prevalence, log=log), ax=ax)
 
 
 def _models_and_thresholds(
@@ -448,16 +460,18 @@ def _paint_prevalence(ax: Axes, parts: Parts, *, log: bool) -> None:
         if is_single:
             label = "" if at else f"{format_percent(curve.data['level'])} CI"
             paint_band(ax, line.each.rows, hue, "prevalence", label=label)
-        paint_line(ax, line.each, hue, ("prevalence", "value"), linestyle=line_style_at(line.measure))
+        look: Any = {"linestyle": line_style_at(line.measure), "many": 0 if is_single else len(lines)}
+        paint_line(ax, line.each, hue, ("prevalence", "value"), **look)
         paint_line(ax, dots.each, hue, ("prevalence", "value"), linestyle="", marker=marker_at(hue), label="")
     if log:
-        ax.set_xscale("log")
-    ax.xaxis.set_major_formatter(lambda share, _place: format_percent(share))
+        set_log_axis(ax, "x", format_percent)
+    else:
+        show_percentages(ax, "x")
     names = list(dict.fromkeys(curve.columns["measure"]))
-    both = "predictive value" if set(names) <= set(_LEGEND_NAMES) else "value"
+    both = "Predictive value" if set(names) <= _PREDICTIVE_VALUES else "Value"
     label_axes(ax, "prevalence", names[0] if len(names) == 1 else both)
     _limit_values(ax, curve)
-    add_legend(ax, len({line.place for line in lines}))
+    add_legend(ax)
 
 
 class _Line(NamedTuple):
@@ -480,8 +494,8 @@ def _split_lines(table: Results) -> Iterator[_Line]:
 def _line_name(series: str, measure: str, *, alone: bool) -> str:
     """Name a line by what differs from the others."""
     if not series:
-        return _LEGEND_NAMES.get(measure, measure_label(measure))
-    return series if alone else f"{series}, {measure_label(measure)}"
+        return measure_title(measure)
+    return series if alone else f"{series}, {measure_title(measure)}"
 
 
 def _paint_verticals(ax: Axes, marks: Results) -> None:
@@ -489,7 +503,8 @@ def _paint_verticals(ax: Axes, marks: Results) -> None:
     looks = {"sample": (LIGHT_GRAY, ":"), "deployment": (GRAY, "--")}
     for name, share in dict(zip(marks.columns["mark"], marks.columns["prevalence"], strict=True)).items():
         color, dash = looks[name]
-        ax.axvline(share, color=color, linestyle=dash, linewidth=1, label=f"{name}: {format_percent(share)}")
+        label = f"{capitalize_first(name)}: {format_percent(share)}"
+        ax.axvline(share, color=color, linestyle=dash, linewidth=THIN, label=label)
 
 
 def _limit_values(ax: Axes, curve: Results) -> None:

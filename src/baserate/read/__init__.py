@@ -94,6 +94,7 @@ if TYPE_CHECKING:  # for other packages of baserate
         Scores as Scores,
         TableSource as TableSource,
         add_columns as add_columns,
+        has_class_scores as has_class_scores,
         name_arrays as name_arrays,
     )
     from baserate.read._table import (

@@ -125,7 +125,10 @@ _TO_TALLIES: dict[type, Callable[[Any], Any]] = {
     Curve: lambda curve: _as_tallies(curve.tally),
     Rows: Rows.tallies,
 }
-_TO_PLAN_DATA: dict[type, Callable[[Any], Any]] = {kind: _TO_TALLIES[kind] for kind in (Tally, Curve)}
+_TO_PLAN_DATA: dict[type, Callable[[Any], Any]] = {
+    **{kind: _TO_TALLIES[kind] for kind in (Tally, Curve)},
+    Confusion: lambda table: Confusions({(): table}, intake=ReadSummary(int(table.rows.total), classes=table.labels)),
+}
 _TO_COUNTS: dict[type, Callable[..., Any]] = {
     Tally: find_counts,
     Curve: find_counts,
@@ -161,7 +164,13 @@ NOUNS: dict[str, Noun] = {
         {Confusions: lambda tables: tables.pooled},
     ),
     "curves": Noun((), build_curves, ROLES, _TO_CURVES, mapping=True),
-    "plan data": Noun((Tallies, Rows), lambda predictions: predictions, (*_TALLIES, "id"), _TO_PLAN_DATA, samples=True),
+    "plan data": Noun(
+        (Tallies, Rows, MulticlassRows, Confusions),
+        lambda predictions: predictions,
+        (*_TALLIES, "id"),
+        _TO_PLAN_DATA,
+        samples=True,
+    ),
     "label sets": Noun((LabelSets,), build_label_sets, ("truth", "predicted", "score", "weight")),
 }
 """Types that public functions take, by name."""

@@ -396,7 +396,7 @@ def pool_curves(tallies: Tallies) -> dict[str, Curve]:
 
 def build_matrix(predictions: Predictions) -> Tallies | Confusion:
     """Count true and predicted labels where there are any; otherwise tally the scores, which a threshold decides on."""
-    has_labels = "predicted" in predictions.columns or _has_classes(predictions)
+    has_labels = "predicted" in predictions.columns or has_class_scores(predictions)
     if has_labels or (predictions.table is None and (_holds_labels(predictions) or _repeats_labels(predictions))):
         return build_confusion(predictions)
     return build_tallies(predictions)
@@ -414,7 +414,7 @@ def _repeats_labels(predictions: Predictions) -> bool:
 
 def build_data(predictions: Predictions) -> Tallies | Rows | MulticlassRows:
     """Read scores of several classes if there is a matrix of them, otherwise two classes."""
-    return build_class_rows(predictions) if _has_classes(predictions) else build_tallies_or_rows(predictions)
+    return build_class_rows(predictions) if has_class_scores(predictions) else build_tallies_or_rows(predictions)
 
 
 def build_tally_or_classes(predictions: Predictions) -> Tally | Tallies | Rows | MulticlassRows:
@@ -423,7 +423,8 @@ def build_tally_or_classes(predictions: Predictions) -> Tally | Tallies | Rows |
     return data.tally if isinstance(data, Tallies) and len(data.models) == 1 and not data.attributes else data
 
 
-def _has_classes(predictions: Predictions) -> bool:
+def has_class_scores(predictions: Predictions) -> bool:
+    """Return whether there is a matrix of scores of more than two classes, or a pattern of columns of a table."""
     score = predictions.columns.get("score")
     if predictions.table is not None:
         return isinstance(score, str) and score.endswith("*")

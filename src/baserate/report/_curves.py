@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Decimal
-from math import ceil, floor, isfinite, log, log10
+from math import ceil, log
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from baserate._cut import Cut
 from baserate._numeric.distinct import separate_precisions
 from baserate._policy import Policy
 from baserate._results import json_ready
+from baserate._rows import MulticlassRows
 from baserate._tally import Tallies, Tally
 from baserate.decide import (
     best_index,
@@ -44,8 +44,6 @@ _DECILES: list[float] = np.linspace(0, 1, 11).tolist()
 """Default bins of calibration errors."""
 _POINTS = 100
 _DIGITS = 6
-_SHORT_DIGITS = range(6, 13)
-"""Significant digits of thresholds that no rule and no policy has."""
 _LABEL_SCORES = (1.0, 0.0)
 _LARGEST_EXACT = 2.0**53
 """Floats represent every whole number up to this one."""
@@ -77,7 +75,7 @@ class ThinnedCurve:
 
     name: str
     threshold: Floats
-    """Kept thresholds, strictly decreasing, without +inf: scores, or short decimals that flag the same rows."""
+    """Kept scores, strictly decreasing, without +inf; float32 scores become short decimals that flag the same rows."""
     groups: tuple[Mapping[str, object] | None, ...]
     """Attributes of each group; a single None where there are no groups."""
     mass: Floats
@@ -166,6 +164,45 @@ def thin_curves(tallies: Tallies, plan: Plan, policies: Mapping[str, Policy]) ->
     return tuple(_thin_curve(tallies, model, plan.level, policies.get(model)) for model in tallies.models)
 
 
+CLASS_STEPS = 200
+"""Steps into which a class and the rest are divided; with more than three classes fewer."""
+_SHARED_CLASS_STEPS = 600
+_FEWEST_CLASS_STEPS = 30
+
+
+def thin_class_curves(rows: MulticlassRows) -> tuple[ThinnedCurve, ...]:
+    """Return the thinned curve of each class against the rest; the name of a curve is that of its class.
+
+    >>> from baserate import class_scores
+    >>> rows = class_scores(["a", "b", "c"], [[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.5, 0.3, 0.2]])
+    >>> thin_class_curves(rows)[0]
+    ThinnedCurve(a: 3 thresholds of 3)
+    """
+    steps = max(_FEWEST_CLASS_STEPS, min(CLASS_STEPS, _SHARED_CLASS_STEPS // len(rows.labels)))
+    return tuple(
+        _thin_class(str(label), tally, steps) for label, tally in zip(rows.labels, rows.one_vs_rest(), strict=True)
+    )
+
+
+def _thin_class(name: str, tally: Tally, steps: int) -> ThinnedCurve:
+    """Return the thinned curve of one class against the rest."""
+    parts = [tally.score] if len(tally.score) <= 2 * steps else list(_level_scores(tally, steps))
+    threshold = np.unique(separate_precisions(np.concatenate(parts), tally.score) + 0.0)[::-1]
+    return ThinnedCurve(
+        name=name,
+        threshold=read_only_copy(threshold),
+        groups=(None,),
+        mass=read_only_copy(_increments([tally], "mass", threshold)),
+        squares=read_only_copy(_increments([tally], "squares", threshold)) if tally.weighted else None,
+        kept={"steps": steps, "group_steps": steps, "distinct": len(tally.score)},
+        scores=_histogram(tally, [tally]),
+        reliability=None,
+        band=None,
+        digest=tally.digest,
+        group_digest=None,
+    )
+
+
 def has_labels_only(tallies: Tallies, model: str) -> bool:
     """Return whether a model has predicted labels instead of scores."""
     return model == tallies.intake.columns.get("predicted")
@@ -200,65 +237,27 @@ def _thin_curve(tallies: Tallies, model: str, level: float, policy: Policy | Non
 
 def _select_thresholds(pooled: Tally, groups: Sequence[Tally], steps: int, policy: Policy | None) -> Floats:
     """Return the thresholds to keep, strictest first; all of them if there are few."""
-    exact = [*_policy_thresholds(policy)]
     if len(pooled.score) <= _FULL_SIZE:
         parts = [pooled.score]
     else:
-        parts = [*_hull_scores(pooled, groups), *_rule_thresholds(Curve(pooled))]
-        exact += separate_precisions(np.concatenate(parts), pooled.score).tolist()
-        parts += _level_scores(pooled, STEPS)
+        parts = [*_level_scores(pooled, STEPS), *_rule_thresholds(Curve(pooled))]
         for group in groups:
             parts += _level_scores(group, steps)
     # A float32 score such as 0.1 is 0.100000001…; the page must export a threshold that separates the same rows as the
     # policies of Python do.
     scores = separate_precisions(np.concatenate(parts), pooled.score)
-    if len(pooled.score) > _FULL_SIZE:
-        scores = _shorten_thresholds(np.unique(scores), pooled.score, exact)
     thresholds = np.concatenate([scores, np.array([*_policy_thresholds(policy)])])
     return np.unique(thresholds[np.isfinite(thresholds)] + 0.0)[::-1]  # −0.0 becomes 0.0
 
 
-def _hull_scores(pooled: Tally, groups: Sequence[Tally]) -> Iterator[Floats]:
-    """Yield the vertices of all convex hulls."""
-    for tally in (pooled, *groups):
-        yield Curve(tally).hull().tally.score
-
-
 def _level_scores(tally: Tally, steps: int) -> Iterator[Floats]:
-    """Yield the first scores at which each class reaches its levels."""
-    for running in Curve(tally).flagged_mass:
+    """Yield the first scores at which each class reaches its levels, and the vertices of the convex hull."""
+    curve = Curve(tally)
+    for running in curve.flagged_mass:
         if running[-1] > 0:
             reached = np.unique(np.searchsorted(running, _levels(running, steps)))
             yield tally.score[reached[reached > 0] - 1]
-
-
-def _shorten_thresholds(thresholds: Floats, score: Floats, exact: Sequence[float]) -> Floats:
-    """Return thresholds with few digits that flag the same rows; exact ones stay, since rules and policies have them.
-
-    >>> _shorten_thresholds(np.array([0.123456789, 0.3333333333]), np.array([0.3333333333, 0.1234567]), [0.3333333333])
-    array([0.12345678, 0.33333333])
-    """
-    lower = np.append(-np.inf, score[::-1])[np.searchsorted(score[::-1], thresholds)]
-    kept = {*exact}
-    pairs = zip(thresholds.tolist(), lower.tolist(), strict=True)
-    return np.array([at if at in kept else _shorten_threshold(at, below) for at, below in pairs])
-
-
-def _shorten_threshold(threshold: float, below: float) -> float:
-    """Return the number with the fewest digits, at least six, that is above the next lower score.
-
-    >>> _shorten_threshold(0.123456789, 0.12), _shorten_threshold(0.123456789, 0.1234567), _shorten_threshold(0.1762, 0)
-    (0.123456, 0.12345678, 0.1762)
-    """
-    if not isfinite(threshold) or threshold == 0:
-        return threshold
-    exponent = floor(log10(abs(threshold)))
-    for digits in _SHORT_DIGITS:
-        # Rounded down in decimal: the float 0.1762 is a little less than 0.1762.
-        near = Decimal(repr(threshold)).quantize(Decimal(1).scaleb(exponent - digits + 1), rounding=ROUND_FLOOR)
-        if below < float(near) <= threshold:
-            return float(near)
-    return threshold
+    yield curve.hull().tally.score
 
 
 def _levels(running: Floats, steps: int) -> Floats:

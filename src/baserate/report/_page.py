@@ -26,10 +26,9 @@ from baserate.report._commands import plan_of, spell_plan
 from baserate.report._curves import ThinnedCurve
 from baserate.report._findings import format_group
 from baserate.report._measurements import GROUP_MEASURES, INVARIANT_MEASURES
-from baserate.report._payload_packing import pack_payload
 from baserate.report._report import CELLS, Report
 from baserate.report._run import CHECKS
-from baserate.report._scripts import compress_script, inline_scripts
+from baserate.report._scripts import compress_text, inline_scripts
 from baserate.report._verdict import verdict
 
 _FINDING_FIELDS = ("code", "title", "severity", "headline", "sentence", "why", "remedy", "anchor")
@@ -223,7 +222,7 @@ def _group_factors(report: Report, curve: ThinnedCurve) -> list[tuple[float, flo
     return factors
 
 
-def fold_zeros(row: list[float]) -> list[float]:
+def fold_zeros(row: Iterable[float]) -> list[float]:
     """Replace runs of zeros by minus their length: most groups have no row at most scores.
 
     >>> fold_zeros([3, 0, 0, 0, 1.5, 0])
@@ -290,7 +289,6 @@ _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 _LONGEST = 80
 """Letters of the longest title."""
 _STYLES, _LOADER = ("style.css", "layout.css"), "loader.js"
-_MARKUP = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 _CLOSING_TAGS = re.compile(r"</(?:script|style)|<!--", re.IGNORECASE)
 """Text at which HTML ends a script or a style, or begins a comment, even inside a string."""
 
@@ -311,24 +309,34 @@ def render_html(report: Report) -> str:
                 "Run its plan again: baserate.run(report.plan), or `baserate report --plan plan.json -o report.html`."
             ),
         )
+    return assemble_page("index.html", "main.js", page_title(report), page_payload(report))
+
+
+def assemble_page(template: str, entry: str, title: str, payload: JsonObject) -> str:
+    """Return a page: a template with the style, the scripts that an entry module needs, and a payload."""
     style = "".join(_check_inert(name, _read_asset(name)) for name in _STYLES)
-    loader, script = _check_inert(_LOADER, _read_asset(_LOADER)), page_script("main.js")
+    loader, script = _check_inert(_LOADER, _read_asset(_LOADER)), page_script(entry)
     parts = {
         "policy": _content_security_policy([loader, script.text], style),
         "version": escape(__version__),
-        "title": escape(page_title(report)),
+        "title": escape(title),
         "style": style,
-        "payload": _embed_payload(report),
+        "payload": compress_text(_payload_json(payload)),
         "script": script.packed,
         "loader": loader,
     }
     # One pass, so that braces within a part are never replaced.
-    return _PLACEHOLDER.sub(lambda match: parts[match[1]], _read_asset("index.html"))
+    return _PLACEHOLDER.sub(lambda match: parts[match[1]], _read_asset(template))
 
 
 def render_frame(report: Report) -> str:
     """Return the page in a sandboxed frame for notebooks, complete also after an export of the notebook."""
-    document, title = escape(render_html(report)), escape(page_title(report))
+    return frame_page(render_html(report), page_title(report))
+
+
+def frame_page(page: str, name: str) -> str:
+    """Return a page in a sandboxed frame."""
+    document, title = escape(page), escape(name)
     return (
         f'<iframe sandbox="allow-scripts allow-downloads" allow="clipboard-write" srcdoc="{document}" '
         f'title="{title}" style="border: 0" width="100%" height="900" loading="lazy"></iframe>'
@@ -339,7 +347,12 @@ def page_title(report: Report) -> str:
     """Return the title of the page: that of the plan, or the names of the models, shortened."""
     labels = report.plan.model_labels or {}
     names = ", ".join(labels.get(name, name) for name in report.models)
-    title = f"{report.plan.title or names}: classifier report"
+    return shorten_title(report.plan.title or names)
+
+
+def shorten_title(name: str) -> str:
+    """Return the title of a page from the name of its report, shortened."""
+    title = f"{name}: classifier report"
     short = title if len(title) <= _LONGEST else f"{title[: _LONGEST - 1]}…"
     # Names of columns may hold lone surrogates, which UTF-8 cannot encode.
     return short.encode("utf-8", "replace").decode("utf-8")
@@ -361,7 +374,7 @@ class PageScript(NamedTuple):
 def page_script(entry: str) -> PageScript:
     """Return the script with an entry module; all pages share it, and to compress it takes time."""
     text = inline_scripts(_read_asset, entry)
-    return PageScript(text, compress_script(text))
+    return PageScript(text, compress_text(text))
 
 
 def _check_inert(name: str, text: str) -> str:
@@ -382,9 +395,7 @@ def _policy_hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def _embed_payload(report: Report) -> str:
-    """Return the payload as ASCII JSON without characters that have a meaning in HTML."""
+def _payload_json(payload: JsonObject) -> str:
+    """Return the payload as JSON."""
     # JSON has no NaN: an undefined number that is not null must fail here, not in the browser.
-    text = json.dumps(pack_payload(page_payload(report)), allow_nan=False, separators=(",", ":"))
-    # Without "<", no name in the data can close the script element.
-    return re.sub("[<>&]", lambda match: _MARKUP[match[0]], text)
+    return json.dumps(payload, allow_nan=False, separators=(",", ":"))

@@ -273,7 +273,7 @@ class Report(Printable, JsonFile):
             "plan": json.loads(self.plan.to_json()),
             "data": json_ready(dict(self.data)),
             "policies": {model: json.loads(policy.to_json()) for model, policy in self.policies.items()},
-            "findings": [json_ready(_finding_form(finding)) for finding in self.findings],
+            "findings": [json_ready(finding_form(finding)) for finding in self.findings],
             "rows": [json_ready(row) for row in self.rows()],
             "curves": [curve.form for curve in self.sketches],
         }
@@ -292,7 +292,7 @@ class Report(Printable, JsonFile):
             "json": self.to_json,
             "csv": self.numbers.to_csv,
             "md": self.markdown,
-            "txt": partial(self.text, _FILE_WIDTH),
+            "txt": partial(self.text, FILE_WIDTH),
         }
         if ending not in texts:
             raise OptionError(f"{Path(path).name} has an unknown file type; expected .html, .json, .csv, .md or .txt.")
@@ -408,7 +408,7 @@ def view_rows(view: View) -> list[dict[str, Any]]:
 
 _REPR_NUMBERS = ("sensitivity", "specificity", "precision", "auc")
 """Numbers in the `repr` of a view."""
-_FILE_WIDTH = 100
+FILE_WIDTH = 100
 """Characters of a line of a text file, which must not depend on a terminal."""
 VIEW_PARTS = ("data", "cut", "decisions", "ranks", "probabilities", "constant", "costs")
 """Parts whose measures need no prefix in the names of a view."""
@@ -424,7 +424,7 @@ def _as_texts(group: Mapping[str, object]) -> dict[str, str]:
     return {key: str(value) for key, value in group.items()}
 
 
-def _finding_form(finding: Finding) -> dict[str, Any]:
+def finding_form(finding: Finding) -> dict[str, Any]:
     """Return a finding as a mapping for JSON."""
     names = ("code", "title", "severity", "model", "headline", "sentence", "why", "remedy")
     command = finding.command and finding.command._asdict()
@@ -437,14 +437,13 @@ def _parse_report(text: str) -> Report:
     form = parse_file(text, REPORT)
     try:
         rows = [
-            {name: _parse_number(value) for name, value in _add_later_columns(row, form).items()}
-            for row in form["rows"]
+            {name: parse_number(value) for name, value in _add_later_columns(row, form).items()} for row in form["rows"]
         ]
         plan = Plan.from_json(json.dumps(form["plan"]))
         rows += _missing_deployment_rows(plan, rows)
         numbers = Results({name: [row[name] for row in rows] for name in COLUMNS}, form["data"])
         policies = {model: Policy.from_json(json.dumps(each)) for model, each in form["policies"].items()}
-        findings = tuple(map(_parse_finding, form["findings"]))
+        findings = tuple(map(parse_finding, form["findings"]))
         curves = tuple(map(ThinnedCurve.of_form, form.get("curves", ())))  # files of early releases have none
         return Report(plan, form["data"], numbers, policies, findings, sketches=curves)
     except BaserateError:
@@ -484,14 +483,14 @@ def _add_later_columns(row: Mapping[str, Any], form: Mapping[str, Any]) -> Mappi
     return {**row, **later}
 
 
-def _parse_finding(form: Mapping[str, Any]) -> Finding:
+def parse_finding(form: Mapping[str, Any]) -> Finding:
     """Return the finding of a mapping from JSON."""
     fields = {name: value for name, value in form.items() if name != "anchor"}
     command = form.get("command")  # reports of early releases have none
     fields["command"] = None if command is None else Snippet(**command)
-    return Finding(**fields | {"numbers": {name: _parse_number(value) for name, value in form["numbers"].items()}})
+    return Finding(**fields | {"numbers": {name: parse_number(value) for name, value in form["numbers"].items()}})
 
 
-def _parse_number(value: Any) -> Any:  # noqa: ANN401  (any cell of a row)
+def parse_number(value: Any) -> Any:  # noqa: ANN401  (any cell of a row)
     """Return a number that JSON cannot hold, from its text."""
     return _INFINITE.get(value, value) if isinstance(value, str) else value

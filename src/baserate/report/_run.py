@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 import numpy.typing as npt
 
+from baserate._confusion import Confusion, Confusions
 from baserate._costs import CostsLike
 from baserate._curve import Curve
 from baserate._domains import MIN_GROUP, ShareLike
-from baserate._errors import OptionError, keyword, unknown_name
+from baserate._errors import NotBinaryError, OptionError, keyword, unknown_name
 from baserate._policy import Policy
-from baserate._rows import Rows
+from baserate._rows import MulticlassRows, Rows
 from baserate._tally import ReadSummary, Tallies, Tally
 from baserate.read import (
     FittedClassifier,
@@ -29,6 +30,15 @@ from baserate.report import _findings_data, _findings_performance, _findings_use
 from baserate.report._commands import python_literal
 from baserate.report._findings import REGISTRY, Check
 from baserate.report._measurements import PlanData, Progress, measure_plan
+from baserate.report._multiclass_report import MulticlassReport
+from baserate.report._multiclass_run import (
+    ClassSource,
+    evaluate_classes,
+    find_classes,
+    names_classes,
+    read_classes,
+    select_options,
+)
 from baserate.report._plan import Plan, name_samples
 from baserate.report._report import SEVERITIES, Finding, Report
 
@@ -205,6 +215,17 @@ class EvaluateOptions(PredictionOptions, total=False):
     model_labels: Mapping[str, str] | None
 
 
+class MulticlassEvaluateOptions(TypedDict, total=False):
+    """Keywords of `evaluate` on several classes that were read, for type checkers."""
+
+    level: ShareLike
+    method: str | None
+    seed: int
+    ignore: Sequence[str]
+    title: str | None
+    outcome_name: str | None
+
+
 @overload
 def evaluate(truth: npt.ArrayLike, score: Scores | None = None, /, **options: Unpack[EvaluateOptions]) -> Report: ...
 @overload
@@ -224,10 +245,14 @@ def evaluate(
 @overload
 def evaluate(data: Tally | Curve | Tallies | Rows, /, **options: Unpack[EvaluateOptions]) -> Report: ...
 @overload
+def evaluate(
+    data: MulticlassRows | Confusion | Confusions, /, **options: Unpack[MulticlassEvaluateOptions]
+) -> MulticlassReport: ...
+@overload
 def evaluate(**options: Unpack[EvaluateOptions]) -> Report: ...
 @accepts_predictions("plan data")
 def evaluate(  # noqa: PLR0913  (options of a plan)
-    data: Predictions | Tallies | Rows,
+    data: Predictions | Tallies | Rows | MulticlassRows | Confusions,
     /,
     *,
     prevalence: ShareLike | Mapping[Any, ShareLike] | None = None,
@@ -246,16 +271,21 @@ def evaluate(  # noqa: PLR0913  (options of a plan)
     flag_name: str | None = None,
     model_labels: Mapping[str, str] | None = None,
     **predictions: Unpack[PredictionOptions],
-) -> Report:
+) -> Report | MulticlassReport:
     """Evaluate predictions at deployment: measures with intervals, a threshold, groups, models, and findings.
 
     For several models, scores are a mapping from names to arrays, or a frame. For separate samples, labels and scores
     are two mappings with the same names. A fitted classifier of scikit-learn does, too: ``evaluate(estimator, X, y)``.
 
+    Of more than two classes the result is a :class:`baserate.MulticlassReport`: give a matrix with a column of scores
+    for each class, predicted labels as ``predicted=``, or of a table ``score="p_*"`` or a mapping from classes to
+    columns. Of the options below, `level`, `method`, `seed`, `ignore`, `title` and `outcome_name` hold for it. Type
+    checkers know its type where the data are read first: ``evaluate(baserate.class_scores(y, P))``.
+
     Parameters
     ----------
     data
-        Data that were read: a tally, tallies by group, or rows.
+        Data that were read: a tally, tallies by group, or rows; of several classes, rows or confusion matrices.
     prevalence
         Prevalence in deployment, such as 0.02 or "2%": of everybody, or a mapping from groups to theirs.
     costs
@@ -279,8 +309,8 @@ def evaluate(  # noqa: PLR0913  (options of a plan)
 
     Returns
     -------
-    Report
-        All numbers with intervals, policies and findings.
+    Report or MulticlassReport
+        All numbers with intervals, policies and findings; or those of several classes.
 
     Examples
     --------
@@ -292,11 +322,28 @@ def evaluate(  # noqa: PLR0913  (options of a plan)
     >>> report = baserate.evaluate(table, truth="sick", score="risk", prevalence="10%", fp=1, fn=20)
     >>> report.policy.threshold, round(report.there.precision.value, 3)
     (0.4, 0.182)
+    >>> baserate.evaluate(["a", "b", "c"], [[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.5, 0.3, 0.2]]).numbers.accuracy.value
+    0.6666666666666666
     """
     use: dict[str, Any] = {"prevalence": prevalence, "costs": costs, "threshold": threshold, "rule": rule}
     use |= {"policy": policy, "level": level, "method": method, "seed": seed}
     use |= {"reference": reference, "min_group": min_group, "ignore": ignore, "title": title}
     use |= {"outcome_name": outcome_name, "flag_name": flag_name, "model_labels": model_labels}
+    if isinstance(data, (MulticlassRows, Confusions)):
+        return evaluate_classes(ClassSource(data), select_options(use))
+    if isinstance(data, Predictions) and names_classes(data):
+        return evaluate_classes(read_classes(data), select_options(use))
+    try:
+        return _evaluate_two_classes(data, use)
+    except NotBinaryError:
+        source = find_classes(data) if isinstance(data, Predictions) else None
+        if source is None:
+            raise
+    return evaluate_classes(source, select_options(use))
+
+
+def _evaluate_two_classes(data: Predictions | Tallies | Rows, use: dict[str, Any]) -> Report:
+    """Make the plan of a call, and run it."""
     if not isinstance(data, Predictions):
         return run_on_data(_plan_of_data(data, use), as_plan_data(data))
     if isinstance(data.truth, Mapping):

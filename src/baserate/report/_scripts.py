@@ -1,4 +1,4 @@
-"""Scripts of the page: modules in one text without comments, compressed."""
+"""Scripts of the page: modules in one text without comments; and compression of what a page contains."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ def inline_scripts(read: Callable[[str], str], entry: str) -> str:
     return "".join([*scopes, main.script])
 
 
-def compress_script(script: str) -> str:
-    """Return a script as the text that `loader.js` decompresses: gzip in Base64.
+def compress_text(text: str) -> str:
+    """Return a text as `loader.js` decompresses it: gzip in Base64, whose letters have no meaning in HTML.
 
     >>> from base64 import b64decode
-    >>> gzip.decompress(b64decode(compress_script("one();"))).decode()
+    >>> gzip.decompress(b64decode(compress_text("one();"))).decode()
     'one();'
     """
-    # Without a time, so that equal scripts give equal texts.
-    return b64encode(gzip.compress(script.encode(), mtime=0)).decode()
+    # Without a time, so that equal texts give equal results.
+    return b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 def _load_module(

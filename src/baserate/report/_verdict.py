@@ -63,6 +63,7 @@ from typing import NamedTuple
 from baserate._cut import FLAG, PASS, REFER, Cut
 from baserate._formatting import format_number, format_percent, round_fixed
 from baserate._policy import Policy
+from baserate._rendering import short_repr
 from baserate._results import Estimate
 from baserate.report._findings import brief_area, defined_estimate, format_prevalence, format_threshold
 from baserate.report._natural_frequencies import (
@@ -117,6 +118,8 @@ class Verdict:
     warnings: tuple[VerdictWarning, ...] = ()
     banner: VerdictWarning | None = None
     """Warning about all numbers, because there are few rows."""
+
+    __repr__ = short_repr
 
     @property
     def sentence(self) -> str:

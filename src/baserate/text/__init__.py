@@ -4,6 +4,7 @@
 - `_pivot`: `Pivot` and `list_table` arrange tidy rows in tables; `CellFormatter` writes cells and footnotes.
 - `_blocks`: lists of bullets and of commands.
 - `_grid`: plain tables of labels and numbers.
+- `_class_tables`: confusion matrices of several classes.
 - `_comparisons`: pages of comparisons of models.
 - `_results`, `_objects`: pages of results, and of other objects that are printed or shown in a notebook.
 - `_html`: pages as HTML.
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         Statement as Statement,
         WarningText as WarningText,
     )
+    from baserate.text._class_tables import class_matrix as class_matrix, number_when_narrow as number_when_narrow
     from baserate.text._comparisons import comparison_page as comparison_page
     from baserate.text._grid import (
         Column as Column,

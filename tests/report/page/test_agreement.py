@@ -41,18 +41,22 @@ COLLECT_SCRIPT = """() => {
     || element.querySelector("b")?.textContent || "";
   const words = selector => element => [...(element?.querySelectorAll(selector) ?? [])].filter(visible)
     .map(each => each.textContent).join(" ");
-  const headings = words("h3, h4, h5, caption, p.quiet");
+  const headings = words("h3, h4, h5, caption");
+  const decision = words("#verdict-decision");
+  const before = block => block?.previousElementSibling?.matches("h3, h4, p")
+    ? block.previousElementSibling.textContent : "";
   return [...document.querySelectorAll("[data-number]")].filter(visible).map(element => {
     const place = element.closest("[data-at]");
     const table = element.closest("table, dl");
-    const block = table?.closest(".body > *, .panel > .body, #verdict") ?? table?.parentElement;
+    const block = table?.closest(".body > *, #verdict");
     return {
       panel: element.closest("[id^=panel-], #verdict")?.id ?? "", measure: element.dataset.number,
       value: element.dataset.value, low: element.dataset.low, high: element.dataset.high, text: own(element),
       at: place?.dataset.at, model: place?.dataset.model, group: place?.dataset.group, cut: element.dataset.cut,
       table: table ? [...document.querySelectorAll("table, dl")].indexOf(table) : null,
-      caption: `${headings(block)} ${headings(table)} ${document.getElementById("verdict-decision").textContent}`,
+      caption: [before(block), headings(block), headings(table), decision(element.closest("#verdict"))].join(" "),
       row: element.closest("tr")?.textContent ?? "",
+      column: table?.querySelectorAll("thead th, thead td")[element.closest("td")?.cellIndex]?.textContent ?? "",
     };
   });
 }"""
@@ -71,7 +75,7 @@ class Key(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Shown:
+class PageNumber:
     """A number as a panel shows it."""
 
     key: Key
@@ -82,6 +86,7 @@ class Shown:
     table: int | None = None
     caption: str = ""
     row: str = ""
+    column: str = ""
 
 
 Settings = Mapping[str, Any]
@@ -157,15 +162,15 @@ def report_of(name: str) -> Report:
     return make()(settings)
 
 
-def collect_numbers(page: Page, report: Report) -> list[Shown]:
+def collect_numbers(page: Page, report: Report) -> list[PageNumber]:
     """Return all numbers of the page."""
-    found = [_element_number(each) for each in page.evaluate(COLLECT_SCRIPT)]
+    numbers = [_element_number(each) for each in page.evaluate(COLLECT_SCRIPT)]
     listed = page.evaluate("() => window.baserate.numbers()")
-    found += [_listed_number(each) for each in listed if "other" not in each]
-    return [replace(each, key=normalize(each.key, report)) for each in found]
+    numbers += [_listed_number(each) for each in listed if "other" not in each]
+    return [replace(each, key=normalize(each.key, report)) for each in numbers]
 
 
-def _element_number(each: Mapping[str, Any]) -> Shown:
+def _element_number(each: Mapping[str, Any]) -> PageNumber:
     assert each["at"] is not None, f"{each['measure']} in {each['panel']} does not state its prevalence (data-at)"
     cut = each["cut"]
     key = Key(
@@ -176,15 +181,15 @@ def _element_number(each: Mapping[str, Any]) -> Shown:
         None if cut is None else _cut(cut),
     )
     bounds = None if each["low"] is None else (_number(each["low"]), _number(each["high"]))
-    details = {name: each[name] for name in ("text", "table", "caption", "row")}
-    return Shown(key, each["panel"], _number(each["value"]), bounds, **details)
+    details = {name: each[name] for name in ("text", "table", "caption", "row", "column")}
+    return PageNumber(key, each["panel"], _number(each["value"]), bounds, **details)
 
 
-def _listed_number(each: Mapping[str, Any]) -> Shown:
+def _listed_number(each: Mapping[str, Any]) -> PageNumber:
     at = "sample" if each["prevalence"] is None else each["prevalence"]
     key = Key(each["measure"], each["model"], each.get("group"), at, each.get("threshold"))
     bounds = (each["low"], each["high"]) if each.get("low") is not None else None
-    return Shown(key, each["panel"], math.nan if each["value"] is None else each["value"], bounds)
+    return PageNumber(key, each["panel"], math.nan if each["value"] is None else each["value"], bounds)
 
 
 def _number(text: str) -> float:
@@ -199,7 +204,9 @@ def _cut(text: str) -> float | str:
 
 
 def normalize(key: Key, report: Report) -> Key:
-    """Return a key in which a measure that is the same at every prevalence has none."""
+    """Return a key without prevalence where a measure is the same at each, and without group for all groups."""
+    if key.measure.startswith("all "):
+        key = key._replace(measure=key.measure.removeprefix("all "), group=None)
     mixes = isinstance(report.plan.prevalence, Mapping)
     return key._replace(at="any") if key.measure in INVARIANT_MEASURES and not mixes else key
 
@@ -212,6 +219,10 @@ def is_same(one: float, other: float) -> bool:
     )
 
 
+SIZES = ("rows", "positives")
+"""Numbers of rows, which are those of the sample wherever they stand."""
+
+
 def python_numbers(report: Report) -> dict[Key, dict[str, Any]]:
     """Return the numbers of a report at its settings, as JSON holds them."""
     models = {name: at for at, name in enumerate(report.models)}
@@ -221,7 +232,7 @@ def python_numbers(report: Report) -> dict[Key, dict[str, Any]]:
         if (
             row["part"] not in ("decisions", "ranks", "probabilities")
             or row["model"] is None
-            or row["measure"] not in MEASURES
+            or row["measure"] not in {*MEASURES, *SIZES}
         ):
             continue
         at: float | str = "sample" if row["where"] == "here" else float(report.prevalence or 0)
@@ -229,6 +240,8 @@ def python_numbers(report: Report) -> dict[Key, dict[str, Any]]:
         if row["part"] == "decisions":
             cut = page_cut(report, row["model"])
         group = None if row["group"] is None else groups[str(row["group"])]
+        if (row["part"], row["measure"], row["where"]) == ("data", "prevalence", "here"):
+            result[Key("base_rate", models[row["model"]], group, at, None)] = row
         result[normalize(Key(row["measure"], models[row["model"]], group, at, cut), report)] = row
     return result
 
@@ -246,10 +259,10 @@ def _json_number(value: Any) -> float:  # noqa: ANN401  (any cell of a row)
     return math.nan if value is None else float(value)
 
 
-def disagreements(shown: list[Shown], report: Report) -> Iterator[str]:
+def disagreements(shown: list[PageNumber], report: Report) -> Iterator[str]:
     """Yield what disagrees: two panels with each other, or a panel with Python."""
     wanted = python_numbers(report)
-    by_key: dict[Key, list[Shown]] = defaultdict(list)
+    by_key: dict[Key, list[PageNumber]] = defaultdict(list)
     for each in shown:
         by_key[each.key].append(each)
     for key, several in by_key.items():
@@ -269,13 +282,13 @@ def disagreements(shown: list[Shown], report: Report) -> Iterator[str]:
                 yield f"{key}: {each.bounds} in {each.panel}, {row['low'], row['high']} in Python"
 
 
-def compared(shown: list[Shown], report: Report) -> int:
+def count_common_numbers(shown: list[PageNumber], report: Report) -> int:
     """Return how many numbers of the page Python has, too."""
     wanted = python_numbers(report)
     return sum(each.key in wanted for each in shown)
 
 
-LEAST_COMPARED = {"one class": 5, "labels": 12, "15 rows": 20}
+LEAST_COMMON = {"one class": 5, "labels": 12, "15 rows": 20}
 
 
 @pytest.mark.parametrize("name", take_in_tiers(CASES, QUICK.__contains__))
@@ -285,7 +298,7 @@ def test_panels_agree_with_each_other_and_with_python(open_page: PageOpener, nam
     open_details(page)
     shown = collect_numbers(page, report)
     assert list(disagreements(shown, report)) == []
-    assert compared(shown, report) >= LEAST_COMPARED.get(name, 25)
+    assert count_common_numbers(shown, report) >= LEAST_COMMON.get(name, 25)
 
 
 @pytest.mark.slow
@@ -294,7 +307,7 @@ def test_panels_agree_where_decisions_are_random(open_page: PageOpener) -> None:
     page = open_page(report.html())
     shown = collect_numbers(page, report)
     assert list(disagreements(shown, report)) == []
-    assert compared(shown, report) >= 15
+    assert count_common_numbers(shown, report) >= 15
     change(page, prevalence=0.2)
     texts = [page.inner_text("#panel-measures td.interval >> nth=0")]
     assert texts == ["no interval: this policy has intervals at the settings of the plan only"]
@@ -321,7 +334,7 @@ def test_changed_settings_agree_with_a_new_evaluation(open_page: PageOpener, nam
     fresh = case({**now, "threshold": threshold})
     shown = [each for each in collect_numbers(page, fresh) if each.key.model == 0]
     assert list(disagreements(shown, fresh)) == []
-    assert compared(shown, fresh) >= 20
+    assert count_common_numbers(shown, fresh) >= 20
 
 
 @pytest.mark.parametrize("name", take_in_tiers(CASES, QUICK.__contains__))
@@ -335,19 +348,39 @@ def test_shown_texts_are_the_rounded_numbers(open_page: PageOpener, name: str) -
     assert wrong == []
 
 
+NUMBER = re.compile(r"^[^\d<>–∞+-]*(?P<sign>[<>]?) ?\+?(?P<digits>-?\d[\d.]*(?:e-?\d+)?)\s*(?P<unit>%|pp)?")
+
+
 def is_rounded(value: float, text: str) -> bool:
-    """Return whether a text is a number at some precision: "57.8% of positives", "<1", "–" for an undefined one."""
+    """Return whether a text is a number at some precision: "57.8% of positives", "< 0.1%", "–" for an undefined one."""
     plain = text.replace("−", "-").replace(",", "").strip()
-    if plain.startswith(("–", "∞", "<", ">", "nobody", "-∞")):
-        return math.isnan(value) or math.isinf(value) or abs(value) < 1 or value > 0.99
-    match = re.match(r"[+]?(-?[\d.]+(?:e-?\d+)?)\s*(%|pp)?", plain)
+    if plain.split()[0] in ("–", "∞", "-∞"):
+        return not math.isfinite(value)
+    match = NUMBER.match(plain)
     if not match:
         return False
-    digits, unit = match[1], match[2]
-    decimals = len(digits.partition("e")[0].partition(".")[2])
-    exponent = int(digits.partition("e")[2] or 0)
-    scaled = 100 * value if unit else value
-    return abs(float(digits) - scaled) <= 0.5000001 * 10.0 ** (exponent - decimals)
+    digits = match["digits"]
+    shown, scaled = float(digits), 100 * value if match["unit"] else value
+    if match["sign"]:
+        return scaled < shown if match["sign"] == "<" else scaled > shown
+    decimals, exponent = len(digits.partition("e")[0].partition(".")[2]), int(digits.partition("e")[2] or 0)
+    # Costs may be shown per 1,000 people, and differences in percentage points.
+    factors = (1,) if match["unit"] else (1, 100, 1000)
+    return any(abs(shown - each * scaled) <= 0.5000001 * 10.0 ** (exponent - decimals) for each in factors)
+
+
+def test_texts_are_parsed() -> None:
+    right = [
+        (0.578, "57.8% of positives"),
+        (0.123, "+12.3 pp"),
+        (-0.05, "−5.0"),
+        (0.02, "Sensitivity 2.0%"),
+        (0.262, "262"),
+    ]
+    right += [(5e-5, "Holm p < 0.0001"), (0.9999, "> 99.9%"), (math.nan, "–"), (1.2e-7, "1.200e-7"), (20000, "20,000")]
+    assert [(value, text) for value, text in right if not is_rounded(value, text)] == []
+    wrong = [(0.578, "57.9%"), (0.1, "< 0.1%"), (0.5, "–"), (0.5, "none"), (-0.05, "5.0%"), (1234, "1,235")]
+    assert [(value, text) for value, text in wrong if is_rounded(value, text)] == []
 
 
 @pytest.mark.parametrize("name", take_in_tiers(CASES, QUICK.__contains__))
@@ -355,17 +388,19 @@ def test_no_table_mixes_prevalences_without_saying_so(open_page: PageOpener, nam
     report = report_of(name)
     page = open_page(report.html())
     open_details(page)
-    tables: dict[int, list[Shown]] = defaultdict(list)
+    tables: dict[int, list[PageNumber]] = defaultdict(list)
     for each in collect_numbers(page, report):
         if each.table is not None:
             tables[each.table].append(each)
     assert len(tables) >= 2
     for several in tables.values():
-        usual = [each.key.at for each in several if each.key.at != "any"]
+        places = {each.key.at for each in several} - {"any"}
         for each in several:
-            if each.key.at == "any" or (set(usual) == {each.key.at} and says(each.caption, each.key.at)):
+            if each.key.at == "any" or each.key.measure in SIZES or says(f"{each.row} {each.column}", each.key.at):
                 continue
-            assert says(each.row, each.key.at), f"{each.key} in {each.panel}: {each.caption!r}, {each.row!r}"
+            # The caption may state one prevalence, which is that of all numbers without a label of their own.
+            stated = [at for at in places if says(each.caption, at)]
+            assert stated == [each.key.at], f"{each.key} in {each.panel}: {each.caption!r}, {each.row!r}"
 
 
 def says(text: str, at: float | str) -> bool:

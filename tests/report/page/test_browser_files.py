@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import shlex
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from playwright.sync_api import Page
 import baserate
 from baserate import Counts, Cut, Plan, Policy, Report, decide, measure, read, shift
 from baserate.report._natural_frequencies import apportion
+from baserate.report._page import page_payload
 from tests.cli.shell import run
 from tests.report.page.browser import (
     CHARTS,
@@ -211,6 +213,13 @@ def test_saved_charts_are_light_and_their_text_is_text(screening_page: str, open
     assert {"0%", "100%"} <= {*words}
 
 
+def test_the_data_of_the_page_can_be_read(screening: ScreeningReport, open_page: PageOpener) -> None:
+    page = open_page(screening.report.html())
+    with read_download(page) as texts:
+        page.click("#save-data")
+    assert json.loads(texts[0]) == json.loads(json.dumps(page_payload(screening.report)))
+
+
 def _is_number(cell: str) -> bool:
     try:
         float(cell)
@@ -236,7 +245,8 @@ def test_hostile_names_are_exported_unchanged(hostile_page: str, open_page: Page
 @pytest.mark.slow
 def test_the_page_works_in_a_notebook(screening: ScreeningReport, open_page: PageOpener, tmp_path: Path) -> None:
     outer = open_page(
-        f"<!doctype html><html lang=en data-ready=1 data-drawn=1><title>n</title><body>{screening.report.html(framed=True)}"
+        "<!doctype html><html lang=en data-ready=1 data-drawn=1><title>n</title><body>"
+        f"{screening.report.html(framed=True)}"
     )
     frame = outer.frame_locator("iframe")
     frame.locator("html[data-drawn='1']").wait_for(state="attached")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import shlex
 from typing import Any
 
@@ -104,9 +105,9 @@ def test_copied_code_contains_prevalences_of_groups() -> None:
     result = plan_of(*shlex.split(command)[2:]).prevalence
     expected = {group["site"]: report.within(**group).there.prevalence.value for group in report.groups}
     assert result == pytest.approx(expected, rel=1e-9)
-    names: dict[str, Any] = {}
-    exec(python.partition("report = ")[0], names)  # noqa: S102  (our own words)
-    assert dict(names["plan"].prevalence) == pytest.approx(expected, rel=1e-9)
+    (call,) = [each for each in ast.walk(ast.parse(python)) if isinstance(each, ast.Call) and each.keywords]
+    written = {each.arg: each.value for each in call.keywords}
+    assert ast.literal_eval(written["prevalence"]) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.quick(2)
@@ -195,8 +196,8 @@ def test_groups_show_their_prevalences_and_both_gaps(open_page: PageOpener) -> N
     assert shown["prevalence"] == pytest.approx(wanted, rel=1e-9)
     output = page.inner_text("#panel-groups")
     (gap,) = report.select(part="gaps", measure="flag_rate")
-    assert "with the odds multiplied by the same factor in every group" in output
-    assert f"In the sample, as in the findings: flagged {100 * gap['value']:.1f}".removesuffix(".0") in output
+    assert "the odds of the base rates, multiplied by the same factor in every group" in output
+    assert f"In the sample: flag rate {100 * gap['value']:.1f}".removesuffix(".0") in output
 
 
 def test_differences_are_those_of_compare(open_page: PageOpener) -> None:

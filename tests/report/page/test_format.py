@@ -26,7 +26,10 @@ WRITTEN: list[tuple[str, str, list[Any]]] = [
     ("0.10%", "formatPercent", [0.000996]),
     ("0.0012%", "formatPercent", [0.0000123]),
     ("1.000e−7%", "formatPercent", [1e-9]),
-    ("> 99.999999%", "formatPercent", [1 - 1e-10]),
+    ("99.94%", "formatPercent", [0.99938]),
+    ("99.99%", "formatPercent", [0.99994]),
+    ("> 99.99%", "formatPercent", [0.999984]),
+    ("> 99.99%", "formatPercent", [1 - 1e-10]),
     ("100%", "formatPercent", [1]),
     ("100%", "formatPercent", [1 - 1e-15]),
     ("0%", "formatPercent", [0]),
@@ -260,9 +263,16 @@ def test_dot_of_decision_curve_lies_on_its_line(report: Report, state: dict[str,
     assert low <= dot["y"][0] <= high
     what = "current threshold" if state["parity"] == "single" else "current policy"
     assert line["label"].startswith(what)
-    assert dot["label"].startswith(what)
-    assert "at the selected costs" in dot["label"]
+    place = "in the sample" if state["prevalence"] is None else f"at {100 * state['prevalence']:g}% prevalence"
+    assert dot["label"].startswith("net benefit ")
+    assert place in dot["label"]
     assert all(mark.get("label") for mark in spec["marks"])
+
+
+def report_names(report: Report) -> list[str]:
+    """Return the names of groups as the page writes them."""
+    names: list[str] = page_payload(report)["models"][0]["names"]
+    return names
 
 
 @pytest.mark.parametrize("state", take_in_tiers(STATES))
@@ -271,16 +281,17 @@ def test_decision_curve_states_whether_scores_were_adjusted(report: Report, stat
     page.ask("benefitSpec", page.keep("makeView", page.keep("loadReport", page_payload(report)), state))
     spec = page.answers()[-1]
     marks = {mark["key"]: mark for mark in spec["marks"]}
+    name = "risk" if state["who"] < 0 else f"risk, {report_names(report)[state['who']]}"
     if state["prevalence"] is None:
-        assert marks["model"]["label"] == "flag by the scores"
+        assert marks["model"]["label"] == name
         assert "unadjusted" not in marks
-        assert "Scores are not adjusted to another prevalence." in spec["description"]
+        assert "Scores are not adjusted to the prevalence." in spec["description"]
         return
-    adjusted = f"adjusted to {100 * state['prevalence']:g}% prevalence"
-    assert marks["model"]["label"] == f"flag by the scores, {adjusted}"
-    assert marks["unadjusted"]["label"] == "scores not adjusted"
-    assert f"Scores are {adjusted}." in spec["description"]
-    assert spec["table"]["columns"][1:3] == [f"flag by the scores, {adjusted}", "scores not adjusted"]
+    assert marks["model"]["label"] == f"{name}, adjusted"
+    assert marks["unadjusted"]["label"] == f"{name}, not adjusted"
+    assert f"Decision curve at {100 * state['prevalence']:g}% prevalence." in spec["description"]
+    assert "Scores are adjusted to the prevalence." in spec["description"]
+    assert spec["table"]["columns"][1:3] == [f"{name}, adjusted", "scores not adjusted"]
     assert not np.allclose(marks["model"]["y"], marks["unadjusted"]["y"])
 
 

@@ -103,7 +103,8 @@ def test_highlighted_groups_are_chosen_by_the_reader(open_page: PageOpener) -> N
     assert sorted(state(page)["shown"]) == wanted
     titles = page.locator("#panel-group-scores .multiples h4").all_inner_texts()
     assert titles == [f"town = town {at:02}" for at in wanted]
-    page.wait_for_function("() => location.hash.includes('shown=')")
+    # The address is written a moment later, and may still be that of the first click.
+    page.wait_for_function("() => new URLSearchParams(location.hash.slice(1)).get('shown')?.split(',').includes('0')")
     again = open_page(html, state=page.evaluate("() => location.hash"))
     assert sorted(state(again)["shown"]) == wanted
     assert again.locator("#panel-group-scores .multiples h4").all_inner_texts() == titles
@@ -323,12 +324,12 @@ def check_custom_exports(screening: ScreeningReport, page: Page, folder: Path, m
     )
     assert "thresholds set by hand on the page of a report, on these rows." in policy.notes
     wanted = panel_numbers(page, "groups")
-    program, verb, *words = shlex.split(copied(page, "#copy-command"))
+    program, verb, *words = shlex.split(copy_text(page, "#copy-command"))
     assert (program, verb) == ("baserate", "report")
     result = run(verb, *words, "--save-json", folder / "report.json")
     assert result.exit_code == 0, result.stderr
     names: dict[str, Any] = {}
-    text = copied(page, "#copy-python")
+    text = copy_text(page, "#copy-python")
     exec(text, names)  # noqa: S102  (our own lines)
     assert "baserate.evaluate(" in text
     for report in (Report.load(folder / "report.json"), names["report"]):
@@ -337,7 +338,7 @@ def check_custom_exports(screening: ScreeningReport, page: Page, folder: Path, m
             assert wanted[name] == pytest.approx(values, abs=1e-12), name
 
 
-def copied(page: Page, button: str) -> str:
+def copy_text(page: Page, button: str) -> str:
     """Click a button, and return the text in the clipboard."""
     page.click(button)
     wait_until_drawn(page)

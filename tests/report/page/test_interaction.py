@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page
 
+import baserate
 from tests.report.page.browser import PageOpener, state, wait_until_drawn
+from tests.report.page.pages import COSTS, PEOPLE
 
-MOST_TAB_STOPS = 40
+MOST_TAB_STOPS = {"one model": 40, "groups": 50}
 _ACTIVE_SCRIPT = """() => {
   const active = document.activeElement;
   if (!active || active === document.body) return null;
@@ -103,10 +105,12 @@ def test_every_chart_has_a_tooltip_by_keyboard(page: Page) -> None:
         assert page.locator(".tip:visible").count() == 0, label
 
 
-def test_few_tab_stops_in_visual_order(screening_page: str, open_page: PageOpener) -> None:
-    page = open_page(screening_page, width=1440)
+@pytest.mark.parametrize("kind", [*MOST_TAB_STOPS])
+def test_few_tab_stops_in_visual_order(screening_page: str, open_page: PageOpener, kind: str) -> None:
+    alone = baserate.evaluate(PEOPLE.sick, PEOPLE.risk, prevalence=0.02, costs=COSTS)
+    page = open_page(screening_page if kind == "groups" else alone.html(), width=1440)
     stops = tab_stops(page)
-    assert 20 <= len(stops) <= MOST_TAB_STOPS, [stop["name"] for stop in stops]
+    assert 20 <= len(stops) <= MOST_TAB_STOPS[kind], [stop["name"] for stop in stops]
     assert [stop["name"] for stop in stops if not stop["visible"]] == []
     panels = list(dict.fromkeys(stop["panel"] for stop in stops if stop["panel"]))
     tops = page.evaluate(

@@ -157,7 +157,7 @@ def test_pages_fit_every_width(open_page: PageOpener, kind: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "absent"),
     [
-        ("labels", {"reliability", "benefit"}),
+        ("labels", {"reliability", "benefit", "scores", "thresholds"}),
         ("no probabilities", {"reliability", "benefit"}),
         ("ten rows", {"groups", "models"}),
     ],
@@ -166,6 +166,7 @@ def test_panels_that_do_not_apply_are_absent(open_page: PageOpener, kind: str, a
     page = open_page(ODD_REPORTS[kind]().html())
     for name in absent:
         assert page.locator(f"#panel-{name}:visible").count() == 0, name
+    assert page.locator("#threshold-knob").is_visible() == (kind != "labels")
     # A section without panels has no heading either.
     for part in page.locator("main > .part:visible").all():
         assert part.locator(".panel:visible").count() > 0

@@ -21,7 +21,7 @@ import { fitText, scaleOf } from "./paths.js";
  * @typedef {object} Colors
  * @property {[number, number]} domain
  * @property {number} [middle]
- * @property {"percent" | "number"} [format]
+ * @property {"percent" | "number" | "count"} [format]
  */
 /**
  * What a chart draws. By kind:

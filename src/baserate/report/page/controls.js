@@ -232,6 +232,7 @@ export class Controls {
       ]),
     );
     for (const [rule, button] of buttons) button.addEventListener("click", () => this.apply(rule));
+    makeToolbar(byId("bar-buttons"), "Reset, and more controls");
     makeToolbar(byId("rules"), "Threshold by rule").append(...buttons.values());
     return buttons;
   }
@@ -332,7 +333,8 @@ export class Controls {
       button.setAttribute("aria-pressed", String(view.single && ruleIndex(view, rule) === view.index));
     }
     byId("pin").setAttribute("aria-pressed", String(view.state.pin !== null));
-    byId("pin").hidden = view.model.entry.labels;
+    // Predicted labels have no threshold to choose.
+    for (const id of ["threshold-knob", "choice"]) byId(id).hidden = view.model.entry.labels;
     byId("planned").setAttribute("aria-disabled", String(view.planned));
     /** @type {HTMLSelectElement} */ (byId("model")).value = String(view.state.model);
     /** @type {HTMLSelectElement} */ (byId("who")).value = String(view.state.who);

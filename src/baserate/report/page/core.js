@@ -3,7 +3,6 @@
 import { cumulativePart, sumRows } from "./cumulative.js";
 import { SHARES, predictiveInterval, shareInterval, sideOf } from "./intervals.js";
 import { RATE_INTERVALS } from "./rate_intervals.js";
-import { unpackCounts } from "./packing.js";
 
 /** @typedef {import("./intervals.js").Cells} Cells */
 /** @typedef {import("./intervals.js").Counts} Counts */
@@ -18,7 +17,7 @@ import { unpackCounts } from "./packing.js";
 /** @typedef {{threshold: Float64Array, everybody: Part, groups: Part[]}} Expanded */
 /** @typedef {ArrayLike<number>} Numbers */
 /**
- * @typedef {{threshold: (number|string)[], positive_mass: (number[]|string)[], negative_mass: (number[]|string)[],
+ * @typedef {{threshold: (number|string)[], positive_mass: number[][], negative_mass: number[][],
  *   positive_squares?: number[][]|null, negative_squares?: number[][]|null}} CurveEntry
  */
 /**
@@ -44,7 +43,7 @@ export function readNumber(value) {
  * @returns {Expanded}
  */
 export function expand(model, factors = null) {
-  /** @param {(number[]|string)[]|null|undefined} rows */
+  /** @param {number[][]|null|undefined} rows */
   const unfold = (rows) => (rows ?? []).map((row) => unfoldZeros(row, model.threshold.length));
   const sampleMasses = [unfold(model.positive_mass), unfold(model.negative_mass)];
   const sampleSquares = [unfold(model.positive_squares), unfold(model.negative_squares)];
@@ -77,13 +76,12 @@ export function scaleRows(classes, factors, power) {
 }
 
 /**
- * Masses of a payload row: counts as text, or numbers in which a negative one −n stands for n zeros.
- * @param {number[] | string} row
+ * Masses of a payload row, in which a negative number −n stands for n zeros.
+ * @param {number[]} row
  * @param {number} length
  * @returns {Float64Array}
  */
 export function unfoldZeros(row, length) {
-  if (typeof row === "string") return unpackCounts(row, length);
   const masses = new Float64Array(length);
   let at = 0;
   for (const mass of row) {

@@ -74,6 +74,23 @@ export function placeAttributes({ prevalence, model, group, cut }) {
 }
 
 /**
+ * State where the numbers of nodes hold, unless they state it themselves.
+ * @template {Child} Node
+ * @param {Node[]} nodes
+ * @param {Place} place
+ * @returns {Node[]}
+ */
+export function placeNumbers(nodes, place) {
+  for (const node of nodes) {
+    if (!(node instanceof Element)) continue;
+    for (const each of [node, ...node.querySelectorAll("[data-number]")])
+      if (each.hasAttribute("data-number") && !each.hasAttribute("data-at"))
+        setAttributes(each, placeAttributes(place));
+  }
+  return nodes;
+}
+
+/**
  * Set attributes that changed; null removes one.
  * @param {Element} node
  * @param {Record<string, string | number | null>} attributes
@@ -134,6 +151,37 @@ export function makeTable(caption, columns, rows) {
       ),
     ),
   );
+}
+
+/**
+ * A region that scrolls where its content does not fit; updateScrollStops makes it a tab stop then.
+ * @param {string} label
+ * @param {...Child} children
+ * @returns {HTMLElement}
+ */
+export function scrollRegion(label, ...children) {
+  return element("div", { class: "scroll", role: "region", "aria-label": label }, ...children);
+}
+
+/** Make regions tab stops where their content does not fit, so that the keyboard can scroll them. */
+export function updateScrollStops() {
+  for (const region of document.querySelectorAll(".scroll")) {
+    const scrolls = region.scrollWidth > region.clientWidth || region.scrollHeight > region.clientHeight;
+    if (scrolls === region.hasAttribute("tabindex")) continue;
+    if (scrolls) region.setAttribute("tabindex", "0");
+    else region.removeAttribute("tabindex");
+  }
+}
+
+/**
+ * A table in a region that scrolls.
+ * @param {string} caption
+ * @param {Child[]} columns
+ * @param {Child[][]} rows
+ * @returns {HTMLElement}
+ */
+export function scrollTable(caption, columns, rows) {
+  return scrollRegion(caption, makeTable(caption, columns, rows));
 }
 
 /**

@@ -1,23 +1,25 @@
 /** When panels are drawn: those near the window at once, the others one by one as soon as the page is idle. */
 
-/** @typedef {import("./view.js").View} View */
-/** @typedef {import("./panel.js").Panel} Panel */
+import { updateScrollStops } from "./dom.js";
 
 /** Distance from the window at which a panel is near. */
 const MARGIN = "250px";
 /** Panels that are drawn at once before the browser has reported which are near. */
 const FIRST = 3;
 
-/** Draws the panels of the page. */
+/**
+ * Draws the panels of the page.
+ * @template {{state: object}} [View=import("./view.js").View]
+ */
 export class Drawing {
   /**
-   * @param {Panel[]} panels in the order of the page
+   * @param {import("./panel.js").Panel<View>[]} panels in the order of the page
    * @param {() => void} onDrawn called after panels were drawn
    */
   constructor(panels, onDrawn) {
     this.panels = panels;
     this.onDrawn = onDrawn;
-    /** @type {Set<Panel>} */
+    /** @type {Set<import("./panel.js").Panel<View>>} */
     this.stale = new Set();
     this.near = new Set(panels.slice(0, FIRST));
     this.timer = 0;
@@ -27,7 +29,7 @@ export class Drawing {
     const observer = new IntersectionObserver(
       (entries) => {
         for (const { target, isIntersecting } of entries) {
-          const panel = /** @type {Panel} */ (bySection.get(target));
+          const panel = /** @type {import("./panel.js").Panel<View>} */ (bySection.get(target));
           if (isIntersecting) this.near.add(panel);
           else this.near.delete(panel);
         }
@@ -36,6 +38,7 @@ export class Drawing {
       { rootMargin: MARGIN },
     );
     for (const panel of panels) observer.observe(panel.section);
+    addEventListener("resize", () => updateScrollStops());
     addEventListener("beforeprint", () => this.drawSome([...this.stale]));
   }
 
@@ -59,13 +62,15 @@ export class Drawing {
     this.timer = setTimeout(() => this.continue(), 0);
   }
 
-  /** @param {Panel[]} panels */
+  /** @param {import("./panel.js").Panel<View>[]} panels */
   drawSome(panels) {
     for (const panel of panels) {
       if (this.view) panel.draw(this.view);
       this.stale.delete(panel);
     }
     if (panels.length) this.onDrawn();
+    // Last, since this forces a layout of the page.
+    if (!this.stale.size) updateScrollStops();
     document.documentElement.dataset.drawn = this.stale.size ? "0" : "1";
   }
 }

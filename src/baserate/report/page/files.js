@@ -1,5 +1,6 @@
 /** Files of a chart: SVG and CSV. */
 
+import { element } from "./dom.js";
 import { shape } from "./marks.js";
 
 /** Properties that an SVG needs to look the same without the style sheet. */
@@ -35,6 +36,17 @@ export function save(name, type, text) {
   link.remove();
   // Later, since some browsers read the data only after the click.
   setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
+
+/**
+ * A button that saves the data of the page, so that everybody can see what the page contains.
+ * @param {object} payload
+ * @returns {HTMLElement}
+ */
+export function makeDataButton(payload) {
+  const button = element("button", { type: "button", id: "save-data" }, "Data of this page (JSON)");
+  button.addEventListener("click", () => save("report-data.json", "application/json", JSON.stringify(payload)));
+  return button;
 }
 
 /**

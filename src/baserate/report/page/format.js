@@ -1,12 +1,14 @@
 /** Numbers as text. Attributes, tables and files hold them at full precision. */
 
-/** Percentages nearer to 0 or 100 would need more than six decimals. */
+/** Percentages nearer to 0 would need more than six decimals. */
 const LEAST_LEFT = 1e-6;
+/** Percentages nearer to 100 would be 100.00%. */
+const LEAST_BELOW = 0.005;
 /** Percentages that differ less from 0 or 100 are rounding errors. */
 const ROUNDING_ERROR = 1e-9;
 
 /**
- * A share as a percentage: one decimal, and two digits near 0% and 100%, which only exact values reach.
+ * A share as a percentage: one decimal, two digits near 0%, and two decimals near 100%. Only exact values are 0% and 100%.
  * @param {number} share
  * @returns {string}
  */
@@ -17,8 +19,9 @@ export function formatPercent(share) {
   const size = Math.abs(hundred);
   const left = size < 100 ? Math.min(size, 100 - size) : 1;
   if (size < LEAST_LEFT) return `${formatNumber(hundred)}%`;
-  if (left < LEAST_LEFT) return "> 99.999999%";
-  return `${toFixed(hundred, Math.max(1, 1 - exponentOf(left, 2)))}%`;
+  if (size > 50 && left < LEAST_BELOW) return "> 99.99%";
+  const decimals = Math.max(1, 1 - exponentOf(left, 2));
+  return `${toFixed(hundred, size > 50 ? Math.min(decimals, 2) : decimals)}%`;
 }
 
 /**
@@ -140,12 +143,13 @@ export function formatCount(count) {
 }
 
 /**
- * A number in one of both formats.
+ * A number in one of the formats; a count that is no whole number, since rows have weights, is a number.
  * @param {number} value
  * @param {string | undefined} format
  * @returns {string}
  */
 export function formatValue(value, format) {
+  if (format === "count" && Number.isInteger(value)) return formatCount(value);
   return format === "percent" ? formatPercent(value) : formatNumber(value);
 }
 

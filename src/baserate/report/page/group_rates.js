@@ -66,6 +66,18 @@ export function groupLook(view, group) {
  * @returns {Rows}
  */
 export function rowsOf(view, group) {
+  const all = memoize(view.report, "group rows", String(view.state.model), () =>
+    view.groups.map((_, at) => countRows(view, at)),
+  );
+  return all[group];
+}
+
+/**
+ * @param {View} view
+ * @param {number} group
+ * @returns {Rows}
+ */
+function countRows(view, group) {
   const { positives, negatives } = view.report.models[view.state.model].groups[group];
   /** @param {string} measure @param {number} mass */
   const rows = (measure, mass) => {
@@ -90,6 +102,9 @@ export function isSmallGroup(view, group) {
   return Math.min(positives, negatives) < view.payload.min_group_size;
 }
 
+/** Rates of a view, which chart and tables share. @type {WeakMap<View, Map<string, GroupRate>>} */
+const rates = new WeakMap();
+
 /**
  * A rate of a group at the current decisions. Expected rates of random decisions have no interval, except in the report.
  * @param {View} view
@@ -98,6 +113,21 @@ export function isSmallGroup(view, group) {
  * @returns {GroupRate}
  */
 export function rateOf(view, group, measure) {
+  const known = rates.get(view) ?? new Map();
+  rates.set(view, known);
+  const key = `${group} ${measure}`;
+  const rate = known.get(key) ?? computeRate(view, group, measure);
+  known.set(key, rate);
+  return rate;
+}
+
+/**
+ * @param {View} view
+ * @param {number} group
+ * @param {string} measure
+ * @returns {GroupRate}
+ */
+function computeRate(view, group, measure) {
   const { counts } = view.groups[group];
   const trials = trialsOf(view, group, measure);
   const few = trials < view.payload.min_group_size;

@@ -3,10 +3,11 @@
 import { Controls, costRatio, formatRatio } from "./controls.js";
 import { byId, copyText, element } from "./dom.js";
 import { Drawing } from "./drawing.js";
-import { save } from "./files.js";
+import { makeDataButton, save } from "./files.js";
 import { shorten, formatPercent, formatCount, formatSetting } from "./format.js";
 import { hashOf, stateOf } from "./url_state.js";
-import { Panel } from "./panel.js";
+import { Panel, makeSections } from "./panel.js";
+import { placeOf } from "./summary.js";
 import { benefitSpec } from "./panels/benefit.js";
 import { costMapSpec, pickSetting } from "./panels/cost_map.js";
 import { drawFindings } from "./panels/findings.js";
@@ -27,7 +28,7 @@ import { drawThousand, thousandTable } from "./panels/thousand.js";
 import { thresholdsSpec } from "./panels/thresholds.js";
 import { commandOf, policyOf, pythonOf } from "./export.js";
 import { makeView, loadReport } from "./view.js";
-import { GROUP_POLICIES, METHODS, RESET, SCALE_CHOICE, SECTIONS, TERMS } from "./labels.js";
+import { GROUP_POLICIES, METHODS, PANELS, RESET, SCALE_CHOICE, SECTIONS, TERMS } from "./labels.js";
 import { makeToolbar } from "./toolbar.js";
 import { drawVerdict } from "./verdict.js";
 
@@ -62,8 +63,8 @@ let timer = 0;
 let view = makeView(report, stateOf(report, location.hash));
 const panels = Object.entries(CONTENTS)
   .filter(([id]) => isNeeded(id))
-  .map(([id, content]) => new Panel(id, content, change));
-const sections = SECTIONS.map(makeSection).filter((section) => section.panels.length > 0);
+  .map(([id, content]) => new Panel(id, { place: placeOf, ...content }, change, PANELS[id]));
+const sections = makeSections(panels, SECTIONS, PANELS);
 const drawing = new Drawing(
   sections.flatMap((section) => section.panels),
   hideEmptySections,
@@ -103,23 +104,6 @@ function start() {
   const numbers = () => panels.flatMap((panel) => panel.numbers(view));
   Object.assign(window, { baserate: { state: () => ({ ...view.state }), set: change, numbers } });
   document.documentElement.dataset.ready = "1";
-}
-
-/**
- * A section of the page with its panels.
- * @param {typeof SECTIONS[number]} part
- * @returns {{node: HTMLElement, panels: Panel[]}}
- */
-function makeSection({ id, title, panels: ids }) {
-  const own = panels.filter((panel) => ids.includes(panel.id));
-  own.sort((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id));
-  const node = element(
-    "div",
-    { class: "part", id: `part-${id}` },
-    element("h2", {}, title),
-    ...own.map((panel) => panel.section),
-  );
-  return { node, panels: own };
 }
 
 /**
@@ -190,6 +174,7 @@ function describeOutcome() {
 
 /** Fill the footer: where numbers come from, and the version. */
 function fillFooter() {
+  byId("exports").append(makeDataButton(report.payload));
   makeToolbar(byId("exports"), "Export");
   makeToolbar(byId("details"), "Methods and glossary");
   const { data, models, version, level } = report.payload;

@@ -1,43 +1,44 @@
 /** A panel: heading, body, reading instructions, data as a table, and files. */
 
-import { element, placeAttributes, setAttributes } from "./dom.js";
+import { element, placeAttributes, scrollRegion, setAttributes, updateScrollStops } from "./dom.js";
 import { csvText, save, svgText } from "./files.js";
 import { formatNumber } from "./format.js";
 import { Chart } from "./chart.js";
-import { PANELS } from "./labels.js";
-import { placeOf } from "./summary.js";
 import { makeToolbar } from "./toolbar.js";
 
-/** @typedef {import("./view.js").View} View */
 /** @typedef {import("./chart.js").Spec} Spec */
 /** @typedef {import("./chart.js").Table} Table */
 /** @typedef {import("./chart.js").Summary} Summary */
-/** @typedef {Partial<import("./view.js").State>} Change */
 
 /** Rows of a table on the page; a file holds all. */
 const MOST_ROWS = 60;
 
 /**
  * Content of a panel: a chart, or a body with a table to download, or both.
+ * @template {{state: object}} [View=import("./view.js").View]
  * @typedef {object} Content
  * @property {(view: View) => Spec | null} [spec]  null where the panel does not apply: it is hidden then
  * @property {(body: HTMLElement, view: View) => void} [body]
  * @property {(view: View) => Table} [table]
  * @property {(view: View) => Summary[]} [numbers]  that the body states
- * @property {(view: View, index: number) => Change} [pick]  what a point of the chart selects; by default a threshold
- * @property {{name: "scale", label: string, texts: Record<string, string>}} [choice]  a setting with a button for each value
+ * @property {(view: View, index: number) => Partial<View["state"]>} [pick]  what a point of the chart selects; by default a threshold
+ * @property {{name: string, label: string, texts: Record<string, string>}} [choice]  a setting with a button for each value
+ * @property {(view: View) => import("./dom.js").Place} [place]  at which its numbers hold, unless they state another one
  * @property {(view: View) => boolean} [applies]  false where a panel without a chart does not apply
  */
 
-/** One panel of the page. */
+/**
+ * One panel of the page.
+ * @template {{state: object}} [View=import("./view.js").View]
+ */
 export class Panel {
   /**
    * @param {string} id
-   * @param {Content} content
-   * @param {(change: Change) => void} change
+   * @param {Content<View>} content
+   * @param {(change: Partial<View["state"]>) => void} change
+   * @param {import("./labels.js").Panel} texts
    */
-  constructor(id, content, change) {
-    const { title, name, how, wide } = PANELS[id];
+  constructor(id, content, change, { title, name, how, wide }) {
     this.id = id;
     this.content = content;
     this.body = element("div", { class: "body" });
@@ -47,7 +48,7 @@ export class Panel {
       "details",
       { class: "table" },
       element("summary", {}, "Data", hiddenText(title)),
-      element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Data: ${title}` }),
+      scrollRegion(`Data: ${title}`),
     );
     this.section = element(
       "section",
@@ -58,7 +59,10 @@ export class Panel {
       this.body,
       this.makeTools(title, how),
     );
-    this.data.addEventListener("toggle", () => this.fillTable());
+    this.data.addEventListener("toggle", () => {
+      this.fillTable();
+      updateScrollStops();
+    });
     /** @type {View | undefined} */
     this.view = undefined;
   }
@@ -66,16 +70,17 @@ export class Panel {
   /**
    * What a point of the chart selects.
    * @param {number} index
-   * @returns {Change}
+   * @returns {Partial<View["state"]>}
    */
   pick(index) {
-    const view = /** @type {View} */ (this.view);
-    return this.content.pick?.(view, index) ?? { threshold: view.model.threshold[index], parity: "single" };
+    const view = /** @type {any} */ (this.view);
+    const usual = () => ({ threshold: view.model.threshold[index], parity: "single" });
+    return this.content.pick?.(view, index) ?? /** @type {any} */ (usual());
   }
 
   /**
    * Buttons of a setting of this panel; null where there is none.
-   * @param {(change: Change) => void} change
+   * @param {(change: Partial<View["state"]>) => void} change
    * @returns {HTMLElement | null}
    */
   makeChoice(change) {
@@ -83,7 +88,7 @@ export class Panel {
     if (!choice) return null;
     const buttons = Object.entries(choice.texts).map(([value, text]) => {
       const button = element("button", { type: "button", "data-choice": value }, text);
-      button.addEventListener("click", () => change(/** @type {Change} */ ({ [choice.name]: value })));
+      button.addEventListener("click", () => change(/** @type {any} */ ({ [choice.name]: value })));
       return button;
     });
     return makeToolbar(element("div", { class: "buttons choice" }, ...buttons), choice.label);
@@ -94,7 +99,10 @@ export class Panel {
     const { choice } = this.content;
     if (!choice) return;
     for (const button of this.section.querySelectorAll("[data-choice]"))
-      button.setAttribute("aria-pressed", String(button.getAttribute("data-choice") === state[choice.name]));
+      button.setAttribute(
+        "aria-pressed",
+        String(button.getAttribute("data-choice") === /** @type {any} */ (state)[choice.name]),
+      );
   }
 
   /**
@@ -132,8 +140,7 @@ export class Panel {
   /** @param {View} view */
   draw(view) {
     this.view = view;
-    // Numbers hold at the settings of the view, unless they state other ones.
-    setAttributes(this.section, placeAttributes(placeOf(view)));
+    if (this.content.place) setAttributes(this.section, placeAttributes(this.content.place(view)));
     this.spec = this.content.spec?.(view) ?? null;
     this.section.hidden = (Boolean(this.chart) && this.spec === null) || this.content.applies?.(view) === false;
     if (this.section.hidden) return;
@@ -214,4 +221,24 @@ export class Panel {
  */
 function hiddenText(text) {
   return element("span", { class: "visually-hidden" }, ` ${text}`);
+}
+
+/**
+ * Panels under the titles of their sections. Sections without panels are left out.
+ * @template {Panel<any>} Kind
+ * @param {Kind[]} panels
+ * @param {Record<string, string>} titles
+ * @param {Record<string, import("./labels.js").Panel>} texts
+ * @returns {{node: HTMLElement, panels: Kind[]}[]}
+ */
+export function makeSections(panels, titles, texts) {
+  const places = Object.keys(texts);
+  const sorted = [...panels].sort((one, other) => places.indexOf(one.id) - places.indexOf(other.id));
+  return Object.entries(titles).flatMap(([id, title]) => {
+    const own = sorted.filter((panel) => texts[panel.id].section === id);
+    if (!own.length) return [];
+    const heading = element("h2", {}, title);
+    const node = element("div", { class: "part", id: `part-${id}` }, heading, ...own.map(({ section }) => section));
+    return [{ node, panels: own }];
+  });
 }

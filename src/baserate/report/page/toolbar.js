@@ -1,16 +1,18 @@
-/** Toolbars: several buttons, links and summaries with one tab stop; the arrow keys move between them. */
+/** Toolbars: several buttons, links and summaries with one tab stop. The arrow keys move between them. */
 
-const ITEMS = "button, summary, a[href], input, select";
+const ITEMS = "button, summary, a[href]";
 /** @type {Record<string, (at: number, last: number) => number>} */
 const MOVES = {
   ArrowRight: (at, last) => (at === last ? 0 : at + 1),
   ArrowLeft: (at, last) => (at === 0 ? last : at - 1),
+  ArrowDown: (at, last) => (at === last ? 0 : at + 1),
+  ArrowUp: (at, last) => (at === 0 ? last : at - 1),
   Home: () => 0,
   End: (_, last) => last,
 };
 
 /**
- * Make an element a toolbar. Elements that are added, removed or hidden later are taken into account.
+ * Make an element a toolbar.
  * @template {HTMLElement} Kind
  * @param {Kind} node
  * @param {string} label
@@ -19,9 +21,21 @@ const MOVES = {
 export function makeToolbar(node, label) {
   node.setAttribute("role", "toolbar");
   node.setAttribute("aria-label", label);
+  return shareTabStop(node);
+}
+
+/**
+ * Give the buttons, links and summaries in an element one tab stop. Those that are added, removed or hidden later are
+ * taken into account.
+ * @template {HTMLElement} Kind
+ * @param {Kind} node
+ * @returns {Kind}
+ */
+export function shareTabStop(node) {
+  node.dataset.stop = "";
   node.addEventListener("keydown", (event) => moveFocus(node, event));
   node.addEventListener("focusin", ({ target }) => selectStop(node, /** @type {Element} */ (target)));
-  const options = { childList: true, subtree: true, attributes: true, attributeFilter: ["hidden", "open"] };
+  const options = { childList: true, subtree: true, attributes: true, attributeFilter: ["hidden", "open", "tabindex"] };
   new MutationObserver(() => selectStop(node)).observe(node, options);
   selectStop(node);
   return node;
@@ -36,7 +50,7 @@ function itemsOf(node) {
   const items = /** @type {HTMLElement[]} */ ([...node.querySelectorAll(ITEMS)]);
   return items.filter((item) => {
     const hidden = item.closest("[hidden]");
-    return item.closest("[role='toolbar']") === node && !(hidden && node.contains(hidden));
+    return item.closest("[data-stop]") === node && !(hidden && node.contains(hidden));
   });
 }
 

@@ -5,7 +5,6 @@ import { expand, factorsFor, measureAlong, thresholdIndex, readNumber, scaleRows
 import { choose, hull } from "./rules.js";
 import { SHARES } from "./intervals.js";
 import { solveStrategy } from "./fairness.js";
-import { unpackRows } from "./packing.js";
 import { formatPercent, formatSetting } from "./format.js";
 
 /** Rates within one class, which do not depend on the prevalence. */
@@ -80,7 +79,6 @@ export function loadReport(payload) {
     ...expand(/** @type {any} */ (entry)),
     deployed: entry.group_factors ? deployedModel(entry) : null,
   }));
-  if (payload.numbers.order) payload.numbers = unpackRows(payload.numbers);
   const numbers = new Map(payload.numbers.map((/** @type {Json} */ row) => [numberKey(row), row]));
   return { payload, models, numbers, cache: new Map() };
 }

@@ -1,6 +1,7 @@
 /** The least expected cost at each allowed difference between groups, with all strategies as points. */
 
 import { element, updateChildren } from "../dom.js";
+import { makeToolbar } from "../toolbar.js";
 import { isEligible } from "../fairness.js";
 import { formatNumber, formatPercent } from "../format.js";
 import { greatestGap, singleFrontier, solveFrontier } from "../frontier.js";
@@ -178,7 +179,7 @@ export function makeFrontierButtons(set) {
       ),
     );
     updateChildren(body, [
-      element("div", { class: "buttons", role: "group", "aria-label": "Parity of the frontier" }, ...buttons),
+      makeToolbar(element("div", { class: "buttons" }, ...buttons), "Parity of the frontier"),
       element("p", { class: "quiet" }, describeFrontier(view, frontier)),
     ]);
   };

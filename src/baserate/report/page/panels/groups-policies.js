@@ -1,13 +1,14 @@
 /** Strategies for groups: cost, differences and changed decisions of each, and its thresholds and rates in each group. */
 
 import { MEASURES } from "../core.js";
-import { element, numberAttributes, updateChildren } from "../dom.js";
+import { element, numberAttributes, placeNumbers, scrollTable, updateChildren } from "../dom.js";
+import { shareTabStop } from "../toolbar.js";
 import { formatCount, formatPercent, shorten } from "../format.js";
 import { rateName, shownGroups } from "../group_rates.js";
 import { GAP_RATES, compareStrategies, plannedTreatments } from "../strategies.js";
 import { formatCosts } from "../verdict.js";
 import { describePrevalence } from "../view.js";
-import { describeMixture, numberCell, scrollTable } from "./groups-tables.js";
+import { describeMixture, everybodyPlace, numberCell } from "./groups-tables.js";
 
 /** @typedef {import("../view.js").View} View */
 /** @typedef {import("../dom.js").Child} Child */
@@ -36,7 +37,7 @@ export function makeGroupPolicies(set) {
     const strategies = compareStrategies(view);
     updateChildren(body, [
       element("p", { class: "sentence" }, describeCurrent(view, strategies)),
-      summaryTable(view, strategies),
+      shareTabStop(summaryTable(view, strategies)),
       element("h4", {}, `Threshold and rates by group, ${describePrevalence(view)}`),
       groupTable(view, strategies),
       element("p", { class: "quiet" }, describeNotes(view, strategies)),
@@ -73,30 +74,45 @@ function summaryTable(view, strategies) {
     "decided at random",
     "changed decisions",
   ];
-  const rows = strategies.map((strategy, at) => [
-    element(
-      "button",
-      {
-        type: "button",
-        "data-parity": strategy.id,
-        "aria-pressed": String(strategy.id === view.state.parity),
-        title: strategy.hint,
-      },
-      strategy.label,
+  const rows = strategies.map((strategy, at) =>
+    placeNumbers(
+      [
+        element(
+          "button",
+          {
+            type: "button",
+            "data-parity": strategy.id,
+            "aria-pressed": String(strategy.id === view.state.parity),
+            title: strategy.hint,
+          },
+          strategy.label,
+        ),
+        numberCell("expected_cost", strategy.cost, Number.isNaN(strategy.cost) ? "–" : costs[at]),
+        costCell("above_own", strategy.aboveFree, strategy.cost),
+        costCell("above_single", strategy.aboveSingle, strategy.cost),
+        ...GAP_RATES.map((rate) => gapCell(strategy, rate)),
+        numberCell("randomized", strategy.randomized, formatPercent(strategy.randomized)),
+        numberCell(
+          "changed",
+          strategy.changed,
+          formatPercent(strategy.changed),
+          element("small", {}, Number.isNaN(strategy.changed) ? "" : describeThousand(strategy.changed)),
+        ),
+      ],
+      strategyPlace(view, strategy),
     ),
-    numberCell("expected_cost", strategy.cost, Number.isNaN(strategy.cost) ? "–" : costs[at]),
-    costCell("above_own", strategy.aboveFree, strategy.cost),
-    costCell("above_single", strategy.aboveSingle, strategy.cost),
-    ...GAP_RATES.map((rate) => gapCell(strategy, rate)),
-    numberCell("randomized", strategy.randomized, formatPercent(strategy.randomized)),
-    numberCell(
-      "changed",
-      strategy.changed,
-      formatPercent(strategy.changed),
-      element("small", {}, Number.isNaN(strategy.changed) ? "" : describeThousand(strategy.changed)),
-    ),
-  ]);
-  return scrollTable("Strategies for groups", columns, rows);
+  );
+  return scrollTable(`Strategies for groups, ${describePrevalence(view)}`, columns, rows);
+}
+
+/**
+ * Where the numbers of a strategy hold.
+ * @param {View} view
+ * @param {GroupStrategy} strategy
+ * @returns {import("../dom.js").Place}
+ */
+function strategyPlace(view, { id }) {
+  return { ...everybodyPlace(view), cut: id === "single" ? view.state.threshold : id };
 }
 
 /**
@@ -151,7 +167,11 @@ function groupTable(view, strategies) {
     element("span", { title: view.groups[group].name }, shorten(view.groups[group].name, 40)),
     ...strategies.map((strategy) => strategyCell(view, strategy, group)),
   ]);
-  return scrollTable("Threshold and rates by group", ["group", ...strategies.map(({ label }) => label)], rows);
+  return scrollTable(
+    `Threshold and rates by group, ${describePrevalence(view)}`,
+    ["group", ...strategies.map(({ label }) => label)],
+    rows,
+  );
 }
 
 /**
@@ -160,14 +180,21 @@ function groupTable(view, strategies) {
  * @param {number} group
  * @returns {HTMLElement}
  */
-function strategyCell(view, { treatments, counts }, group) {
+function strategyCell(view, strategy, group) {
+  const { treatments, counts } = strategy;
   const [treatment, table] = [treatments[group], counts[group]];
   if (!table) return element("td", {}, "excluded: lacks a class");
   const rates = ["sensitivity", "fpr", "flag_rate"].map((rate) => {
     const value = MEASURES[rate](table);
     return element("small", numberAttributes(rate, value), `${rateName(view, rate)} ${formatPercent(value)}`);
   });
-  return element("td", { class: "strategy" }, treatment ? describeMixture(treatment) : "policy", ...rates);
+  const place = { ...strategyPlace(view, strategy), group };
+  return element(
+    "td",
+    { class: "strategy" },
+    treatment ? describeMixture(treatment) : "policy",
+    ...placeNumbers(rates, place),
+  );
 }
 
 /**

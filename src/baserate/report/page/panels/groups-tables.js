@@ -2,7 +2,7 @@
 
 import { MEASURES, readNumber } from "../core.js";
 import { compareShares } from "../differences.js";
-import { element, makeTable, measureName, numberAttributes, updateChildren } from "../dom.js";
+import { element, measureName, numberAttributes, placeNumbers, scrollTable, updateChildren } from "../dom.js";
 import {
   formatCount,
   formatLevel,
@@ -15,7 +15,7 @@ import {
 import { isSmallGroup, rateName, rateOf, rowsOf, shownGroups, trialsOf } from "../group_rates.js";
 import { SERIES } from "../paths.js";
 import { mixtureOf, plannedTreatments } from "../strategies.js";
-import { CLASS_RATES, describePrevalence, hasPlannedDecisions, prevalenceOf, reportNumber } from "../view.js";
+import { CLASS_RATES, cutOf, describePrevalence, hasPlannedDecisions, prevalenceOf, reportNumber } from "../view.js";
 import { rateButtons, toggleRate } from "./groups.js";
 
 /** @typedef {import("../view.js").View} View */
@@ -50,7 +50,7 @@ export function makeGroupTables(set) {
     current = view;
     updateChildren(body, [
       rateButtons(view),
-      ...groupPicker(view),
+      ...groupPicker(view, body.querySelector(".picker")?.hasAttribute("open")),
       element("h4", {}, `Rates, ${describePrevalence(view)}`),
       ratesTable(view),
       ...notes(view),
@@ -81,11 +81,12 @@ function toggleGroup(view, group) {
 }
 
 /**
- * A list of groups to highlight, where there are more than styles.
+ * A list of groups to highlight, where there are more than styles. It stays open where it is.
  * @param {View} view
+ * @param {boolean} [open]
  * @returns {HTMLElement[]}
  */
-function groupPicker(view) {
+function groupPicker(view, open) {
   if (view.groups.length <= SERIES) return [];
   const boxes = view.groups.map(({ name }, at) =>
     element("label", {}, element("input", { type: "checkbox", value: at }), ` ${shorten(name, 40)}`),
@@ -93,7 +94,7 @@ function groupPicker(view) {
   return [
     element(
       "details",
-      { class: "picker" },
+      { class: "picker", open },
       element("summary", {}, `Highlighted groups: ${shownGroups(view).length} of ${view.groups.length}`),
       element("p", {}, `Up to ${SERIES} groups have a color in all charts of groups; the others are gray.`),
       element("div", { role: "group", "aria-label": "Highlighted groups" }, ...boxes),
@@ -108,21 +109,6 @@ function groupPicker(view) {
  */
 function comparedRates({ payload }) {
   return payload.group_measures;
-}
-
-/**
- * A table in a scrollable region.
- * @param {string} caption
- * @param {Child[]} columns
- * @param {Child[][]} rows
- * @returns {HTMLElement}
- */
-export function scrollTable(caption, columns, rows) {
-  return element(
-    "div",
-    { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-    makeTable(caption, columns, rows),
-  );
 }
 
 /**
@@ -166,9 +152,24 @@ function ratesTable(view) {
     groupName(view, group),
     ...sizeCells(view, group),
     ...(view.model.entry.labels ? [] : [describeTreatment(view, group)]),
-    ...measures.map((measure) => rateCell(view, group, measure)),
+    ...placeNumbers(
+      measures.map((measure) => rateCell(view, group, measure)),
+      { ...everybodyPlace(view), group, cut: cutOf(view) },
+    ),
   ]);
-  return scrollTable("Performance by group", columns, [...rows, everybodyRow(view, measures)]);
+  return scrollTable(`Performance by group, ${describePrevalence(view)}`, columns, [
+    ...rows,
+    everybodyRow(view, measures),
+  ]);
+}
+
+/**
+ * Where numbers of all groups together hold, whichever group is selected.
+ * @param {View} view
+ * @returns {import("../dom.js").Place}
+ */
+export function everybodyPlace({ state }) {
+  return { prevalence: state.prevalence, model: state.model };
 }
 
 /**
@@ -182,12 +183,15 @@ function sizeCells(view, group) {
   const part = view.report.models[view.state.model].groups[group];
   const base = part.positives / (part.positives + part.negatives);
   const prevalence = prevalenceOf(view.groups[group].part, view.factors);
-  return [
+  const place = { ...everybodyPlace(view), group };
+  const ofSample = [
     numberCell("rows", rows, formatCount(rows)),
     numberCell("positives", positives, formatCount(positives)),
     numberCell("base_rate", base, formatPercent(base)),
-    ...(view.state.prevalence === null ? [] : [numberCell("prevalence", prevalence, formatPercent(prevalence))]),
   ];
+  const deployed =
+    view.state.prevalence === null ? [] : [numberCell("prevalence", prevalence, formatPercent(prevalence))];
+  return [...placeNumbers(ofSample, { ...place, prevalence: null }), ...placeNumbers(deployed, place)];
 }
 
 /**
@@ -234,17 +238,22 @@ function everybodyRow(view, measures) {
     view.state.prevalence === null
       ? []
       : [numberCell("all prevalence", view.prevalence, formatPercent(view.prevalence))];
-  return [
-    "all groups",
+  const place = everybodyPlace(view);
+  const ofSample = [
     numberCell("all rows", rows, formatCount(rows)),
     numberCell("all positives", positive, formatCount(positive)),
     numberCell("all base_rate", base, formatPercent(base)),
-    ...deployed,
+  ];
+  const rates = measures.map((measure) => {
+    const value = MEASURES[measure](view.everybody);
+    return numberCell(`all ${measure}`, value, formatPercent(value));
+  });
+  return [
+    "all groups",
+    ...placeNumbers(ofSample, { ...place, prevalence: null }),
+    ...placeNumbers(deployed, place),
     ...(view.model.entry.labels ? [] : [view.single ? formatThreshold(view.model.threshold[view.index]) : ""]),
-    ...measures.map((measure) => {
-      const value = MEASURES[measure](view.everybody);
-      return numberCell(`all ${measure}`, value, formatPercent(value));
-    }),
+    ...placeNumbers(rates, { ...place, cut: cutOf(view) }),
   ];
 }
 
@@ -328,7 +337,7 @@ function differences(view) {
       {},
       element("label", { class: "reference" }, "Differences in percentage points from reference group ", select),
     ),
-    scrollTable("Differences from the reference group", columns, rows),
+    scrollTable(`Differences from the reference group, ${describePrevalence(view)}`, columns, rows),
     element("p", { class: "quiet" }, describeTests(view)),
   ];
 }
@@ -343,7 +352,7 @@ function differences(view) {
 function differenceCell(view, group, measure) {
   const { value, low, high } = differenceOf(view, group, measure);
   if (Number.isNaN(value)) return "–";
-  const { p, why } = testOf(view, group, measure);
+  const { p, why } = findTest(view, group, measure);
   const text = formatPValue(p);
   const test = Number.isNaN(p)
     ? element("small", { title: why }, "Holm p —")
@@ -352,9 +361,11 @@ function differenceCell(view, group, measure) {
         { "data-number": `p ${measure}`, "data-value": p },
         `Holm p ${text.startsWith("<") ? text : `= ${text}`}`,
       );
+  const place = { ...everybodyPlace(view), group, cut: cutOf(view) };
+  const bounds = Number.isNaN(low) ? null : { low, high };
   return element(
     "td",
-    { class: "value", ...numberAttributes(`difference ${measure}`, value, Number.isNaN(low) ? null : { low, high }) },
+    { class: "value", ...numberAttributes(`difference ${measure}`, value, bounds, place) },
     formatPoints(value),
     element("small", {}, Number.isNaN(low) ? "" : `${formatPoints(low)} to ${formatPoints(high)}`),
     test,
@@ -392,7 +403,7 @@ export function differenceOf(view, group, measure) {
  * @param {string} measure
  * @returns {{p: number, why: string}}
  */
-function testOf(view, group, measure) {
+function findTest(view, group, measure) {
   const entry = view.model.entry.group_differences;
   const row = entry?.measures[measure];
   const none = { p: NaN };
@@ -450,11 +461,12 @@ function largestDifferences(view) {
     !isMoved && view.state.prevalence !== null
       ? "What is expected by chance is known in the sample only; it does not depend on the prevalence for sensitivity and false positive rate."
       : "",
+    isMoved ? "" : describeSampleGaps(view, measures),
   ].filter(Boolean);
   return [
     element("h4", {}, `Largest difference between two groups, ${describePrevalence(view)}`),
     scrollTable(
-      "Largest difference between two groups",
+      `Largest difference between two groups, ${describePrevalence(view)}`,
       [
         "measure",
         "difference",
@@ -467,6 +479,21 @@ function largestDifferences(view) {
     ),
     ...(texts.length ? [element("p", { class: "quiet" }, texts.join(" "))] : []),
   ];
+}
+
+/**
+ * Differences in the sample, where they change with the prevalence.
+ * @param {View} view
+ * @param {string[]} measures
+ * @returns {string}
+ */
+function describeSampleGaps(view, measures) {
+  if (view.state.prevalence === null) return "";
+  const gaps = measures.flatMap((measure) => {
+    const row = CLASS_RATES.includes(measure) ? null : reportNumber(view, { part: "gaps", measure, where: "here" });
+    return row?.value === undefined ? [] : [`${rateName(view, measure)} ${formatPercent(readNumber(row.value))}`];
+  });
+  return gaps.length ? `In the sample: ${gaps.join(", ")}.` : "";
 }
 
 /**

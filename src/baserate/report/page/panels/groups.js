@@ -1,5 +1,6 @@
 /** Performance by group: a chart of rates with intervals, their table, and differences from a reference group. */
 
+import { makeToolbar } from "../toolbar.js";
 import { element } from "../dom.js";
 import { formatLevel, formatPercent, shorten } from "../format.js";
 import { RATE_CHOICES, chosenRates, groupLook, rateOf } from "../group_rates.js";
@@ -206,22 +207,19 @@ function ratesTable(view) {
  */
 export function rateButtons(view) {
   const chosen = chosenRates(view);
-  return element(
-    "div",
-    { class: "buttons", role: "group", "aria-label": "Measures in the chart" },
-    ...RATE_CHOICES.map((measure) =>
-      element(
-        "button",
-        {
-          type: "button",
-          "data-rate": measure,
-          "aria-pressed": String(chosen.includes(measure)),
-          title: view.payload.measures[measure].hint,
-        },
-        view.payload.measures[measure].label,
-      ),
+  const buttons = RATE_CHOICES.map((measure) =>
+    element(
+      "button",
+      {
+        type: "button",
+        "data-rate": measure,
+        "aria-pressed": String(chosen.includes(measure)),
+        title: view.payload.measures[measure].hint,
+      },
+      view.payload.measures[measure].label,
     ),
   );
+  return makeToolbar(element("div", { class: "buttons" }, ...buttons), "Measures in the chart");
 }
 
 /**

@@ -46,7 +46,9 @@ export function drawMeasures(body, view) {
   const lines = scoreLines(view);
   frame.details.hidden = lines.length === 0;
   frame.note.hidden = !isOtherPrevalence(view);
-  for (const [measure, { row }] of frame.scores.rows) row.hidden = lines.every((line) => line.measure !== measure);
+  for (const [measure, row] of frame.scores.rows) {
+    if (lines.every((line) => line.measure !== measure)) hideRow(row);
+  }
   for (const line of lines) drawScore(/** @type {Row} */ (frame.scores.rows.get(line.measure)), view, line);
 }
 
@@ -140,22 +142,52 @@ function drawDecisions({ table, caption, heads, rows }, view) {
   if (pinned) setText(heads.pinned, `A: ${formatThreshold(view.model.threshold[pinned.index])}`);
   setText(heads.value, pinned ? `B: ${describeCut(view)}` : "value");
   for (const [measure, row] of rows) {
-    row.row.hidden = measure === "expected_cost" && !view.priced;
-    if (!row.row.hidden) drawDecision(row, view, currentLine(view, measure));
+    if (measure === "expected_cost" && !view.priced) hideRow(row);
+    else drawDecision(row, view, currentLine(view, measure));
   }
 }
 
 /**
- * The prevalence of the numbers; of a group, its own.
+ * Hide a row, which no longer states a number.
+ * @param {Row} row
+ */
+function hideRow({ row, cells }) {
+  row.hidden = true;
+  Object.values(cells).forEach(clearNumber);
+}
+
+/**
+ * Remove the attributes of a number.
+ * @param {Element} cell
+ */
+function clearNumber(cell) {
+  setAttributes(cell, { "data-number": null, "data-value": null, "data-low": null, "data-high": null });
+}
+
+/**
+ * Threshold and prevalence of the numbers; of a group, also its own prevalence.
  * @param {View} view
  * @returns {string}
  */
 function describeSetting(view) {
   const { state, model, part, factors } = view;
   const everybody = describePrevalence(view);
-  if (state.who < 0) return everybody[0].toUpperCase() + everybody.slice(1);
+  if (state.who < 0) return `${describeDecision(view)}, ${everybody}`;
   const own = formatPercent(prevalenceOf(part, factors));
-  return `${shorten(model.entry.names[state.who])}: prevalence ${own} (everybody: ${everybody})`;
+  const name = shorten(model.entry.names[state.who]);
+  return `${describeDecision(view)}, ${name}: prevalence ${own} (everybody: ${everybody})`;
+}
+
+/**
+ * What decides, in the caption.
+ * @param {View} view
+ * @returns {string}
+ */
+function describeDecision({ single, state, model }) {
+  if (model.entry.labels) return "Predicted labels";
+  if (!single) return state.parity === "planned" ? "Policy of the plan" : "Thresholds by group";
+  if (Number.isFinite(state.threshold)) return `Threshold ${formatThreshold(state.threshold)}`;
+  return state.threshold > 0 ? "Nobody is flagged" : "Everybody is flagged";
 }
 
 /**
@@ -173,7 +205,8 @@ function describeCut(view) {
  * @param {View} view
  * @param {Line} line
  */
-function drawDecision({ cells, plot }, view, line) {
+function drawDecision({ row, cells, plot }, view, line) {
+  row.hidden = false;
   const { measure, value } = line;
   const entry = view.payload.measures[measure];
   const { format } = entry;
@@ -181,8 +214,7 @@ function drawDecision({ cells, plot }, view, line) {
   drawInterval(cells.interval, plot, line, entry);
   cells.pinned.hidden = cells.difference.hidden = !view.pinned;
   if (!view.pinned) {
-    for (const cell of [cells.pinned, cells.difference])
-      setAttributes(cell, { "data-number": null, "data-value": null });
+    [cells.pinned, cells.difference].forEach(clearNumber);
     return;
   }
   const place = { ...line.place, cut: view.model.threshold[view.pinned.index] };
@@ -262,7 +294,8 @@ function formatDifference(difference, format) {
  * @param {View} view
  * @param {Line} line
  */
-function drawScore({ cells, plot }, view, line) {
+function drawScore({ row, cells, plot }, view, line) {
+  row.hidden = false;
   const entry = view.payload.measures[line.measure];
   drawValue(cells.value, line, entry.format);
   drawInterval(cells.interval, plot, line, entry);
@@ -300,7 +333,7 @@ function decisionLines(view) {
  */
 export function measuresTable(view) {
   return {
-    columns: ["measure", "holds", "value", "low", "high"],
+    columns: ["measure", "prevalence", "value", "low", "high"],
     rows: () =>
       [...decisionLines(view), ...scoreLines(view)].map(({ measure, value, bounds, place }) => [
         measure,
@@ -397,9 +430,28 @@ function scoreLines(view) {
       row.low === undefined ? null : { low: readNumber(row.low), high: readNumber(row.high), how: row.how };
     const place = placeOf(view);
     return [
-      { measure, value: readNumber(row.value), bounds, why: row.why ?? "", place: holdsAt(view, measure, place) },
+      {
+        measure,
+        value: readNumber(row.value),
+        bounds,
+        why: whyUnbounded(view, row),
+        place: holdsAt(view, measure, place),
+      },
     ];
   });
+}
+
+/**
+ * Why a measure of the scores has no interval: a calibration error has a null reference instead.
+ * @param {View} view
+ * @param {import("../view.js").Json} row
+ * @returns {string}
+ */
+function whyUnbounded({ payload }, row) {
+  if (row.floor === undefined) return row.why ?? "";
+  const { format } = payload.measures[row.measure];
+  const [mean, limit] = [row.floor, row.floor_high].map((each) => formatValue(readNumber(each), format));
+  return `a calibrated model has ${mean} by chance (median), ${formatLevel(payload.level)} limit ${limit}`;
 }
 
 /**

@@ -4,7 +4,7 @@ import { Chart } from "../chart.js";
 import { MEASURES, expectedCost, factorsFor, thresholdIndex, readNumber, tableAt } from "../core.js";
 import { differencesWith, forestSpecs, holmNote, nameOfP } from "../forest.js";
 import { capacityIndex } from "../rules.js";
-import { element, measureName, numberAttributes, updateChildren, makeTable } from "../dom.js";
+import { element, measureName, numberAttributes, scrollTable, updateChildren } from "../dom.js";
 import {
   shorten,
   formatThreshold,
@@ -42,18 +42,20 @@ export function drawModels(body, view) {
   const share = formatPercent(MEASURES.flag_rate(view.everybody));
   updateChildren(planned, [
     element("h3", {}, `Each model at its planned threshold, ${where}`),
-    scrollTable("Models at their planned thresholds", [
+    scrollTable(
+      "Models at their planned thresholds",
       ["model", ...SCORE_MEASURES.map(name), ...columns()],
       view.report.models.map((_, at) => modelRow(view, planDecision(view, at), SCORE_MEASURES)),
-    ]),
+    ),
   ]);
   drawDifferences(differences, view);
   updateChildren(equal, [
     element("h3", {}, `All models at an equal flag rate (${share}), ${where}`),
-    scrollTable("Models at an equal flag rate", [
+    scrollTable(
+      "Models at an equal flag rate",
       ["model", ...columns()],
       view.report.models.map((_, at) => modelRow(view, equalShareDecision(view, at), [])),
-    ]),
+    ),
   ]);
 }
 
@@ -75,20 +77,6 @@ function thresholdMeasures({ priced }) {
  */
 function valueOf(view, measure, counts) {
   return measure === "expected_cost" ? expectedCost(counts, view.costs) : MEASURES[measure](counts);
-}
-
-/**
- * A table in a scrollable region.
- * @param {string} caption
- * @param {[import("../dom.js").Child[], import("../dom.js").Child[][]]} table columns and rows
- * @returns {HTMLElement}
- */
-function scrollTable(caption, [columns, rows]) {
-  return element(
-    "div",
-    { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-    makeTable(caption, columns, rows),
-  );
 }
 
 /**
@@ -332,10 +320,11 @@ function pairTable(view, numbers, several) {
   const title = names.map((name) => shorten(name, 30)).join(" − ");
   return [
     element("h4", {}, title),
-    scrollTable(`Differences between models: ${title}`, [
+    scrollTable(
+      `Differences between models: ${title}`,
       ["measure", ...columns, "difference", "p", ...(several ? ["Holm-adjusted p"] : [])],
       rows,
-    ]),
+    ),
   ];
 }
 

@@ -19,9 +19,10 @@ const [TALL, FAR] = [0.9, 0.8];
 
 /**
  * @param {View} view
- * @returns {import("../chart.js").Spec}
+ * @returns {import("../chart.js").Spec | null} null for predicted labels, which have no threshold
  */
 export function scoresSpec(view) {
+  if (view.model.entry.labels) return null;
   const { domain, x } = scoreAxis(view);
   const bars = deriveBars(view);
   const { edges, top, bottom } = bars;

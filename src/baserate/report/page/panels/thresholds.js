@@ -8,9 +8,10 @@ const CURVES = ["sensitivity", "specificity", "precision", "flag_rate"];
 
 /**
  * @param {import("../view.js").View} view
- * @returns {import("../chart.js").Spec}
+ * @returns {import("../chart.js").Spec | null} null for predicted labels, which have no threshold
  */
 export function thresholdsSpec(view) {
+  if (view.model.entry.labels) return null;
   const { domain, x } = scoreAxis(view);
   const lines = CURVES.map((name) => measureCurve(view, name));
   /** @param {number} index */
