@@ -288,7 +288,7 @@ def test_flagging_may_never_be_worth_its_cost(tmp_path: Path) -> None:
     assert "Refer everybody (rule: least cost with FP\xa01, FN\xa01, and -1 for a referred case)." in shown
     shown = run("decide", path, *ONE, "--tp", "5", "--fp", "1", "--fn", "9", "--abstain-cost", "1", "-q").stdout
     assert "Pass risk < 0.22 and refer risk ≥ 0.22" in shown
-    assert "Flag nobody (rule: least fpr)." in run("decide", path, *ONE, "--minimize", "fpr", "-q").stdout
+    assert "Flag nobody (rule: least FPR)." in run("decide", path, *ONE, "--minimize", "fpr", "-q").stdout
 
 
 def test_test_data_evaluate_the_choice(tmp_path: Path) -> None:
