@@ -229,3 +229,22 @@ export async function copyText(text) {
     return false;
   }
 }
+
+/** Milliseconds without a change after which the state is written into the address. */
+const PAUSE = 120;
+let timer = 0;
+
+/**
+ * Write a fragment into the address when dragging ends, since that is slower than drawing.
+ * @param {() => string} fragment
+ */
+export function writeAddressLater(fragment) {
+  clearTimeout(timer);
+  timer = setTimeout(() => {
+    try {
+      history.replaceState(null, "", `#${fragment()}`);
+    } catch {
+      // A page in a sandboxed frame has no address of its own.
+    }
+  }, PAUSE);
+}

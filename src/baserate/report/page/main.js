@@ -1,7 +1,7 @@
 /** The page: payload -> report -> view -> panels. Data flows one way; each change of a control makes a new state. */
 
 import { Controls, costRatio, formatRatio } from "./controls.js";
-import { byId, copyText, element } from "./dom.js";
+import { byId, copyText, element, writeAddressLater } from "./dom.js";
 import { Drawing } from "./drawing.js";
 import { makeDataButton, save } from "./files.js";
 import { shorten, formatPercent, formatCount, formatSetting } from "./format.js";
@@ -57,9 +57,6 @@ const CONTENTS = {
 };
 
 const report = loadReport(JSON.parse(byId("payload").textContent ?? "{}"));
-/** Milliseconds without a change after which the state is written into the address. */
-const PAUSE = 120;
-let timer = 0;
 let view = makeView(report, stateOf(report, location.hash));
 const panels = Object.entries(CONTENTS)
   .filter(([id]) => isNeeded(id))
@@ -112,18 +109,7 @@ function start() {
  */
 function change(part) {
   show({ ...view.state, ...part });
-  // Writing the address is slower than drawing, so it waits until dragging ends.
-  clearTimeout(timer);
-  timer = setTimeout(writeAddress, PAUSE);
-}
-
-/** Write the state into the address. */
-function writeAddress() {
-  try {
-    history.replaceState(null, "", `#${hashOf(report, view.state)}`);
-  } catch {
-    // A page in a sandboxed frame has no address of its own.
-  }
+  writeAddressLater(() => hashOf(report, view.state));
 }
 
 /** @param {import("./view.js").State} state */

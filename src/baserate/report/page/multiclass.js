@@ -1,6 +1,6 @@
 /** The page of several classes: payload -> report -> view -> panels, as on the page of two classes. */
 
-import { byId, element, numberAttributes, updateChildren } from "./dom.js";
+import { byId, element, numberAttributes, updateChildren, writeAddressLater } from "./dom.js";
 import { makeDataButton } from "./files.js";
 import { Drawing } from "./drawing.js";
 import { formatCount, formatSetting, shorten } from "./format.js";
@@ -18,12 +18,8 @@ import { makeToolbar } from "./toolbar.js";
 
 /** @typedef {import("./multiclass/view.js").MulticlassView} View */
 
-/** Milliseconds without a change after which the state is written into the address. */
-const PAUSE = 120;
-
 const report = loadReport(JSON.parse(byId("payload").textContent ?? "{}"));
 const picker = /** @type {HTMLSelectElement} */ (byId("class"));
-let timer = 0;
 let view = makeView(report, stateOf(report, location.hash));
 /** Panels by id. @type {Record<string, import("./panel.js").Content<View>>} */
 const CONTENTS = {
@@ -120,17 +116,7 @@ function selectByRow(id, classOf) {
  */
 function change(part) {
   show({ ...view.state, ...part });
-  clearTimeout(timer);
-  timer = setTimeout(writeAddress, PAUSE);
-}
-
-/** Write the state into the address. */
-function writeAddress() {
-  try {
-    history.replaceState(null, "", `#${hashOf(report, view.state)}`);
-  } catch {
-    // A page in a sandboxed frame has no address of its own.
-  }
+  writeAddressLater(() => hashOf(report, view.state));
 }
 
 /** @param {import("./multiclass/view.js").State} state */
