@@ -105,8 +105,8 @@ def _mcc_interval(counts: Counts[Any], _measure: Measure, level: float) -> tuple
 
 def _compute_f1(share: Any, sensitivity: Any, fpr: Any) -> Floats:  # noqa: ANN401  (numbers, or many)
     """Return F1 of a prevalence and both rates."""
-    found = 2 * share * sensitivity
-    value: Floats = np.asarray(found / (found + share * (1 - sensitivity) + (1 - share) * fpr))
+    hits = 2 * share * sensitivity
+    value: Floats = np.asarray(hits / (hits + share * (1 - sensitivity) + (1 - share) * fpr))
     return value
 
 
