@@ -18,8 +18,8 @@ export function confusionSpec(view) {
   const numbered = isNumbered(names);
   const box = remember(report, `box ${state.class}`, () => selectionBoxes(state.class, many));
   return {
-    x: axisAcross(names, "predicted class"),
-    y: axisUp(names, "true class", numbered),
+    x: axisAcross(names, "Predicted class"),
+    y: axisUp(names, "True class", numbered),
     rows: Math.max(12, rowsFor(many, 1.5)),
     marks: [
       {

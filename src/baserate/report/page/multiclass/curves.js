@@ -21,8 +21,8 @@ export function rocSpec(view) {
   if (!curve) return null;
   const others = names.map((_, at) => at).filter((at) => at !== state.class);
   return {
-    x: { label: "false positive rate", name: "1 − specificity", domain: [0, 1], format: "percent" },
-    y: { label: "recall", name: "sensitivity", domain: [0, 1], format: "percent" },
+    x: { label: "False positive rate", name: "1 − specificity", domain: [0, 1], format: "percent" },
+    y: { label: "Recall", name: "sensitivity", domain: [0, 1], format: "percent" },
     marks: [
       { kind: "line", key: "chance", x: DIAGONAL, y: DIAGONAL, look: "faint", label: "chance" },
       ...others.map((at, place) => otherCurve(view, at, place)),
@@ -99,8 +99,8 @@ export function prSpec(view) {
   const share = numberOf(report, "classes", "prevalence", { at: state.class }).value;
   const average = numberOf(report, "classes", "average_precision", { at: state.class }).value;
   return {
-    x: { label: "recall", name: "sensitivity", domain: [0, 1], format: "percent" },
-    y: { label: "precision", name: "PPV", domain: [0, 1], format: "percent" },
+    x: { label: "Recall", name: "sensitivity", domain: [0, 1], format: "percent" },
+    y: { label: "Precision", name: "PPV", domain: [0, 1], format: "percent" },
     marks: [
       {
         kind: "rule",
@@ -141,9 +141,9 @@ export function scoresSpec(view) {
   const name = shorten(names[state.class], 30);
   const [least, most] = [bars.edges[0], bars.edges[bars.edges.length - 1]];
   return {
-    x: { label: `score of ${name}`, domain: [least, most] },
+    x: { label: `Score of ${name}`, domain: [least, most] },
     y: {
-      label: "share per bin",
+      label: "Share per bin",
       domain: [-TOP, TOP],
       ticks: [-1, -0.5, 0, 0.5, 1].map((at) => ({ at, text: formatPercent(Math.abs(at) * bars.most) })),
     },

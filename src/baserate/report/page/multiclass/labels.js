@@ -24,7 +24,7 @@ export const PANELS = {
     section: "one-class",
     title: "ROC curves",
     name: "each class against the rest",
-    how: "Each point is a threshold on the score of a class: recall (upwards) against the false positive rate (to the right). The selected class is the strong line. Drag the point, or use the arrow keys, to move its threshold. Thresholds show what a score of one class tells; the predicted class is the one with the highest score.",
+    how: "Each point is a threshold on the score of a class: recall (upwards) against the false positive rate (to the right). The selected class is the strong line. Drag the point, or use the arrow keys, to move its threshold. Thresholds show the performance of the score of one class; the predicted class is the one with the highest score.",
   },
   "class-pr": {
     section: "one-class",

@@ -20,8 +20,8 @@ export function topClassSpec(view) {
   const { bins, columns, counts } = binsOf(view);
   const level = formatLevel(view.payload.options.level);
   return {
-    x: { label: "probability of the predicted class", domain: [0, 1], format: "percent" },
-    y: { label: "accuracy", domain: [-DEPTH, TOP], format: "percent", ticks: percentTicks() },
+    x: { label: "Probability of the predicted class", domain: [0, 1], format: "percent" },
+    y: { label: "Accuracy", domain: [-DEPTH, TOP], format: "percent", ticks: percentTicks() },
     shape: 0.7,
     marks: [
       { kind: "line", key: "right", x: DIAGONAL, y: DIAGONAL, look: "faint", label: "perfect calibration" },

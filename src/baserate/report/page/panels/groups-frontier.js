@@ -74,7 +74,7 @@ export function groupFrontierSpec(view) {
   );
   return {
     x: { label: `largest difference in ${rates}`, domain: [0, end], format: "percent" },
-    y: { label: "expected cost", name: "per 1,000 people", domain: costDomain(points, curve), format: "number" },
+    y: { label: "Expected cost", name: "per 1,000 people", domain: costDomain(points, curve), format: "number" },
     shape: 0.7,
     marks: [
       { kind: "step", key: "single", ...steps, look: "other", label: "one threshold for all groups" },

@@ -147,8 +147,8 @@ function groupSpec(view, group, scale) {
       ? []
       : places.map((place, at) => ({ kind: "rule", key: `cut ${at}`, x: x[place], look: "accent dashed" }));
   return {
-    x: { label: "score", domain },
-    y: { label: "people per 1,000", domain: [-END, END], ticks: barTicks(scale) },
+    x: { label: "Score", domain },
+    y: { label: "People per 1,000", domain: [-END, END], ticks: barTicks(scale) },
     shape: SHAPE,
     marks: [
       { kind: "bars", key: "positive", edges, heights: positive, look: "positive" },

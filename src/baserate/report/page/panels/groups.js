@@ -34,7 +34,7 @@ export function groupsSpec(view) {
   const across = stacked ? 1 : facets.length * (1 + GAP) - GAP;
   return {
     x: {
-      label: "estimate",
+      label: "Estimate",
       name: `${formatLevel(view.payload.level)} CI, ${describePrevalence(view)}`,
       domain: [-0.01, across + 0.01],
       ticks: facets.filter((_, at) => at === 0 || !stacked).flatMap(facetTicks),
