@@ -73,7 +73,7 @@ export function groupFrontierSpec(view) {
     }),
   );
   return {
-    x: { label: `largest difference in ${rates}`, domain: [0, end], format: "percent" },
+    x: { label: `Largest difference in ${rates}`, domain: [0, end], format: "percent" },
     y: { label: "Expected cost", name: "per 1,000 people", domain: costDomain(points, curve), format: "number" },
     shape: 0.7,
     marks: [
