@@ -351,7 +351,9 @@ FURTHER = {
         """,
     "Finding": """
         report = baserate.evaluate([1, 0] * 4, [0.8, 0.3] * 4)
-        assert all("BR900" in text for text in (report.text(), report.markdown(), report.html(), report.to_json()))
+        from baserate.report._page import page_payload
+        page = str(page_payload(report))
+        assert all("BR900" in text for text in (report.text(), report.markdown(), page, report.to_json()))
         """,
     "Population family": """
         assert "0.6" in shell("population", "power", "--exponent", 1.5, "curve", "roc", "--points", 5, "--json")

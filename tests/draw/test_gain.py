@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib import rc_context, rcParamsDefault
 from matplotlib.figure import Figure
 
 from baserate import Counts, NotInstalledError, OptionError, curve, draw, infer, measure, tally
@@ -73,8 +74,10 @@ def test_legends_are_below_or_beside_the_axes_and_inside_given_ones() -> None:
 
 
 def test_small_axes_have_titles_in_two_lines() -> None:
-    panels = Figure(figsize=(3, 3)).subplots(2, 2)
-    draw.gain(TALLY, ax=panels[0, 0])
+    # Axes of a user have the user's style, and other packages change the global one when they are imported.
+    with rc_context(rcParamsDefault):
+        panels = Figure(figsize=(3, 3)).subplots(2, 2)
+        draw.gain(TALLY, ax=panels[0, 0])
     assert panels[0, 0].get_xlabel() == "Flagged\n(share of all)"
     assert draw.gain(TALLY).ax.get_xlabel() == "Flagged (share of all)"
 

@@ -151,17 +151,29 @@ function drawDecisions({ table, caption, heads, rows }, view) {
  * Hide a row, which no longer states a number.
  * @param {Row} row
  */
-function hideRow({ row, cells }) {
+function hideRow({ row, cells, plot }) {
   row.hidden = true;
-  Object.values(cells).forEach(clearNumber);
+  for (const cell of Object.values(cells)) if (cell !== cells.interval) clearNumber(cell);
+  setText(plot.text, "");
+  clearPlot(plot);
 }
 
 /**
- * Remove the attributes of a number.
- * @param {Element} cell
+ * Remove a number and its attributes.
+ * @param {HTMLElement} cell
  */
 function clearNumber(cell) {
+  setText(cell, "");
   setAttributes(cell, { "data-number": null, "data-value": null, "data-low": null, "data-high": null });
+}
+
+/**
+ * Remove the interval of a plot.
+ * @param {Plot} plot
+ */
+function clearPlot({ bar, dot }) {
+  setAttributes(bar, { d: null });
+  setAttributes(dot, { cx: null });
 }
 
 /**
@@ -253,7 +265,8 @@ function definedBounds(bounds) {
  * @param {Line} line
  * @param {import("../view.js").Measure} entry
  */
-function drawInterval(cell, { drawing, bar, dot, text }, { value, bounds, why }, { format, unit: isShare }) {
+function drawInterval(cell, plot, { value, bounds, why }, { format, unit: isShare }) {
+  const { drawing, bar, dot, text } = plot;
   const drawn = definedBounds(bounds);
   cell.classList.toggle("none", drawn === null);
   const reason = why && !Number.isNaN(value) ? `no interval: ${why}` : "";
@@ -261,7 +274,10 @@ function drawInterval(cell, { drawing, bar, dot, text }, { value, bounds, why },
   setText(text, drawn ? describeBounds(value, drawn, format) : reason);
   const plotted = drawn !== null && isShare && drawn.low >= 0;
   drawing.classList.toggle("empty", !plotted);
-  if (!plotted) return;
+  if (!plotted) {
+    clearPlot(plot);
+    return;
+  }
   setAttributes(bar, { d: `M${(100 * drawn.low).toFixed(1)} 5H${(100 * drawn.high).toFixed(1)}` });
   setAttributes(dot, { cx: (100 * value).toFixed(1) });
 }
