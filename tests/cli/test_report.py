@@ -316,6 +316,17 @@ def test_figures_are_written_into_a_folder(tmp_path: Path) -> None:
     assert more == {"cost-curve", "groups", "scores", "thresholds"}
 
 
+def test_figures_have_the_names_of_models_for_readers(tmp_path: Path) -> None:
+    path, folder = write_people(tmp_path), tmp_path / "figures"
+    words = ("--label", "risk=Model A", "--label", "says=Rule B")
+    result = run("report", path, *ONE, "--predicted", "says", *words, "--figures", folder)
+    assert result.exit_code == 0, result.stderr
+    assert all("Model A" in (folder / name).read_text(encoding="utf-8") for name in ("roc.svg", "reliability.svg"))
+    # The figure of calibration has no place for predicted labels.
+    assert "Rule B" in (folder / "roc.svg").read_text(encoding="utf-8")
+    assert "Rule B" not in (folder / "reliability.svg").read_text(encoding="utf-8")
+
+
 @pytest.mark.slow
 def test_only_applicable_figures_are_written(tmp_path: Path) -> None:
     path = write_people(tmp_path)

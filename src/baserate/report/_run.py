@@ -427,7 +427,7 @@ _MOST_GROUPS = 6
 def draw_figures(
     report: Report, tallies: Tallies, **predictions: Unpack[PredictionOptions]
 ) -> Iterator[tuple[str, Drawing]]:
-    """Draw every figure that fits a report: with its policies, its costs and its deployment prevalence.
+    """Draw every figure that fits a report: with its policies, costs, deployment prevalence and names of models.
 
     Parameters
     ----------
@@ -460,8 +460,9 @@ def draw_figures(
     in_deployment = reweigh(tallies, prevalence=stated) if isinstance(stated, Mapping) else tallies
     for name, options in _figure_options(report).items():
         figure = FIGURES[name]
-        data = in_deployment if figure.at_deployment else tallies
-        yield name, figure.function(_figure_tallies(report, data, figure), **options)
+        data = _figure_tallies(report, in_deployment if figure.at_deployment else tallies, figure)
+        labels = {model: label for model, label in (report.plan.model_labels or {}).items() if model in data.models}
+        yield name, figure.function(data, **options, **({"labels": labels} if labels else {}))
 
 
 def _figure_options(report: Report) -> dict[str, dict[str, Any]]:

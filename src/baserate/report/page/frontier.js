@@ -34,20 +34,6 @@ export function solveFrontier(constraint, { groups, factors, costs }) {
 }
 
 /**
- * The cost at a tolerance; NaN without groups.
- * @param {Frontier} frontier
- * @param {number} tolerance
- * @returns {number}
- */
-export function costWithin({ within, cost }, tolerance) {
-  const right = within.findIndex((each) => each >= tolerance);
-  if (right < 0) return cost.length ? cost[cost.length - 1] : NaN;
-  if (right === 0) return cost[0];
-  const part = (tolerance - within[right - 1]) / (within[right] - within[right - 1]);
-  return (1 - part) * cost[right - 1] + part * cost[right];
-}
-
-/**
  * Rates of all groups lie in [u, v], and each group takes the rate of its lowest cost if it can. So the cost is the sum of
  * a convex function of u and one of v. A tolerance that shrinks from the free one to 0 raises u and lowers v, the cheaper of
  * both first.
