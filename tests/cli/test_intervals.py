@@ -275,3 +275,20 @@ def test_layout_of_intervals_by_width() -> None:
         ["–¹"],
     ]
     assert max(map(display_width, turned)) <= 25
+
+
+def test_the_log_method_of_ratios(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("sick,test,many\n1,1,670\n0,1,202\n1,0,74\n0,0,640\n", encoding="utf-8")
+    typed = (path, "--truth", "sick", "--predicted", "test", "--count", "many")
+    result = run_json(*typed, "--measures", "LR+,nnd,nir", "--interval", "log")
+    ratio, number, rate = (
+        row(result, name) for name in ("positive_likelihood_ratio", "number_needed_to_diagnose", "no_information_rate")
+    )
+    assert (ratio["low"], ratio["high"]) == pytest.approx((3.32068843550748, 4.24323464880513))  # epiR 2.0.57
+    assert ratio["how"] == "normal on the logarithm"
+    assert number["value"] == pytest.approx(1.51370054995506)
+    assert number["how"].startswith("reciprocal of Youden's J")
+    assert rate["value"] == pytest.approx(842 / 1586)
+    refused = run("measure", *typed, "--measures", "sensitivity", "--interval", "log")
+    assert (refused.exit_code, "log" in refused.stderr) == (2, True)
