@@ -87,11 +87,13 @@ CALLS: dict[str, Call] = {
     "baserate.infer.intrinsic_calibration": Call("tally"),
     "baserate.infer.methods": Call("tally", before=("auc",)),
     "baserate.infer.multiclass_summary": Call("classes"),
+    "baserate.infer.no_information_test": Call("confusion"),
     "baserate.infer.null_reference": Call("tally", {"n_simulations": 20}, ("ece",)),
     "baserate.infer.null_references": Call("tally", {"n_simulations": 20}, ([measure.ece],)),
     "baserate.infer.slope_test": Call("tally"),
     "baserate.infer.spiegelhalter": Call("tally"),
     "baserate.infer.summary": Call("tallies"),
+    "baserate.infer.symmetry_test": Call("confusion"),
     # Calibration
     **{
         f"baserate.calibration.{name}": Call("tally")

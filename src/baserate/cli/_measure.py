@@ -190,9 +190,22 @@ class MeasureOptions(PolicyOption):
         "Prevalence in deployment, such as 0.02 or 2%; of several classes a share for each: cat=0.2,dog=0.8.",
     ] = None
     measures: Measures = ()
+    tests: Annotated[bool, "Tests of decisions: accuracy against the no-information rate, and symmetry of errors."] = (
+        False
+    )
 
     def __post_init__(self) -> None:
         self.refuse_both(self.threshold)
+        if self.tests and (self.policy or self.prevalence is not None):
+            raise click.UsageError("--tests counts the rows of the sample; leave out --policy and --prevalence.")
+
+    def report(self, results: "Results", page: Any, reading: Reading, output: Output) -> None:  # noqa: ANN401
+        """Report the results, with the tests if these are requested."""
+        if self.tests:
+            from baserate.cli._decision_tests import add_decision_tests, show_decision_tests
+
+            results, page = add_decision_tests(results, reading), show_decision_tests(page)
+        report_results(results, page, reading, output)
 
 
 _EXAMPLES = """
@@ -208,6 +221,8 @@ baserate measure people.csv --truth sick --score risk --group site --measures au
 baserate measure scans.csv --truth sick --score risk --cluster patient
 # from another program
 zcat people.csv.gz | baserate measure - --truth sick --score risk
+# accuracy against always predicting the most frequent class
+baserate measure people.csv --truth sick --score risk --threshold 0.3 --tests
 # many classes, from labels
 baserate measure pets.csv --truth is --predicted called
 # many classes, from a score for each
@@ -272,6 +287,8 @@ def _check_binary(
         raise click.UsageError("--cluster is for two classes; intervals of many classes take rows as independent.")
     if classes.is_requested:  # and a policy, or this is not called
         raise click.UsageError("--policy is for two classes; leave it out: of several the highest score decides.")
+    if intervals.cluster and measure_options.tests:
+        raise click.UsageError("--tests takes rows as independent, --cluster does not; leave out one of them.")
     if intervals.cluster and measure_options.policy:
         raise click.UsageError(
             "intervals of a policy take rows as independent, --cluster does not; leave out --cluster or --policy."
@@ -315,7 +332,7 @@ def _measure_binary(
             else summarize_policy(adjusted, policy, measures, interval)
         )
         results = describe_adjustment(results, sample, prevalence)
-    report_results(name_as_typed(results, measure_options.measures), measure_page, reading, output)
+    measure_options.report(name_as_typed(results, measure_options.measures), measure_page, reading, output)
 
 
 def _summarize(
@@ -392,7 +409,7 @@ def _measure_classes(
     if isinstance(shares, dict):
         header = {**results.data, "deployment": {"prevalences": shares}}
         results = replace(results, data=header)
-    report_results(results, multiclass_page, reading, output)
+    measure_options.report(results, multiclass_page, reading, output)
 
 
 def refuse_single_share(labels: Sequence[object]) -> NoReturn:

@@ -23,6 +23,8 @@ Comparisons
     `_influence_differences`: differences of smooth measures and of KS, with closed-form variances.
     `_mcnemar`: McNemar's tests and the joint table of two decisions.
     `_unpaired_comparison`: independent samples.
+Decisions
+    `_decision_tests`: accuracy against the no-information rate; symmetry of errors.
 Calibration
     `_calibration_summary`: all calibration measures and tests; calibration curves as tables.
     `_calibration_tests`: Cox, Spiegelhalter, Hosmer–Lemeshow and ECCE tests; other prevalences, likelihood ratios.
@@ -83,6 +85,11 @@ if TYPE_CHECKING:
         ConfidenceBand as ConfidenceBand,
         confidence_band as confidence_band,
         confidence_bands as confidence_bands,
+    )
+    from baserate.infer._decision_tests import (
+        DecisionTest as DecisionTest,
+        no_information_test as no_information_test,
+        symmetry_test as symmetry_test,
     )
     from baserate.infer._estimate import bootstrap as bootstrap, estimate as estimate, methods as methods
     from baserate.infer._multiclass import compare_classes as compare_classes
@@ -159,6 +166,7 @@ if TYPE_CHECKING:  # for other packages of baserate
         has_empty_cells as has_empty_cells,
         simulate_tables as simulate_tables,
     )
+    from baserate.infer._decision_tests import decision_tests as decision_tests
     from baserate.infer._estimate import (
         EstimateRequest as EstimateRequest,
         estimate_input as estimate_input,

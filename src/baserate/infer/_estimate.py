@@ -53,6 +53,7 @@ from baserate.measure import (
     multiclass,
     pr_auc,
     undefined_reason,
+    unwrap_options,
 )
 from baserate.read import AdjustedPredictionOptions, PredictionOptions, accepts_predictions
 
@@ -249,20 +250,28 @@ def interval_methods(measure: Measure, *, reweighed: bool = False) -> Mapping[st
 
 
 def _table_methods(measure: Measure, *, reweighed: bool) -> Mapping[str, IntervalMethod]:
+    derived = _rate_intervals.TRANSFORMATIONS.get(unwrap_options(measure))
+    if derived is not None:
+        methods = _table_methods(derived.base, reweighed=reweighed)
+        return {name: partial(_derived_bounds, inner=way) for name, way in methods.items()}
     if _confusion_intervals.has_linear_interval(measure, reweighed=reweighed):
         return _LINEAR_METHODS | (_STRATIFIED_METHODS if reweighed else _SIMULATED_TABLE_METHODS)
     if _rate_intervals.has_rate_interval(measure):
         return _RATE_METHODS | (_STRATIFIED_METHODS if reweighed else _SIMULATED_TABLE_METHODS)
     if reweighed:
-        return _FIXED_PREVALENCE_METHODS[_binomial.classify_share(measure)]
-    if describe(measure).share:
-        return _PROPORTION_METHODS
-    return _CONFUSION_METHODS if describe(measure).of is Confusion else _TABLE_METHODS
+        methods = _FIXED_PREVALENCE_METHODS[_binomial.classify_share(measure)]
+    elif describe(measure).share:
+        methods = _PROPORTION_METHODS
+    else:
+        methods = _CONFUSION_METHODS if describe(measure).of is Confusion else _TABLE_METHODS
+    return methods | _LOG_METHODS if _rate_intervals.has_log_interval(measure) else methods
 
 
 def is_closed_form(measure: Measure, *, reweighed: bool, method: str | None) -> bool:
     """Return whether an interval of a two-class measure needs no random samples."""
     way = interval_methods(measure, reweighed=reweighed)[method or ""]
+    if isinstance(way, partial) and way.func is _derived_bounds:
+        way = way.keywords["inner"]
     return (way.func if isinstance(way, partial) else way) not in (
         _simulated_table_bounds,
         _bootstrap_moment_bounds,
@@ -383,6 +392,27 @@ def _rate_bounds(inputs: IntervalInput) -> Bounds:
     return Bounds(*_rate_intervals.rate_interval(inputs.data, inputs.measure, inputs.request.level))
 
 
+def _derived_bounds(inputs: IntervalInput, *, inner: IntervalMethod) -> Bounds:
+    """Bound a function of one other measure by a method of that measure."""
+    function = unwrap_options(inputs.measure)
+    base = _rate_intervals.TRANSFORMATIONS[function].base
+    bounds = inner(inputs._replace(measure=base, value=float(base(inputs.data))))
+    return _transform_bounds(function, bounds, inputs.value)
+
+
+def _transform_bounds(function: Measure, bounds: Bounds, value: float) -> Bounds:
+    """Return the bounds of a function of another measure."""
+    if bounds.why:
+        return bounds
+    return Bounds(*_rate_intervals.transform_bounds(function, (bounds.low, bounds.high, bounds.how), value))
+
+
+def _log_bounds(inputs: IntervalInput) -> Bounds:
+    low, high = _rate_intervals.log_interval(inputs.data, inputs.measure, inputs.request.level)
+    reason = "a cell is empty, so the logarithm or its variance is infinite" if isnan(low) else None
+    return Bounds(low, high, _rate_intervals.LOG_METHOD, reason)
+
+
 def _exact_bounds(inputs: IntervalInput) -> Bounds:
     return Bounds(inputs.value, inputs.value, _binomial.FIXED_METHOD)
 
@@ -487,7 +517,11 @@ def _estimate_clustered(measure: Measure, rows: Rows, threshold: float | None, r
     undefined = _calibration_intervals.plug_in_bounds(measure)
     if undefined:  # resampling would add a second upward bias, with or without clusters
         return make_estimate(value, undefined, measure, request)
-    bounds = _clusters.cluster_interval(measure, rows, threshold=threshold, level=request.level, seed=request.seed)
+    derived = _rate_intervals.TRANSFORMATIONS.get(unwrap_options(measure))
+    function = measure if derived is None else derived.base
+    bounds = _clusters.cluster_interval(function, rows, threshold=threshold, level=request.level, seed=request.seed)
+    if derived is not None:
+        bounds = _transform_bounds(unwrap_options(measure), bounds, value)
     return make_estimate(value, bounds, measure, request)
 
 
@@ -512,6 +546,7 @@ _PROPORTION_METHODS: dict[str, IntervalMethod] = {
 _LINEAR_METHODS: dict[str, IntervalMethod] = {"": _linear_bounds, "mover": _linear_bounds}
 """MOVER: method of variance estimates recovery."""
 _RATE_METHODS: dict[str, IntervalMethod] = {"": _rate_bounds, "mover": _rate_bounds}
+_LOG_METHODS: dict[str, IntervalMethod] = {"log": _log_bounds}
 _STRATIFIED_METHODS: dict[str, IntervalMethod] = {"stratified": partial(_simulated_table_bounds, way="stratified")}
 _FIXED_PREVALENCE_METHODS: dict[_binomial.ShareKind, dict[str, IntervalMethod]] = {
     "within": {

@@ -79,7 +79,7 @@ class IntervalOptions:
 
 INTERVAL_METHODS = (
     *("wilson", "clopper-pearson", "jeffreys", "agresti-coull"),
-    *("score", "logit-delong", "delong", "hanley-mcneil", "newcombe", "influence", "mover"),
+    *("score", "logit-delong", "delong", "hanley-mcneil", "newcombe", "influence", "mover", "log"),
     *("draws", "resample", "stratified", "bootstrap", *_binomial.LOGIT_METHODS),
 )
 """Interval methods of all measures."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from baserate._arrays import Floats, Value, ratio, root
+from baserate._arrays import Floats, Value, as_python, ratio, root
 from baserate._costs import Costs, CostsLike, as_costs
 from baserate._counts import Counts
 from baserate._domains import SHARE, wrong_option
@@ -37,7 +37,10 @@ __all__ = [
     "negative_likelihood_ratio",
     "net_benefit",
     "net_reduction",
+    "no_information_rate",
     "npv",
+    "number_needed_to_diagnose",
+    "number_needed_to_misdiagnose",
     "pass_rate",
     "positive_likelihood_ratio",
     "precision",
@@ -49,6 +52,7 @@ __all__ = [
     "youden",
 ]
 
+_ROUNDING = 1e-12
 _ALL_MARGINS = ("positives", "negatives", "flagged", "not_flagged")
 
 
@@ -226,6 +230,24 @@ def prevalence(c: Counts[Value]) -> Value:
     0.38
     """
     return ratio(c.positives, c.total)
+
+
+@measure(
+    "No-information rate: accuracy of always predicting the more frequent class.",
+    formula="\\max(π,1-π)",
+    aliases=("NIR", "AccuracyNull", "null accuracy", "majority class rate", "zero rule accuracy"),
+    references=("kuhn2008",),
+    values=Values(None, (0.5, 1), needs=("total",), dual="no_information_rate", percent=True),
+)
+def no_information_rate(c: Counts[Value]) -> Value:
+    """`infer.no_information_test` tests whether the accuracy is higher.
+
+    >>> from baserate import Counts
+    >>> no_information_rate(Counts(tp=231, fp=32, fn=27, tn=54))
+    0.75
+    """
+    most: Value = as_python(np.maximum(c.positives, c.negatives))
+    return ratio(most, c.total)
 
 
 @measure(
@@ -572,6 +594,43 @@ def youden(c: Counts[Value]) -> Value:
     0.5233
     """
     return sensitivity(c) + specificity(c) - 1
+
+
+@measure(
+    "Number needed to diagnose: one divided by Youden's J.",
+    formula="1/(TPR+TNR-1)",
+    aliases=("NND", "nndx"),
+    references=("linn2006",),
+    values=Values(None, (-inf, inf), needs=("positives", "negatives"), dual="number_needed_to_diagnose"),
+)
+def number_needed_to_diagnose(c: Counts[Value]) -> Value:
+    """Of positive numbers, 1 is best. Decisions independent of the outcome have an infinite number; worse ones have a
+    negative number. Neither direction is better throughout, so compare models by `youden`.
+
+    >>> from baserate import Counts
+    >>> round(number_needed_to_diagnose(Counts(tp=670, fp=202, fn=74, tn=640)), 10)
+    1.51370055
+    """
+    pairs = c.positives * c.negatives
+    gain = c.tp * c.tn - c.fp * c.fn
+    # Rounding of equal rates of weighted rows must not make an infinite number a large one of either sign.
+    return ratio(pairs, as_python(np.where(np.abs(gain) <= _ROUNDING * pairs, 0.0, gain)))
+
+
+@measure(
+    "Number needed to misdiagnose: rows for each error, one divided by the error rate.",
+    formula="1/(1-ACC)",
+    aliases=("NNM", "number of tests per error"),
+    references=("habibzadeh2013",),
+    values=Values("high", (1, inf), needs=("total",), dual="number_needed_to_misdiagnose"),
+)
+def number_needed_to_misdiagnose(c: Counts[Value]) -> Value:
+    """
+    >>> from baserate import Counts
+    >>> round(number_needed_to_misdiagnose(Counts(tp=670, fp=202, fn=74, tn=640)), 10)
+    5.7463768116
+    """
+    return ratio(c.total, c.fp + c.fn)
 
 
 @measure(
