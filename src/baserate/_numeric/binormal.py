@@ -229,5 +229,3 @@ def _start(positive: Floats, negative: Floats) -> _State:
         less = share * ndtr(b * middle - a) + (1 - share) * ndtr(middle) < below
         low, high = np.where(less, middle, low), np.where(less, high, middle)
     return _State(a, b, (low + high) / 2)
-
-

@@ -28,6 +28,8 @@ _RATIO = 2.0
 """Change of the log density between two breaks."""
 _REACH = 9.0
 """Standard deviations beyond which a normal tail is below rounding."""
+_FAR = 40.0
+"""Standard deviations beyond which a normal tail is 0 as a double."""
 _MAX_BREAKS = 2000
 _FLAT = 1e-5
 """Difference of log densities up to which a piece counts as level: dividing by its slope would cancel."""
@@ -293,10 +295,10 @@ class LogConcave:
         return np.minimum(above + right.mass, 1.0)
 
     def ppf(self, q: Real) -> Floats:
-        return find_quantiles(self, np.asarray(q, dtype=np.float64), upper=False)
+        return find_quantiles(self, np.asarray(q, dtype=np.float64), upper=False, bounded=True)
 
     def isf(self, q: Real) -> Floats:
-        return find_quantiles(self, np.asarray(q, dtype=np.float64), upper=True)
+        return find_quantiles(self, np.asarray(q, dtype=np.float64), upper=True, bounded=True)
 
     def rvs(self, size: int, random_state: np.random.Generator) -> Floats:
         return self.ppf(random_state.random(size))
@@ -339,13 +341,13 @@ class SmoothedLogConcave:
     """Standard deviation of the normal variable."""
 
     def pdf(self, x: Real) -> Floats:
-        density: Floats = np.sum(self._tilted(np.asarray(x, dtype=np.float64)[..., np.newaxis]), axis=-1)
+        density: Floats = np.sum(self._tilted(self._move_inside(x)), axis=-1)
         return density
 
     def cdf(self, x: Real) -> Floats:
         from scipy.special import ndtr
 
-        x = np.asarray(x, dtype=np.float64)[..., np.newaxis]
+        x = self._move_inside(x)
         knots, log_density, slope, level = self._lines()
         tails = ndtr((x - knots) / self.sd)
         steps = np.diff(np.exp(log_density) * tails, axis=-1) / slope
@@ -375,6 +377,11 @@ class SmoothedLogConcave:
         low, high = self.base.knots[0] - _REACH * self.sd, self.base.knots[-1] + _REACH * self.sd
         count = min(int(np.ceil((high - low) / self.sd)), _MAX_BREAKS) + 1
         return np.union1d(np.linspace(low, high, count), self.base.breaks)
+
+    def _move_inside(self, x: Real) -> Floats:
+        """Return values as a column, none of them so far out that differences of tails are those of infinities."""
+        reach = _FAR * self.sd
+        return np.clip(x, self.base.knots[0] - reach, self.base.knots[-1] + reach)[..., np.newaxis]
 
     def _lines(self) -> tuple[Floats, Floats, Floats, Bools]:
         """Return knots, log densities and slopes, and which lines count as level."""

@@ -23,11 +23,12 @@ class _Bracketed(Protocol):
     def sf(self, x: Floats, /) -> Floats: ...
 
 
-def find_quantiles(distribution: _Bracketed, q: Floats, *, upper: bool) -> Floats:
+def find_quantiles(distribution: _Bracketed, q: Floats, *, upper: bool, bounded: bool = False) -> Floats:
     """Return the values that are reached (or, if `upper`, exceeded) with these probabilities.
 
     The breaks of the distribution bracket each value. Newton's method follows, with bisection where it would leave the
-    bracket. Probabilities beyond those of the outer breaks give the outer breaks; others outside [0, 1] give NaN.
+    bracket. Probabilities beyond those of the outer breaks give the outer breaks. Those of 0 and 1 give the ends of the
+    support, which are infinite unless the distribution is bounded; others outside [0, 1] give NaN.
     """
     breaks, tail = distribution.breaks, distribution.sf if upper else distribution.cdf
     at = tail(breaks)
@@ -47,4 +48,8 @@ def find_quantiles(distribution: _Bracketed, q: Floats, *, upper: bool) -> Float
         # Every third step halves the bracket, so that the search ends wherever Newton's method is slow.
         inside = (newton > low) & (newton < high) & (step % 3 != 2)
         x = np.where(open_, np.where(inside, newton, (low + high) / 2), x)
-    return np.where((q >= 0) & (q <= 1), x, np.nan)
+    x = np.where((q >= 0) & (q <= 1), x, np.nan)
+    if bounded:
+        return x
+    ends = (np.inf, -np.inf) if upper else (-np.inf, np.inf)
+    return np.where(q == 0, ends[0], np.where(q == 1, ends[1], x))

@@ -172,7 +172,7 @@ def smooth_roc(  # noqa: PLR0913  (each is an option of fit or interval)
     tally: Tally,
     *,
     method: str = DEFAULT_METHOD,
-    bandwidth: Bandwidth = "nrd0",
+    bandwidth: Bandwidth | None = None,
     level: ShareLike = 0.95,
     n_bootstrap: int = N_BOOTSTRAP,
     seed: Seed = 0,
@@ -195,7 +195,7 @@ def smooth_roc(  # noqa: PLR0913  (each is an option of fit or interval)
         smoothed to the variance of the sample.
     bandwidth
         Of kernel densities: a rule for each class (``"nrd0"``, ``"nrd"`` or ``"sj"``, as in R), a rule for all scores
-        together (``"nrd0-pooled"``, as in pROC), a number, or a pair for negatives and positives.
+        together (``"nrd0-pooled"``, as in pROC), a number, or a pair for negatives and positives. By default "nrd0".
     level
         Confidence level.
     n_bootstrap
@@ -232,20 +232,27 @@ def smooth_roc(  # noqa: PLR0913  (each is an option of fit or interval)
     check_domain("points", points, POINTS)
     if n_bootstrap:
         check_n_samples(n_bootstrap, "n_bootstrap")
+    if bandwidth is not None and entry.name != "density":
+        raise OptionError(
+            f"bandwidth is for kernel densities, not for {entry.name}",
+            remedy="leave it out, or give method='density'.",
+            option="bandwidth",
+        )
     require_both_classes(tally)
     task = _Task(entry, FitOptions(bandwidth), level, n_bootstrap, seed, np.linspace(0, 1, points))
     pooled = pool_neighbors(tally) if len(tally.score) > _POOLED_ROWS and not entry.name.startswith("bin") else tally
     fit = entry.fit(pooled, task.options)
     auc, low, high = task.bound(pooled, fit)
     negative, positive = fit.negative, fit.positive
-    thresholds = np.full(points, nan) if fit.latent else np.asarray(negative.isf(task.fpr))
-    rate = np.asarray(positive.sf(negative.isf(task.fpr)))
-    columns = {"threshold": thresholds, "fpr": task.fpr, "sensitivity": rate}
+    threshold = np.asarray(negative.isf(task.fpr))
+    rate = np.asarray(positive.sf(threshold))
+    # All curves end in one point; those of unbounded scores also begin there.
+    fixed = np.isinf(threshold) | (task.fpr == 1)
+    columns = {"threshold": np.full(points, nan) if fit.latent else threshold, "fpr": task.fpr, "sensitivity": rate}
     # Rounding must not leave the value outside of its bounds.
-    columns |= {"low": np.minimum(low, rate), "high": np.maximum(high, rate)}
-    return SmoothRoc(
-        entry.name, negative, positive, auc, fit.parameters, columns, tally.prevalence, latent=fit.latent
-    )
+    low, high = np.where(fixed, rate, np.minimum(low, rate)), np.where(fixed, rate, np.maximum(high, rate))
+    columns |= {"low": low + 0 * auc.low, "high": high + 0 * auc.high}
+    return SmoothRoc(entry.name, negative, positive, auc, fit.parameters, columns, tally.prevalence, latent=fit.latent)
 
 
 @accepts_predictions("tallies")
@@ -253,7 +260,7 @@ def smooth_roc_curves(  # noqa: PLR0913  (each is an option of fit or interval)
     tallies: Tallies,
     *,
     method: str = DEFAULT_METHOD,
-    bandwidth: Bandwidth = "nrd0",
+    bandwidth: Bandwidth | None = None,
     level: ShareLike = 0.95,
     n_bootstrap: int = N_BOOTSTRAP,
     seed: Seed = 0,
@@ -322,7 +329,9 @@ def require_both_classes(tally: Tally) -> None:
     """Raise an error unless there are rows of both classes."""
     missing = [word for word in ("positives", "negatives") if not getattr(tally, word)]
     if missing:
-        raise FitError(f"a smooth ROC curve needs both classes, and there are no {missing[0]}", remedy="give rows of both.")
+        raise FitError(
+            f"a smooth ROC curve needs both classes, and there are no {missing[0]}", remedy="give rows of both."
+        )
 
 
 class _Task(NamedTuple):
@@ -372,16 +381,31 @@ class _Task(NamedTuple):
         size = tally.mass.size * _NODES
         values = sample_in_blocks(sample, n_samples=self.n_bootstrap, seed=self.seed, size=size)
         failed = int(np.isnan(values[:, 0]).sum())
-        how = f"percentiles of {count_of(self.n_bootstrap, 'sample')} of a Bayesian bootstrap within each class"
+        how = f"log-odds, {count_of(self.n_bootstrap, 'sample')} of a Bayesian bootstrap within each class"
         if failed > _MOST_FAILURES * self.n_bootstrap:
             why = f"{failed} of {self.n_bootstrap} bootstrap samples do not determine the curve"
             nothing = np.full(len(self.fpr), nan)
             return Estimate(value, level=self.level, how=how, why=why), nothing, nothing
+        rates = fit.positive.sf(fit.negative.isf(self.fpr))
+        positives, negatives = (float(row.sum()) for row in tally.rows)
+        # Log-odds of 0 and 1 are those of half a row, and for the AUC of half a pair of rows.
+        edges = np.full(len(values[0]), 0.5 / (positives + 1))
+        edges[0] = 0.5 / (positives * negatives + 1)
+        low, high = self._widen(np.append(value, rates), values, edges)
+        return Estimate(value, float(low[0]), float(high[0]), self.level, how), low[1:], high[1:]
+
+    def _widen(self, values: Floats, samples: Floats, edges: Floats) -> tuple[Floats, Floats]:
+        """Bound values on the scale of log-odds: half the distance between the percentiles of samples on each side.
+
+        Percentiles themselves are too narrow for few rows, and lie on one side where the fit is biased.
+        """
+        from scipy.special import expit, logit
+
         tails = [(1 - self.level) / 2, (1 + self.level) / 2]
-        low, high = np.nanquantile(values, tails, axis=0)
-        # The percentiles of a biased estimate may lie on one side of it.
-        ends = min(float(low[0]), value), max(float(high[0]), value)
-        return Estimate(value, *ends, self.level, how), low[1:], high[1:]
+        odds = logit(np.clip(samples, edges, 1 - edges))
+        half = np.ptp(np.nanquantile(odds, tails, axis=0), axis=0) / 2
+        center = logit(np.clip(values, edges, 1 - edges))
+        return np.minimum(expit(center - half), values), np.maximum(expit(center + half), values)
 
     def _refit(self, tally: Tally, fit: SmoothFit) -> Callable[[Tally], Floats]:
         """Return a function that fits a sample, and returns its AUC and its sensitivities."""
@@ -412,7 +436,10 @@ def _spread_thresholds(fit: SmoothFit) -> Floats:
 def _measure_points(false: Floats, true: Floats, fpr: Floats) -> Floats:
     """Return the AUC of a dense line of points, and the sensitivities on it."""
     auc = np.sum(np.diff(false) * (true[1:] + true[:-1]) / 2)
-    return np.append(auc, np.interp(fpr, false, true))
+    rates = np.interp(fpr, false, true)
+    # Where the curve runs straight up, at 0, its highest point counts.
+    highest = true[max(int(np.searchsorted(false, 0.0, side="right")) - 1, 0)]
+    return np.append(auc, np.where(fpr > 0, rates, highest))
 
 
 class _KernelSamples(NamedTuple):

@@ -50,7 +50,8 @@ class SmoothFit(NamedTuple):
 class FitOptions(NamedTuple):
     """Options of a fit: the bandwidth of kernel densities, and a fit of similar data to start from."""
 
-    bandwidth: Bandwidth = "nrd0"
+    bandwidth: Bandwidth | None = None
+    """None for nrd0."""
     start: SmoothFit | None = None
 
 
@@ -110,7 +111,7 @@ def fit_density(tally: Tally, options: FitOptions) -> SmoothFit:
     samples = class_samples(tally, "a kernel density")
     low, high = (
         NormalMixture(each.x, each.weight / each.weight.sum(), bandwidth)
-        for each, bandwidth in zip(samples, _find_bandwidths(tally, samples, options.bandwidth), strict=True)
+        for each, bandwidth in zip(samples, _find_bandwidths(tally, samples, options.bandwidth or "nrd0"), strict=True)
     )
     parameters = {"bandwidth_negative": low.bandwidth, "bandwidth_positive": high.bandwidth}
     return SmoothFit(low, high, parameters)
