@@ -11,7 +11,6 @@ from baserate._formatting import format_level, format_number
 from baserate.cli._declarations import flag_of, given_values, option
 from baserate.cli._io import headline
 from baserate.cli._options import Reading
-
 from baserate.text import CellFormatter, Page, Table, TidyRow, describe_group, list_table, shorten_label
 
 if TYPE_CHECKING:

@@ -162,7 +162,7 @@ def _tabulate_smooth_curves(data: FigureData, method: str, band: Band, level: fl
     if data.scored is None:
         raise OptionError("labels have no smooth ROC curve.", remedy=f"Leave {keyword('smooth')} out, or pass scores.")
     if band == "simultaneous":
-        raise OptionError("smooth ROC curves have pointwise bands only", remedy=f"give {keyword('band', True)}.")
+        raise OptionError("smooth ROC curves have pointwise bands only", remedy="give band=True.")
     results = smooth_roc_curves(data.scored, method=method, level=level, points=_SMOOTH_POINTS)
     if band:
         return results

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from math import inf, isnan, nan, sqrt
+from dataclasses import dataclass
+from math import inf, isnan, nan
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -19,7 +19,7 @@ from baserate._population import Population
 from baserate._rendering import Renderable
 from baserate._results import Estimate, Results
 from baserate._tally import Tallies, Tally
-from baserate.infer._binomial import normal_quantile
+from baserate.infer._binomial import normal_quantile, t_widening
 from baserate.infer._bootstrap import (
     N_BOOTSTRAP,
     Seed,
@@ -30,7 +30,7 @@ from baserate.infer._bootstrap import (
     sample_in_blocks,
 )
 from baserate.infer._smooth_roc_fits import Bandwidth, FitOptions, SmoothFit, SmoothMethod, find_method
-from baserate.measure import partial_auc, results_data, tabulate_groups
+from baserate.measure import results_data, tabulate_groups
 from baserate.read import PredictionOptions, accepts_predictions
 
 DEFAULT_METHOD = "binormal-ml"
@@ -57,9 +57,9 @@ class SmoothRoc(Renderable):
     >>> truth, score = [1, 1, 1, 0, 1, 0, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.65, 0.6, 0.5, 0.4, 0.35, 0.3, 0.1]
     >>> smooth = infer.smooth_roc(truth, score, method="normal", n_bootstrap=0)
     >>> smooth
-    SmoothRoc(normal, AUC 0.859)
+    SmoothRoc(normal, AUC 0.855)
     >>> round(smooth.tpr(0.1), 4), round(smooth.partial_auc(fpr=(0, 0.2)), 4)
-    (0.5706, 0.1078)
+    (0.5887, 0.109)
     """
 
     method: str
@@ -225,7 +225,7 @@ def smooth_roc(  # noqa: PLR0913  (each is an option of fit or interval)
     --------
     >>> truth, score = [1, 1, 1, 0, 1, 0, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.65, 0.6, 0.5, 0.4, 0.35, 0.3, 0.1]
     >>> smooth_roc(truth, score).auc
-    Estimate(0.823985, 0.458 to 0.969)
+    Estimate(0.8574, 0.5028 to 0.9834)
     """
     entry, level = find_method(method), parse_share(level)
     check_domain("level", level, LEVEL)
@@ -287,7 +287,7 @@ def smooth_roc_curves(  # noqa: PLR0913  (each is an option of fit or interval)
     >>> truth, score = [1, 1, 1, 0, 1, 0, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.65, 0.6, 0.5, 0.4, 0.35, 0.3, 0.1]
     >>> results = smooth_roc_curves(truth, score, points=11)
     >>> results.rows()[1]["fpr"], round(results.rows()[1]["sensitivity"], 4)
-    (0.1, 0.4924)
+    (0.1, 0.665)
     """
     fits: list[dict[str, Any]] = []
     options = {"method": method, "bandwidth": bandwidth, "level": level, "n_bootstrap": n_bootstrap}
@@ -323,6 +323,12 @@ def _as_row(auc: Estimate) -> dict[str, Any]:
         "how": auc.how,
         "why": auc.why,
     }
+
+
+def effective_rows_of(tally: Tally, row: int) -> float:
+    """Return the effective number of rows of a class."""
+    mass, squares = (float(cells[row].sum()) for cells in (tally.mass, tally.squares))
+    return ratio(mass**2, squares)
 
 
 def require_both_classes(tally: Tally) -> None:
@@ -381,31 +387,21 @@ class _Task(NamedTuple):
         size = tally.mass.size * _NODES
         values = sample_in_blocks(sample, n_samples=self.n_bootstrap, seed=self.seed, size=size)
         failed = int(np.isnan(values[:, 0]).sum())
-        how = f"log-odds, {count_of(self.n_bootstrap, 'sample')} of a Bayesian bootstrap within each class"
+        how = (
+            f"t quantiles on log-odds, {count_of(self.n_bootstrap, 'sample')} of a Bayesian bootstrap within each class"
+        )
         if failed > _MOST_FAILURES * self.n_bootstrap:
             why = f"{failed} of {self.n_bootstrap} bootstrap samples do not determine the curve"
             nothing = np.full(len(self.fpr), nan)
             return Estimate(value, level=self.level, how=how, why=why), nothing, nothing
-        rates = fit.positive.sf(fit.negative.isf(self.fpr))
-        positives, negatives = (float(row.sum()) for row in tally.rows)
+        rates = np.asarray(fit.positive.sf(fit.negative.isf(self.fpr)))
+        rows = [effective_rows_of(tally, row) for row in (0, 1)]
         # Log-odds of 0 and 1 are those of half a row, and for the AUC of half a pair of rows.
-        edges = np.full(len(values[0]), 0.5 / (positives + 1))
-        edges[0] = 0.5 / (positives * negatives + 1)
-        low, high = self._widen(np.append(value, rates), values, edges)
+        edges = np.full(len(values[0]), 0.5 / (rows[0] + 1))
+        edges[0] = 0.5 / (rows[0] * rows[1] + 1)
+        reach = normal_quantile(self.level) * t_widening(max(min(rows) - 1, 1.0), self.level)
+        low, high = _bound_log_odds(np.append(value, rates), values, edges, reach)
         return Estimate(value, float(low[0]), float(high[0]), self.level, how), low[1:], high[1:]
-
-    def _widen(self, values: Floats, samples: Floats, edges: Floats) -> tuple[Floats, Floats]:
-        """Bound values on the scale of log-odds: half the distance between the percentiles of samples on each side.
-
-        Percentiles themselves are too narrow for few rows, and lie on one side where the fit is biased.
-        """
-        from scipy.special import expit, logit
-
-        tails = [(1 - self.level) / 2, (1 + self.level) / 2]
-        odds = logit(np.clip(samples, edges, 1 - edges))
-        half = np.ptp(np.nanquantile(odds, tails, axis=0), axis=0) / 2
-        center = logit(np.clip(values, edges, 1 - edges))
-        return np.minimum(expit(center - half), values), np.maximum(expit(center + half), values)
 
     def _refit(self, tally: Tally, fit: SmoothFit) -> Callable[[Tally], Floats]:
         """Return a function that fits a sample, and returns its AUC and its sensitivities."""
@@ -424,6 +420,19 @@ class _Task(NamedTuple):
             return _measure_points(each.negative.sf(thresholds), each.positive.sf(thresholds), self.fpr)
 
         return evaluate
+
+
+def _bound_log_odds(values: Floats, samples: Floats, edges: Floats, reach: float) -> tuple[Floats, Floats]:
+    """Bound values by so many standard deviations of their log-odds in the samples.
+
+    Percentiles of the samples would be too narrow for few rows, and lie on one side of a value whose fit is biased.
+    """
+    from scipy.special import expit, logit
+
+    spread = np.nanstd(logit(np.clip(samples, edges, 1 - edges)), axis=0)
+    center = logit(np.clip(values, edges, 1 - edges))
+    low, high = (expit(center + sign * reach * spread) for sign in (-1, 1))
+    return np.minimum(low, values), np.maximum(high, values)
 
 
 def _spread_thresholds(fit: SmoothFit) -> Floats:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from baserate._arrays import Floats, ratio
-from baserate._errors import FitError, OptionError, nearest, unknown_name
+from baserate._errors import FitError, OptionError, unknown_name
 from baserate._formatting import count_of
 from baserate._numeric.binormal import Binormal, fit_binormal, fit_line
 from baserate._numeric.cumulative import cumulative_sums
