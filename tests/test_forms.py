@@ -91,6 +91,8 @@ CALLS: dict[str, Call] = {
     "baserate.infer.null_reference": Call("tally", {"n_simulations": 20}, ("ece",)),
     "baserate.infer.null_references": Call("tally", {"n_simulations": 20}, ([measure.ece],)),
     "baserate.infer.slope_test": Call("tally"),
+    "baserate.infer.smooth_roc": Call("tally"),
+    "baserate.infer.smooth_roc_curves": Call("tallies", {"method": "density", "n_bootstrap": 20}),
     "baserate.infer.spiegelhalter": Call("tally"),
     "baserate.infer.summary": Call("tallies"),
     "baserate.infer.symmetry_test": Call("confusion"),

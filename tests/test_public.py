@@ -56,7 +56,8 @@ PUBLIC = {
     "baserate.infer": """
         AucPair CalibratedData CalibrationOptions CalibrationTest ClassVariance Comparison ConfidenceBand
         CurveOptions DecisionTest INTERVAL_METHODS IntervalOptions IntrinsicCalibration NullReference Question
-        SampleSize alpha_of_auc_test apply_calibrator binormal_pair binormal_spread bootstrap calibration_curve
+        SampleSize SmoothRoc alpha_of_auc_test apply_calibrator binormal_pair binormal_spread bootstrap
+        calibration_curve
         calibration_curves calibration_summary calibration_tests compare compare_classes compare_unpaired
         confidence_band confidence_bands cox_test delong_pair derived_prevalence detectable_auc ecce_test estimate
         hosmer_lemeshow hypothetical_pair independent_pair intrinsic_calibration methods multiclass_summary
@@ -65,8 +66,8 @@ PUBLIC = {
         power_of_proportion_test reported_pair sample_size_by_simulation sample_size_for_auc
         sample_size_for_auc_difference sample_size_for_auc_test sample_size_for_observed_expected
         sample_size_for_proportion
-        sample_size_for_proportion_difference sample_size_for_proportion_test slope_test spiegelhalter summary
-        symmetry_test tabulate_comparisons
+        sample_size_for_proportion_difference sample_size_for_proportion_test slope_test smooth_roc smooth_roc_curves
+        spiegelhalter summary symmetry_test tabulate_comparisons
     """,
     "baserate.measure": """
         DEFAULT_MEASURES MEASURES Measure MeasureInfo TABLES Values curves describe find_measure measure multiclass

@@ -19,6 +19,7 @@ from baserate.cli._io import (
     report_results,
 )
 from baserate.cli._options import ConfidenceLevel, Points, Prevalence, Reading
+from baserate.cli._smooth_roc import SmoothOptions, smooth_page
 from baserate.text import (
     CellFormatter,
     Page,
@@ -38,6 +39,8 @@ CURVES = ("roc", "pr", "det", "gain", "lift", "lorenz")
 SAME_EVERYWHERE = ("roc", "det")
 """Curves that the prevalence does not change."""
 LEVEL = 0.95
+SMOOTH_POINTS, FEW_POINTS = 101, 21
+"""Points of a smooth curve in files, and in tables."""
 _FILE = "people.csv --truth sick --score risk"
 
 
@@ -59,10 +62,6 @@ class CurveOptions(BandOptions):
         None
     )
 
-    def __post_init__(self) -> None:
-        if self.level is not None and not self.has_band:
-            raise click.UsageError("--level is the confidence level of a band; add --band or --simultaneous.")
-
     @property
     def has_band(self) -> bool:
         """Whether a band was requested."""
@@ -82,6 +81,8 @@ class CurveOptions(BandOptions):
     baserate curve pr {_FILE} --prevalence 2%
     # with a pointwise 95% band
     baserate curve roc {_FILE} --band
+    # smooth, by maximum likelihood, with the AUC and a pointwise band
+    baserate curve roc {_FILE} --smooth binormal-ml
     # with a simultaneous band
     baserate curve roc {_FILE} --simultaneous --level 0.9 -o roc.csv
     """,
@@ -90,12 +91,15 @@ def curve(
     what: Annotated[str, argument(type=NameChoice(CURVES), metavar="CURVE")],
     reading: Reading,
     curve_options: CurveOptions,
+    smooth_options: SmoothOptions,
     output: Output,
 ) -> None:
     """Tabulate a curve: roc, pr, det, gain, lift or lorenz.
 
     CURVE is roc, pr (precision–recall), det, gain (also called CAP), lift or lorenz; `baserate list curves` says more.
     """
+    smooth_options.check(what)
+    _check_bands(curve_options, smooth=smooth_options.smooth is not None)
     if curve_options.simultaneous and what not in {"roc", "det"}:
         raise click.UsageError(f"--simultaneous is for roc and det; take --band for {what}.")
     if curve_options.prevalence is not None and what in SAME_EVERYWHERE:
@@ -103,12 +107,25 @@ def curve(
     sample = read_tallies(reading, quiet=output.quiet)
     tallies = adjust_prevalence(sample, curve_options.prevalence)
     few = curve_options.points is None and output.is_page
+    if smooth_options.smooth is not None:
+        points = curve_options.points or (FEW_POINTS if few else SMOOTH_POINTS)
+        smooth = smooth_options.compute(tallies, points=points, level=curve_options.level or LEVEL)
+        report_results(smooth, smooth_page, reading, output)
+        return
     results = _compute_curve(tallies, what, FEW if few else curve_options.points, curve_options)
     results = describe_adjustment(results, sample, curve_options.prevalence)
     # One point more than distinct scores: curves begin where nothing is flagged.
     longest = max(len(tally.score) + 1 for _, _, tally in tallies.walk())
     omissions = [describe_omission(longest)] * (few and longest > FEW)
     report_results(results, curve_page, reading, output, omissions)
+
+
+def _check_bands(curve_options: CurveOptions, *, smooth: bool) -> None:
+    """Refuse a level without a band, and a band of the points beside that of a smooth curve."""
+    if curve_options.level is not None and not (curve_options.has_band or smooth):
+        raise click.UsageError("--level is the confidence level of a band; add --band or --simultaneous.")
+    if smooth and curve_options.has_band:
+        raise click.UsageError("--smooth has a pointwise band of its own; leave out --band and --simultaneous.")
 
 
 def _compute_curve(tallies: "Tallies", what: str, points: int | None, curve_options: CurveOptions) -> "Results":

@@ -11,6 +11,7 @@ Intervals
     `_multiclass`: intervals and comparisons of multi-class measures: class averages, Hand and Till's M, mean losses.
     `_clusters`: clustered rows, by the jackknife over clusters.
     `_confidence_bands`: confidence bands of ROC, precision–recall and gain curves, and the KS interval.
+    `_smooth_roc`, `_smooth_roc_fits`: smooth ROC curves with intervals; the table of methods.
 
 Methods
 -------
@@ -114,6 +115,11 @@ if TYPE_CHECKING:
         sample_size_for_proportion as sample_size_for_proportion,
         sample_size_for_proportion_difference as sample_size_for_proportion_difference,
         sample_size_for_proportion_test as sample_size_for_proportion_test,
+    )
+    from baserate.infer._smooth_roc import (
+        SmoothRoc as SmoothRoc,
+        smooth_roc as smooth_roc,
+        smooth_roc_curves as smooth_roc_curves,
     )
     from baserate.infer._summary import (
         INTERVAL_METHODS as INTERVAL_METHODS,
