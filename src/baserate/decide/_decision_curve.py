@@ -183,7 +183,8 @@ def describe_harms(harms: Mapping[str, float], notes: Iterable[str]) -> dict[str
     same = all(each == first for each in harms.values())
     parts = "" if same else ", ".join(f"{name} {format_exact(each)}" for name, each in harms.items())
     what = f"a test harm of {format_exact(first)}" if same else f"test harms ({parts})"
-    return {"harm": dict(harms), "notes": [*notes, f"{what} was subtracted from the net benefit of models."]}
+    verb = "was" if same else "were"
+    return {"harm": dict(harms), "notes": [*notes, f"{what} {verb} subtracted from the net benefit of models."]}
 
 
 class Adjustment(NamedTuple):
