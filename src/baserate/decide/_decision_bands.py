@@ -85,7 +85,8 @@ def combination_covariance(counts: Counts[Any], factors: Mapping[str, Any], size
         )
         parts.append((mass, rest + slope * share, first, second, whole))
     if counts.reweighed:
-        return sum(_center(second, mean, first, whole) for _, mean, first, second, whole in parts)
+        both_classes = [_center(second, mean, first, whole) for _, mean, first, second, whole in parts]
+        return both_classes[0] + both_classes[1]
     total = sum(mass for mass, *_ in parts)
     mean = sum(mass * mean for mass, mean, *_ in parts) / total
     first, second, whole = (sum(part[at] for part in parts) for at in (2, 3, 4))
@@ -133,11 +134,11 @@ def paired_covariance(
 def _flagged_mass(flagged: Any, weights: Floats, size: int) -> Floats:  # noqa: ANN401  (whole numbers)
     """Sum the weights of the rows that are flagged at each threshold."""
     sums = np.bincount(flagged, weights=weights, minlength=size + 1)
-    return np.cumsum(sums[::-1])[::-1][1:]
+    return np.asarray(np.cumsum(sums[::-1])[::-1][1:], dtype=np.float64)
 
 
 def _flagged_together(one: Any, other: Any, weights: Floats, size: int) -> Floats:  # noqa: ANN401  (whole numbers)
     """Sum the weights of the rows that one model flags at a threshold, and the other at another."""
     cells = np.bincount(one * (size + 1) + other, weights=weights, minlength=(size + 1) ** 2)
     table = cells.reshape(size + 1, size + 1)[::-1, ::-1]
-    return np.asarray(table.cumsum(axis=0).cumsum(axis=1)[::-1, ::-1][1:, 1:])
+    return np.asarray(table.cumsum(axis=0).cumsum(axis=1)[::-1, ::-1][1:, 1:], dtype=np.float64)
