@@ -41,6 +41,7 @@ LEVEL = Domain(1e-9, 1 - 1e-9, "a confidence level from 1e-9 to 1 - 1e-9", "0.95
 """Within it all methods distinguish quantiles from 0 and from infinity."""
 PREVALENCE = Domain(1e-12, 1 - 1e-12, "a prevalence from 1e-12 to 1 - 1e-12", "0.02")
 SHARE = Domain(1e-12, 1 - 1e-12, "a number from 1e-12 to 1 - 1e-12", "0.05")
+HARM = Domain(0.0, 1.0, "a number from 0 to 1", "0.01")
 HALF_WIDTH = Domain(1e-9, 1e15, "a number from 1e-9 to 1e15", "0.03")
 COST = Domain(-1e15, 1e15, "a cost from -1e15 to 1e15, and 0 or at least 1e-15 in size", "20")
 LEAST_COST = 1e-15
@@ -48,6 +49,7 @@ LEAST_COST = 1e-15
 FACTOR = Domain(1e-12, 1e12, "a factor from 1e-12 to 1e12", "10")
 MARGIN = Domain(-1e15, 1e15, "a number from -1e15 to 1e15", "0.02")
 SAMPLES = Domain(1, 10**7, "a whole number from 1 to 10,000,000", "2000", whole=True)
+BANDWIDTH = Domain(0.01, 10.0, "a bandwidth from 0.01 to 10", "0.1")
 BINS = Domain(1, 10_000, "a whole number from 1 to 10,000", "10", whole=True)
 MIN_GROUP = 50
 """Default of the least number of rows that a tested rate of a group rests on."""

@@ -414,13 +414,19 @@ def _call_likelihood_ratio(bins: Annotated[CurveBins, omit("scores", "labels", "
     baserate draw decision-curve {_FILE} -o benefit.svg
     # at a prevalence of 2%
     baserate draw decision-curve {_FILE} --prevalence 2% --thresholds 0:20% -o benefit.svg
+    # interventions avoided per 100
+    baserate draw decision-curve {_FILE} --kind net-reduction --thresholds 2%:40% -o avoided.svg
+    # two models with simultaneous bands
+    baserate draw decision-curve {_FILE} --score old --simultaneous -o bands.svg
     """,
     reading=Reading,
 )
 def _call_decision_curve(
     curve_options: Annotated[DecisionCurveOptions, omit("compare")], intervals: ClosedFormIntervals
 ) -> Call:
-    return Call({**curve_options.options, "level": intervals.confidence})
+    band = "simultaneous" if curve_options.simultaneous else "pointwise"
+    own = {"kind": curve_options.curve_kind, "band": band, "level": intervals.confidence}
+    return Call({**curve_options.options, **own})
 
 
 @own_options(

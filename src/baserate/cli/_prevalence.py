@@ -56,7 +56,15 @@ class PrevalenceOptions(Recalibration):
     bins: Annotated[
         int | None,
         option(type=whole_number(BINS._replace(low=2)), default="10; fewer with little validation data"),
-        "Number of bins of binned and of the test.",
+        "Number of bins of binned, of dys (there 8 by default) and of the test.",
+    ] = None
+    bandwidth: Annotated[
+        float | None,
+        option(type=float, default="0.1"),
+        "Bandwidth of the kernel densities of kdey-hd, kdey-cs and kdey-ml.",
+    ] = None
+    divergence: Annotated[
+        Literal["hellinger", "topsoe"] | None, option(default="hellinger"), "Divergence of histograms of dys."
     ] = None
     level: Level = 0.95
     measures: Annotated[
@@ -86,6 +94,8 @@ class PrevalenceOptions(Recalibration):
             "sample_prevalence": self.sample_prevalence,
             "alpha": self.alpha,
             "bins": self.bins,
+            "bandwidth": self.bandwidth,
+            "divergence": self.divergence,
             "threshold": self._decision_threshold(name) if "threshold" in names else None,
         }
         # The test uses bins too, and measures use thresholds, where the estimator has no such option.
@@ -125,6 +135,9 @@ _VALIDATION = "--score risk --validation old.csv --truth sick"
     baserate prevalence new.csv {_VALIDATION} --threshold 0.3 --measures precision,recall
     # from decisions alone
     baserate prevalence new.csv {_VALIDATION} --method acc
+    # by kernel densities, and by the median over all thresholds
+    baserate prevalence new.csv {_VALIDATION} --method kdey-hd --bandwidth 0.05
+    baserate prevalence new.csv {_VALIDATION} --method median-sweep
     # several classes, a probability for each
     baserate prevalence new.csv --scores p_ --validation pets.csv --truth is
     """,

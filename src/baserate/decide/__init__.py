@@ -9,7 +9,8 @@ bands
 - `_evaluation`: confusion matrices and measures of a policy on any data
 - `_validation`: bootstrap, cross-validation and correction of optimism
 - `_summary`: everything about a choice, or about decisions of several classes, as tidy rows
-- `_decision_curve`: net benefit, and differences between models
+- `_decision_curve`, `_decision_bands`: net benefit, and its simultaneous bands
+- `_net_benefit_difference`: differences in net benefit between models
 - `_cost_curves`: cost curves, Brier curves, cost tables and iso-cost lines
 - `_model_comparison`: models compared where they will be used; `_planned_policy`: the policy that a plan leads to
 - `_convex_hull`: the ROC convex hull of several classifiers
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
     )
     from baserate.decide._decision_curve import (
         net_benefit_curve as net_benefit_curve,
-        net_benefit_difference as net_benefit_difference,
         net_benefits as net_benefits,
     )
     from baserate.decide._evaluation import decision_tables as decision_tables, evaluate_policy as evaluate_policy
@@ -65,6 +65,7 @@ if TYPE_CHECKING:
         likelihood_ratio_table as likelihood_ratio_table,
     )
     from baserate.decide._model_comparison import compare as compare
+    from baserate.decide._net_benefit_difference import net_benefit_difference as net_benefit_difference
     from baserate.decide._requirements import (
         Requirement as Requirement,
         check as check,
@@ -96,7 +97,10 @@ if TYPE_CHECKING:  # for other packages of baserate
     from baserate.decide._convex_hull import FLAG_ALL as FLAG_ALL, FLAG_NONE as FLAG_NONE
     from baserate.decide._cost_curves import CostCurveKind as CostCurveKind
     from baserate.decide._cost_rules import WRONG_POSTERIORS as WRONG_POSTERIORS
-    from baserate.decide._decision_curve import CalibrationPrevalence as CalibrationPrevalence
+    from baserate.decide._decision_curve import (
+        CalibrationPrevalence as CalibrationPrevalence,
+        Harm as Harm,
+    )
     from baserate.decide._evaluation import (
         CELLS as CELLS,
         GroupEvaluation as GroupEvaluation,

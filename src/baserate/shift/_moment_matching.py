@@ -83,7 +83,7 @@ def binary_acc(data: BinaryData, *, threshold: float | None = None) -> Prevalenc
 
     The share g of the target is flagged: scores at or above the threshold, by default ½.
     """
-    return _estimate_share(data, _flag_at(data, threshold), "acc")
+    return estimate_share(data, flag_at(data, threshold), "acc")
 
 
 def binary_pacc(data: BinaryData) -> Prevalence:
@@ -91,23 +91,23 @@ def binary_pacc(data: BinaryData) -> Prevalence:
 
     No calibration is needed, and scores need not be probabilities.
     """
-    return _estimate_share(data, raw_scores, "pacc")
+    return estimate_share(data, raw_scores, "pacc")
 
 
 def binary_cm_l(data: BinaryData, *, threshold: float | None = None) -> Prevalence:
     """Maximize the likelihood of the flagged share; for two classes that is `acc`, clipped to [0, 1]."""
-    return _estimate_share(data, _flag_at(data, threshold), "cm-l")
+    return estimate_share(data, flag_at(data, threshold), "cm-l")
 
 
 def binary_scm_l(data: BinaryData) -> Prevalence:
     """Maximize the likelihood of the mean probability, treated as a count; for two classes that is `pacc`, clipped."""
     data.check_probabilities("scm-l")
-    return _estimate_share(data, raw_scores, "scm-l")
+    return estimate_share(data, raw_scores, "scm-l")
 
 
 def binary_cm_map(data: BinaryData, *, alpha: float = 3.0, threshold: float | None = None) -> Prevalence:
     r"""Maximize the posterior of the flagged share with a Dirichlet prior, :math:`\ln L+(α-1)\sum\ln q_k`."""
-    return _estimate_with_prior(data, _flag_at(data, threshold), "cm-map", alpha)
+    return _estimate_with_prior(data, flag_at(data, threshold), "cm-map", alpha)
 
 
 def binary_scm_map(data: BinaryData, *, alpha: float = 3.0) -> Prevalence:
@@ -128,14 +128,15 @@ def binary_rlls(data: BinaryData, *, alpha: float = 0.01) -> Prevalence:
 
 def binary_rlls_hard(data: BinaryData, *, alpha: float = 0.01, threshold: float | None = None) -> Prevalence:
     """Estimate regularized class weights by the flagged share [@azizzadenesheli2019]."""
-    return _estimate_regularized(data, _flag_at(data, threshold), "rlls-hard", alpha)
+    return _estimate_regularized(data, flag_at(data, threshold), "rlls-hard", alpha)
 
 
 ScoreFunction = Callable[[Reals], Floats]
 """Function of scores whose means are matched."""
 
 
-def _flag_at(data: BinaryData, threshold: float | None) -> ScoreFunction:
+def flag_at(data: BinaryData, threshold: float | None) -> ScoreFunction:
+    """Return the function that flags scores at or above a threshold, ½ by default."""
     if threshold is None:
         data.check_probabilities("a threshold of ½")
     cut = 0.5 if threshold is None else float(threshold)
@@ -175,13 +176,17 @@ def _check_moments(data: BinaryData, value: ScoreFunction, level: float) -> Bina
     return moments
 
 
-def _estimate_share(data: BinaryData, value: ScoreFunction, method: str) -> Prevalence:
+def estimate_share(
+    data: BinaryData, value: ScoreFunction, method: str, *, estimated: float | None = None
+) -> Prevalence:
+    """Solve the mean of a score function for the prevalence; `estimated` replaces it by one that is nearly equal."""
     moments = _check_moments(data, value, data.level)
     # Unclipped until the end: a clipped estimate has no influence function at its bounds.
-    share = moments.share
+    share = moments.share if estimated is None else estimated
     influence, spread = moment_influence(data, value, moments, share), moments.noise / moments.gap**2
     _, reach = data.reach(influence, spread)
     low, high = moments.fieller(reach)
+    low, high = min(low, share), max(high, share)
     estimate = Prevalence(
         Estimate(min(max(share, 0.0), 1.0), *_clip_bounds(data, share, low, high), data.level, _FIELLER),
         method,
@@ -210,7 +215,7 @@ def _estimate_with_prior(data: BinaryData, value: ScoreFunction, method: str, al
         curve = moments.gap**2 * (moments.target / c**2 + (1 - moments.target) / (1 - c) ** 2)
         return slope, curve + prior * (1 / q**2 + 1 / (1 - q) ** 2)
 
-    plain = _estimate_share(data, value, method)
+    plain = estimate_share(data, value, method)
     return _replace_value(plain, maximize_share(slope_at, plain.value))
 
 
@@ -229,7 +234,7 @@ def _estimate_regularized(data: BinaryData, value: ScoreFunction, method: str, a
     penalty = _rlls_penalty(alpha, 2, sum(data.rows), _RLLS_DELTA)
     theta = fit_regularized(joint, target_means, joint.sum(axis=1), penalty=penalty)
     weights = shares * (1 + theta)
-    return _replace_value(_estimate_share(data, value, method), float(weights[0] / weights.sum()))
+    return _replace_value(estimate_share(data, value, method), float(weights[0] / weights.sum()))
 
 
 def _rlls_penalty(alpha: float, classes: int, rows: float, delta: float) -> float:
