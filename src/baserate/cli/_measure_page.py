@@ -13,7 +13,7 @@ from baserate._results import Results
 from baserate._tally import Tally
 from baserate.cli._io import headline
 from baserate.cli._options import Reading
-from baserate.measure import MEASURES, describe, find_measure, prevalence
+from baserate.measure import describe, find_measure, get_measure, prevalence
 from baserate.text import (
     Cell,
     CellFormatter,
@@ -77,10 +77,16 @@ def split_by_subject(
     scores: dict[Subject, list[TidyRow]] = {}
     for row in rows:
         subject = Subject(row["model"], row["threshold"], group_key(row))
-        kind = Counts if row["measure"] in COUNTS else describe(MEASURES[row["measure"]]).of
+        kind = Counts if row["measure"] in COUNTS else describe(find_measure(row["measure"])).of
         subjects = decisions if kind is Counts else scores
         subjects.setdefault(subject, []).append({**row, "subject": subject, "kind": kind})
     return decisions, scores
+
+
+def _explain_measure(name: str) -> Explanation:
+    """Explain a measure; cells need no explanation."""
+    measure = get_measure(name)
+    return Explanation("" if measure is None else describe(measure).summary)
 
 
 def parse_measures(names: Sequence[str]) -> list[str] | Literal["usual", "all"]:
@@ -163,7 +169,7 @@ class _MeasurePage:
             label=lambda measure: _COUNT_LABELS.get(measure) or measure_label(measure, self.data),
             heading=heading,
             title=lambda kind: titles.get(kind, ""),
-            meaning=lambda measure: Explanation(describe(MEASURES[measure]).summary if measure in MEASURES else ""),
+            meaning=_explain_measure,
             apart={"counts"},
         )
 

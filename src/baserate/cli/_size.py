@@ -178,7 +178,7 @@ def simulate_size(
     """
     from baserate import Tally
     from baserate.infer import sample_size_by_simulation
-    from baserate.measure import collect_settings, describe, note_settings
+    from baserate.measure import collect_settings, describe, note_cautions, note_settings
 
     options = {name: value for name, value in asdict(simulation).items() if value is not None}
     population = request.population()
@@ -188,7 +188,11 @@ def simulate_size(
     data: dict[str, Any] = {"prevalence": population.prevalence, "calibrated": about_measure.of is Tally}
     measure_settings = collect_settings([function])
     data |= {"settings": measure_settings} if measure_settings else {}
-    notes = [*_simulation_notes(about_measure, population.prevalence, simulation), *note_settings(measure_settings)]
+    notes = [
+        *_simulation_notes(about_measure, population.prevalence, simulation),
+        *note_settings(measure_settings),
+        *note_cautions([function]),
+    ]
     _print_sizes(request.label_results(_make_results(about_measure.name, needed, options, notes, data)), output)
 
 

@@ -26,6 +26,7 @@ from baserate.measure import (
     describe,
     find_missing_options,
     names_as_typed,
+    note_cautions,
     note_settings,
     option_of,
     results_data,
@@ -177,7 +178,9 @@ def _describe_data(rows: Rows, setting: ComparisonSetting, comparison: ModelComp
     """Return the data of a table of comparisons: the rows, the setting, and notes."""
     stated = collect_settings(comparison.measures)
     return {
-        **results_data(rows.tallies(), [*comparison.notes, *note_settings(stated)]),
+        **results_data(
+            rows.tallies(), [*comparison.notes, *note_settings(stated), *note_cautions(comparison.measures)]
+        ),
         "seed": setting.seed if isinstance(setting.seed, int) else None,
         **({} if setting.prevalence is None else {"deployment": {"prevalence": setting.prevalence}}),
         "costs": None if setting.costs is None else asdict(setting.costs),

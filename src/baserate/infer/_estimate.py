@@ -47,11 +47,15 @@ from baserate.measure import (
     auc,
     cap_area,
     describe,
+    flag_top,
     gini,
+    hits_at_k,
     ks,
     lorenz_gini,
     multiclass,
     pr_auc,
+    precision_at_k,
+    recall_at_k,
     undefined_reason,
     unwrap_options,
 )
@@ -237,16 +241,22 @@ def interval_methods(measure: Measure, *, reweighed: bool = False) -> Mapping[st
         stratified = {
             name: way for name, way in interval_methods(measure).items() if name not in ("resample", "bootstrap")
         }
-        return stratified | (
-            {"": partial(_bootstrap_moment_bounds, way="stratified")}
-            if stratified[""] is _bootstrap_moment_bounds
-            else {}
-        )
+        sampler = _sampler_of(stratified[""])
+        return stratified | ({"": partial(sampler, way="stratified")} if sampler else {})
     if info.of in (MulticlassRows, LabelSets):
         return _ROW_METHODS
     if _calibration_intervals.is_calibration_measure(measure):
         return {"": _calibration_bounds} | _BOOTSTRAP_METHODS
-    return _RANK_METHODS.get(measure, {"": _bootstrap_moment_bounds}) | _BOOTSTRAP_METHODS
+    methods = (
+        _RANK_METHODS.get(measure) or _TOP_K_METHODS.get(unwrap_options(measure)) or {"": _bootstrap_moment_bounds}
+    )
+    return methods | _BOOTSTRAP_METHODS
+
+
+def _sampler_of(method: IntervalMethod) -> Callable[..., Bounds] | None:
+    """Return the function of bootstrap samples that a method calls, or None."""
+    function = method.func if isinstance(method, partial) else method
+    return function if function in (_bootstrap_moment_bounds, _bootstrap_bounds) else None
 
 
 def _table_methods(measure: Measure, *, reweighed: bool) -> Mapping[str, IntervalMethod]:
@@ -483,7 +493,7 @@ def _bootstrap_moment_bounds(inputs: IntervalInput, *, way: _bootstrap.Bootstrap
     )
     rows = tally.rows.sum(axis=1, dtype=np.int64)
     # The greatest value depends on the prevalence, so it is that of a perfect ranking of the same classes.
-    perfect = Tally(np.array([1.0, 0.0]), np.diag([tally.positives, tally.negatives]), np.eye(2), np.eye(2))
+    perfect = Tally(np.array([1.0, 0.0]), np.diag([tally.positives, tally.negatives]), np.eye(2), np.diag(rows))
     span = describe(measure).span[0], float(measure(Curve(perfect)))
     freedom = _variances.bootstrap_freedom(measure, tally)
     moments = _variances.moments_of_samples(inputs.value, samples, span, float(rows.min()), freedom)
@@ -495,6 +505,21 @@ def _bootstrap_moment_bounds(inputs: IntervalInput, *, way: _bootstrap.Bootstrap
         high,
         f"proportion with the variance of {_bootstrap.N_MOMENT_SAMPLES} {_bootstrap.describe_bootstrap(tally, way)}",
     )
+
+
+def _top_k_bounds(inputs: IntervalInput) -> Bounds:
+    """Bound a share of the top k rows as a proportion: given the threshold, rows above it are independent."""
+    tally = inputs.tally
+    if tally.reweighed:
+        return _bootstrap_bounds(inputs, way="stratified")
+    k = int(getattr(inputs.measure, "keywords", {}).get("k", 10))
+    hits, misses = flag_top(Curve(tally), k).tolist()
+    squares = flag_top(Curve(tally), k, tally.squares).tolist()
+    low, high, how = _binomial.proportion_interval(
+        _binomial.effective_counts(hits, misses, *squares), inputs.request.level
+    )
+    rows = min(k, int(tally.rows.sum(dtype=np.int64))) if unwrap_options(inputs.measure) is hits_at_k else 1
+    return Bounds(rows * low, rows * high, how)
 
 
 def _bootstrap_bounds(inputs: IntervalInput, *, way: _bootstrap.BootstrapScheme) -> Bounds:
@@ -575,6 +600,10 @@ _RANK_METHODS: dict[Measure, dict[str, IntervalMethod]] = {
     ks: {"": _ks_bounds, "newcombe": _ks_bounds},
 }
 """Methods of measures of ranks and probabilities that have a closed form."""
+_TOP_K_METHODS: dict[Measure, dict[str, IntervalMethod]] = {
+    **{measure: {"": _top_k_bounds, "wilson": _top_k_bounds} for measure in (precision_at_k, hits_at_k)},
+    recall_at_k: {"": partial(_bootstrap_bounds, way="resample")},
+}
 CLOSED_FORM = frozenset(_RANK_METHODS)
 """Measures of ranks and probabilities that need no random samples."""
 _BOOTSTRAP_METHODS: dict[str, IntervalMethod] = {

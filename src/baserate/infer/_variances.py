@@ -34,10 +34,12 @@ from baserate.measure import (
     brier,
     brier_skill,
     cap_area,
+    log_auc,
     log_loss,
     log_loss_skill,
     partial_auc,
     pr_auc,
+    unwrap_options,
 )
 
 _PLAUSIBLE_MISSES = 3.0
@@ -553,9 +555,12 @@ def bootstrap_freedom(measure: Measure, tally: Tally) -> float:
     rows = [float(row) for row in tally.rows.sum(axis=1, dtype=np.int64)]
     if measure is pr_auc:
         return min(influence_variance(average_precision, tally).freedom, min(rows) - 1)
-    if isinstance(measure, partial) and measure.func is partial_auc:
+    options = measure.keywords if isinstance(measure, partial) else {}
+    if unwrap_options(measure) is log_auc:
+        rows[1] *= options.get("fpr", (0.001, 0.1))[1]
+    if unwrap_options(measure) is partial_auc:
         for which, name in enumerate(("tpr", "fpr")):
-            low, high = measure.keywords.get(name) or (0.0, 1.0)
+            low, high = options.get(name) or (0.0, 1.0)
             rows[which] *= high - low
     return min(rows) - 1
 

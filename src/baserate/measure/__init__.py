@@ -6,6 +6,7 @@ classes are in `multiclass`. `describe` returns the entry of a measure: names, s
 - `_measure`: the entry of a measure, its decorator, and the search by name
 - `_registry`: all measures of two classes, why one is undefined, and the options on which some depend
 - `_rates`: sensitivity, PPV and other rates of a 2×2 table, F1, MCC, kappa, expected cost, net benefit
+- `_roc_points`: SEDI and the distance of a ROC point from (0, 1)
 - `_rank`: AUC, average precision and other areas
 - `_proper_scores`: Brier score and log loss
 - `_calibration_slope`, `_calibration_bins`: logistic recalibration, ECE
@@ -25,6 +26,7 @@ from baserate.measure import (
     _proper_scores,
     _rank,
     _rates,
+    _roc_points,
     multiclass,
 )
 from baserate.measure._calibration_bins import *
@@ -60,6 +62,7 @@ from baserate.measure._names import resolve_name as resolve_name, suggest_names 
 from baserate.measure._proper_scores import *
 from baserate.measure._proper_scores import check_probabilities as check_probabilities
 from baserate.measure._rank import *
+from baserate.measure._rank import flag_top as flag_top
 from baserate.measure._rates import *
 from baserate.measure._rates import threshold_odds as threshold_odds
 from baserate.measure._registry import (
@@ -70,13 +73,16 @@ from baserate.measure._registry import (
     collect_settings as collect_settings,
     find_measure,
     find_missing_options as find_missing_options,
+    get_measure as get_measure,
     names_as_typed as names_as_typed,
+    note_cautions as note_cautions,
     note_settings as note_settings,
     option_of as option_of,
     require_options as require_options,
     search,
     undefined_reason,
 )
+from baserate.measure._roc_points import *
 from baserate.measure._summary import (
     COLUMNS as COLUMNS,
     DEFAULT_MEASURES,
@@ -114,6 +120,7 @@ __all__ += [
     "undefined_reason",
 ]
 __all__ += _rates.__all__
+__all__ += _roc_points.__all__
 __all__ += _rank.__all__
 __all__ += _proper_scores.__all__
 __all__ += _calibration_slope.__all__

@@ -6,7 +6,7 @@ parsed from prose. The registries collect all decorated functions that a module 
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from inspect import getdoc
 from types import ModuleType, UnionType
@@ -85,6 +85,8 @@ class MeasureInfo(Values):
     """Keyword of a number that the value depends on: costs, a threshold probability, or β."""
     option_required: bool = False
     """Whether its default means nothing, so that users must state the option."""
+    caution: str | None = None
+    """Why another measure is better, as a sentence without subject; results repeat it."""
 
     def __repr__(self) -> str:
         return f"MeasureInfo({self.name} of {self.of.__name__}: {self.summary})"
@@ -105,6 +107,7 @@ def measure(  # noqa: PLR0913  (each is a field of MeasureInfo)
     page: str | None = None,
     option: str | None = None,
     option_required: bool = False,
+    caution: str | None = None,
 ) -> MeasureDecorator:
     """Make a function a measure of predictions in any form, and complete its docstring from these fields.
 
@@ -113,7 +116,7 @@ def measure(  # noqa: PLR0913  (each is a field of MeasureInfo)
 
     Parameters
     ----------
-    summary, formula, aliases, references, page, option, option_required
+    summary, formula, aliases, references, page, option, option_required, caution
         The fields of `MeasureInfo` with these names.
     values
         Direction, range and margins of the values.
@@ -139,6 +142,7 @@ def measure(  # noqa: PLR0913  (each is a field of MeasureInfo)
             page=page,
             option=option,
             option_required=option_required,
+            caution=caution,
             of=get_args(annotated)[0] if several else get_origin(annotated) or annotated,
             stacks=several,
         )
@@ -188,6 +192,13 @@ def unwrap_options(function: Measure) -> Measure:
     while isinstance(function, partial):
         function = function.func
     return function
+
+
+def specialize(measure: Measure, name: str, summary: str, *, option: str | None = None, **options: object) -> Measure:
+    """Bind options of a measure, and give it a name and a summary of its own."""
+    special = partial(measure, **options)
+    vars(special)["about"] = replace(describe(measure), name=name, summary=summary, option=option)
+    return special
 
 
 def collect(*modules: ModuleType) -> dict[str, Measure]:

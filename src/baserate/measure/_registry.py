@@ -7,8 +7,9 @@ error rate. So functions that compare or decide require the number, results repe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from inspect import signature
 from typing import Any
@@ -28,6 +29,7 @@ from baserate.measure import (
     _proper_scores,
     _rank,
     _rates,
+    _roc_points,
 )
 from baserate.measure._measure import Measure, collect, describe, typed_names, unwrap_options
 
@@ -35,7 +37,7 @@ _MARGINS: Mapping[str, Callable[[Forecasts], float]] = _calibration_slope.MARGIN
 """Margins of probabilities, which need a computation and are therefore no properties of a tally."""
 
 MEASURES: dict[str, Measure] = collect(
-    _rates, _rank, _proper_scores, _calibration_slope, _calibration_bins, _calibration_curve
+    _rates, _roc_points, _rank, _proper_scores, _calibration_slope, _calibration_bins, _calibration_curve
 )
 """Measures of two classes by name, in the order of the documentation and of tables."""
 
@@ -47,6 +49,8 @@ REQUIRED_OPTIONS: Mapping[str, str] = {
 
 def find_measure(name: str) -> Measure:
     """Find a measure by its name or an alias; case, spaces and hyphens do not matter.
+
+    Precision, recall and hits at k have a name for each k.
 
     Parameters
     ----------
@@ -62,8 +66,35 @@ def find_measure(name: str) -> Measure:
     --------
     >>> find_measure("TPR").__name__, find_measure("false alarm rate").__name__
     ('sensitivity', 'fpr')
+    >>> find_measure("precision at 20").about.name
+    'precision_at_20'
     """
-    return _measure.find_by_name(name, MEASURES)
+    return _find_top_k(name) or _measure.find_by_name(name, MEASURES)
+
+
+def get_measure(name: str) -> Measure | None:
+    """Return the measure whose own name is in a row of results; None for other rows, such as cells.
+
+    >>> get_measure("precision_at_20").about.name, get_measure("tp")
+    ('precision_at_20', None)
+    """
+    return MEASURES.get(name) or _find_top_k(name)
+
+
+def _find_top_k(name: str) -> Measure | None:
+    """Find precision, recall or hits at a number that the name contains."""
+    parts = re.fullmatch(r"(precision|recall|hits)( at |@)([1-9][0-9]{0,8})", _measure.normalize_name(name))
+    if parts is None:
+        return None
+    kind, k = parts[1], int(parts[3])
+    among = f"among the {k} rows with the highest scores" if k > 1 else "where the score is highest, as 0 or 1"
+    summary = {
+        "precision": f"Share of positives {among}.",
+        "recall": f"Share of all positives that are {among}.",
+        "hits": f"Number of positives {among}.",
+    }
+    # The name contains k, so results need not repeat it.
+    return _measure.specialize(MEASURES[f"{kind}_at_k"], f"{kind}_at_{k}", summary[kind], option=None, k=k)
 
 
 def names_as_typed(measures: Any) -> dict[str, dict[str, str]]:  # noqa: ANN401  (names, functions or neither)
@@ -165,6 +196,8 @@ class Settings:
     at: float | None = None
     """Threshold probability of net benefit."""
     beta: float | None = None
+    k: int | None = None
+    """Number of rows with the highest scores."""
 
     def apply(self, measure: Measure) -> Measure:
         """Bind a stated option to a measure that takes it; an option bound before stays.
@@ -183,7 +216,8 @@ class Settings:
     def idle(self, measures: Iterable[Measure]) -> list[str]:
         """Return the stated options that none of the measures takes."""
         options = {option_of(each) for each in measures}
-        return [name for name in ("costs", "at", "beta") if getattr(self, name) is not None and name not in options]
+        stated = (each.name for each in fields(self) if getattr(self, each.name) is not None)
+        return [name for name in stated if name not in options]
 
 
 def find_missing_options(measures: Iterable[Measure]) -> Iterator[tuple[str, str]]:
@@ -228,6 +262,19 @@ def note_settings(settings: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
             yield f"{name} {_NOTES[option](value)}."
 
 
+def note_cautions(measures: Iterable[Measure]) -> Iterator[str]:
+    """Yield a sentence for each measure in whose place another is better.
+
+    >>> from baserate import measure
+    >>> [note.split(":")[0] for note in note_cautions([measure.auc, measure.pr_auc_trapezoid])]
+    ['pr_auc_trapezoid is optimistic']
+    """
+    for each in measures:
+        info = describe(each)
+        if info.caution:
+            yield f"{info.name} {info.caution}"
+
+
 def _format_costs(costs: Mapping[str, float]) -> str:
     amounts = ", ".join(f"a {_CELLS[cell]} {costs[cell]:g}" for cell in ("fp", "fn", "tp", "tn"))
     return f"is at these costs: {amounts}"
@@ -238,6 +285,7 @@ _NOTES: Mapping[str, Callable[[Any], str]] = {
     "costs": _format_costs,
     "at": lambda at: f"is at a threshold probability of {at:g}",
     "beta": lambda beta: f"is at β = {beta:g}",
+    "k": lambda k: f"is at k = {k}",
 }
 
 

@@ -32,6 +32,7 @@ from baserate.measure._registry import (
     find_measure,
     find_missing_options,
     names_as_typed,
+    note_cautions,
     note_settings,
     require_options,
     undefined_reason,
@@ -208,8 +209,10 @@ def plan_summary(
     thresholds = as_thresholds(threshold)
     plans = {model: _make_plan(tallies, model, selection, thresholds) for model in tallies.models}
     notes = [note for plan in plans.values() for note in plan.notes] + list(_note_disagreements(tallies, plans))
-    used = [each for plan in plans.values() if plan.thresholds for each in plan.measures]
-    notes += dict.fromkeys(note_settings(collect_settings(used)))
+    used = [
+        each for plan in plans.values() for each in plan.measures if plan.thresholds or describe(each).of is not Counts
+    ]
+    notes += dict.fromkeys([*note_settings(collect_settings(used)), *note_cautions(used)])
     unstated = [name for name, _ in find_missing_options(MEASURES.values())] if measures == "all" else []
     if unstated:
         notes.append(f"{join_words(unstated)} are left out: costs and threshold probabilities are not assumed.")

@@ -74,19 +74,13 @@ def find_measure(name: str) -> Measure:
     if top := re.fullmatch(r"top ?([1-9][0-9]{0,5})( accuracy)?", plain):
         k = int(top[1])
         among = "has the highest score" if k == 1 else f"is among the {k} highest scores"
-        return _specialize(_scores.top_k_accuracy, f"top_{k}_accuracy", f"Share of rows whose true class {among}.", k=k)
+        summary = f"Share of rows whose true class {among}."
+        return _measure.specialize(_scores.top_k_accuracy, f"top_{k}_accuracy", summary, k=k)
     if weighted := re.fullmatch(r"(linear|quadratic)( weighted)? kappa", plain):
         kind = weighted[1]
         summary = f"Cohen's kappa with {kind} weights for disagreements: weighted agreement beyond chance."
-        return _specialize(_rates.kappa, f"{kind}_kappa", summary, weights=kind)
+        return _measure.specialize(_rates.kappa, f"{kind}_kappa", summary, weights=kind)
     return _measure.find_by_name(name, MEASURES)
-
-
-def _specialize(measure: Measure, name: str, summary: str, **options: object) -> Measure:
-    """Bind options of a measure, and give it a name and a summary of its own."""
-    special = partial(measure, **options)
-    vars(special)["about"] = replace(describe(measure), name=name, summary=summary)
-    return special
 
 
 def search(words: str) -> list[str]:
