@@ -63,6 +63,9 @@ MEAN = Domain(-1e6, 1e6, "a mean from -1e6 to 1e6", "1")
 SPREAD = Domain(1e-6, 1e6, "a standard deviation from 1e-6 to 1e6", "1")
 SPREAD_RATIO = Domain(1e-3, 1e3, "a number from 0.001 to 1000", "1.5")
 SHAPE = Domain(0.01, 1e6, "a shape from 0.01 to 1e6", "2")
+KNOTS = Domain(4, 200, "a whole number from 4 to 200", "10", whole=True)
+BANDWIDTH = Domain(1e-100, 1e100, "a bandwidth from 1e-100 to 1e100", "0.05")
+SPAN = Domain(1e-12, 1, "a share above 0 and at most 1", "0.5")
 INCHES = Domain(0.5, 100, "a number of inches from 0.5 to 100", "7")
 
 MEMORY = 4 << 30

@@ -287,3 +287,35 @@ def _integrate_absolute(density: Floats) -> float:
     cross = density[:-1] * density[1:] < 0
     a, b = size[:-1][cross], size[1:][cross]
     return float(whole + np.sum((a + b) / 6 - a * b / (a + b))) / (len(density) - 1)
+
+
+_SPANS = np.arange(1, 20) / 20
+"""Shares of all points that a neighborhood may hold."""
+_SPAN_POINTS = 200
+"""Points on which a span is chosen; beyond it, points of equally spaced ranks."""
+
+
+def choose_span(x: Floats, y: Floats) -> float:
+    r"""Choose the share of points in a neighborhood by the corrected Akaike criterion [@hurvich1998].
+
+    With the trace h of the smoother, it is :math:`\log(RSS/n) + 2(h+1)/(n-h-2)`. Of spans that leave no degrees of
+    freedom, or of equally good ones, the widest is chosen.
+
+    >>> x = np.linspace(0, 1, 60)
+    >>> choose_span(x, np.sin(9 * x)) < choose_span(x, np.where(np.arange(60) % 2, 1.0, -1.0))
+    True
+    """
+    if len(x) > _SPAN_POINTS:
+        picked = np.linspace(0, len(x) - 1, _SPAN_POINTS).round().astype(np.intp)
+        x, y = x[picked], y[picked]
+    mass, at = np.ones(len(x)), np.arange(len(x))
+    best, chosen = np.inf, float(_SPANS[-1])
+    for span in _SPANS[::-1].tolist():
+        matrix = np.concatenate([*_smoothers(x, mass, at, _radii(x, mass, at, span))])
+        free = len(x) - float(np.trace(matrix)) - 2
+        residual = float(np.sum((y - matrix @ y) ** 2))
+        if free > 0 and residual > 0:
+            criterion = log(residual) + 2 * (len(x) - 1 - free) / free
+            if criterion < best:
+                best, chosen = criterion, span
+    return chosen

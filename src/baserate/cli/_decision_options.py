@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 from click.shell_completion import CompletionItem
 
-from baserate._domains import FOLDS, SAMPLES
+from baserate._domains import BANDWIDTH, FOLDS, KNOTS, SAMPLES, SPAN
 from baserate._errors import OptionError
 from baserate._formatting import count_of
 from baserate.cli._declarations import given_values, option
@@ -25,6 +25,7 @@ from baserate.cli._options import (
 )
 from baserate.cli._values import (
     CELLS,
+    Number,
     RegisteredName,
     complete_two_class,
     read_numbers,
@@ -58,6 +59,18 @@ def _flag(name: str) -> str:
 
 def _read_threshold(text: str) -> float:
     return read_threshold(text, f"several make bands: --bands {text}")
+
+
+def _read_span(text: str) -> float | str:
+    """Read a share above 0 and at most 1, or the criterion that chooses it.
+
+    >>> _read_span("50%"), _read_span("1"), _read_span("aicc")
+    (0.5, 1.0, 'aicc')
+    """
+    if text.strip().lower() == "aicc":
+        return "aicc"
+    message = f"{text!r} is not a share of thresholds; give one above 0 and at most 1, such as 0.5, or aicc."
+    return read_share(text, message, domain=SPAN)
 
 
 def _read_coverage(text: str) -> float:
@@ -172,6 +185,32 @@ class DecisionOptions(OutcomeCosts):
     ] = None
     threshold: Annotated[
         float | None, option(type=_read_threshold, metavar="NUMBER"), "Fixed threshold to evaluate."
+    ] = None
+    equal_variances: Annotated[bool, "Fit one variance to both classes, with the rule normal."] = False
+    bandwidth: Annotated[
+        float | None,
+        option(type=Number(BANDWIDTH), metavar="NUMBER", default="Silverman's, for each class"),
+        "Kernel bandwidth in units of the score, of the rule kernel.",
+    ] = None
+    span: Annotated[
+        float | str | None,
+        option(type=_read_span, metavar="SHARE", default="0.5"),
+        "Share of thresholds in a neighborhood of loess; aicc chooses it by the corrected Akaike criterion.",
+    ] = None
+    knots: Annotated[
+        int | None,
+        option(type=whole_number(KNOTS), metavar="NUMBER", default="10"),
+        "Number of knots of the rule spline.",
+    ] = None
+    samples: Annotated[
+        int | None,
+        option(type=whole_number(SAMPLES), metavar="NUMBER", default="50"),
+        "Number of bootstrap samples whose thresholds the rule bootstrap averages.",
+    ] = None
+    average: Annotated[
+        str | None,
+        option(type=click.Choice(["mean", "median"]), default="mean"),
+        "Average of these thresholds.",
     ] = None
     measures: Annotated[
         tuple[str, ...],
@@ -311,7 +350,8 @@ class DecisionOptions(OutcomeCosts):
         return {{"at": "net_benefit_at"}.get(name, name) for each in measures if (name := option_of(each))}
 
     def _is_given(self, name: str) -> bool:
-        return getattr(self, name) not in (None, ())
+        value = getattr(self, name)
+        return value is not False and value not in (None, ())
 
     def _unused_options(self) -> Iterator[str]:
         """Yield messages on options that the rule does not use."""

@@ -3,6 +3,8 @@
 - `_rules`: the registry of decision rules, one entry per rule
 - `_threshold_rules`: fixed, Youden, closest to (0, 1), balanced, break-even, best measure, requirements, capacity,
 bands
+- `_smooth_class_rules`: best thresholds of normal and kernel-smoothed classes
+- `_smooth_measure_rules`: best thresholds of a measure smoothed by loess or a spline, and bootstrap averages
 - `_cost_rules`: least expected cost of two or more actions, abstention, and decisions among several classes
 - `_rule`: the decorator that makes a rule, searches over thresholds, and the choice of a policy after a calibrator
 - `_requirements`: requirements such as "specificity >= 0.9", and whether a policy satisfies them
@@ -73,6 +75,8 @@ if TYPE_CHECKING:
     )
     from baserate.decide._rule import choose_policy as choose_policy, on_raw_scores as on_raw_scores
     from baserate.decide._rules import RULES as RULES, find_rule as find_rule
+    from baserate.decide._smooth_class_rules import kernel as kernel, normal as normal
+    from baserate.decide._smooth_measure_rules import bootstrap as bootstrap, loess as loess, spline as spline
     from baserate.decide._summary import multiclass_summary as multiclass_summary, summary as summary
     from baserate.decide._threshold_rules import (
         balanced as balanced,

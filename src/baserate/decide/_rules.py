@@ -16,14 +16,25 @@ from baserate._costs import Costs
 from baserate._errors import OptionError, UnknownNameError, keyword, nearest, unknown_name
 from baserate._formatting import count_of, format_name, format_share, join_words
 from baserate._policy import Policy
-from baserate.decide import _cost_rules, _threshold_rules
-from baserate.measure import MEASURES, as_measure, resolve_name
+from baserate.decide import _cost_rules, _smooth_class_rules, _smooth_measure_rules, _threshold_rules
+from baserate.measure import MEASURES, as_measure, describe, resolve_name
 from baserate.read import PredictionOptions, check_options
 
 Settings = Mapping[str, Any]
 """Options of a rule by the names of its parameters, as a policy stores them."""
 OptionKind = Literal[
-    "cost", "number", "numbers", "share", "shares", "names", "measure", "requirements", "rows_or_share"
+    "cost",
+    "flag",
+    "word",
+    "share_or_word",
+    "number",
+    "numbers",
+    "share",
+    "shares",
+    "names",
+    "measure",
+    "requirements",
+    "rows_or_share",
 ]
 
 
@@ -103,7 +114,10 @@ def _describe_objective(extreme: str, measure: str, settings: Settings) -> str:
 
 
 def _describe_best(settings: Settings) -> str:
-    return _describe_objective("greatest" if settings["toward"] == "high" else "least", settings["measure"], settings)
+    measure = settings["measure"]
+    # A policy stores the end only if it was stated.
+    toward = settings.get("toward") or describe(as_measure(measure)).best
+    return _describe_objective("greatest" if toward == "high" else "least", measure, settings)
 
 
 def _describe_require(settings: Settings) -> str:
@@ -135,7 +149,16 @@ def _describe_abstain(settings: Settings) -> str:
     return f"least cost of a decided case with {costs}, at least {format_share(settings['coverage'])} decided"
 
 
+def _describe_smooth(how: str, settings: Settings) -> str:
+    """Describe a rule that smooths before it takes the best threshold."""
+    return f"{_describe_best(settings)}, {how}"
+
+
 _COSTS = tuple(RuleOption(name, "cost", "costs") for name in ("fp", "fn", "tp", "tn"))
+_OBJECTIVE = (
+    RuleOption("maximize", "measure", "measure", implies=(("toward", "high"),)),
+    RuleOption("minimize", "measure", "measure", implies=(("toward", "low"),)),
+)
 _BAND_EDGES = ("bands", "band_shares", "band_risks")
 
 _ENTRIES = (
@@ -194,12 +217,60 @@ _ENTRIES = (
         "Maximize or minimize any measure of the confusion matrix.",
         aliases=("maximize-metric", "minimize-metric", "tuned-threshold"),  # cutpointr, scikit-learn
         describe=_describe_best,
-        options=(
-            RuleOption("maximize", "measure", "measure", implies=(("toward", "high"),)),
-            RuleOption("minimize", "measure", "measure", implies=(("toward", "low"),)),
-        ),
+        options=_OBJECTIVE,
         needs=("maximize", "minimize"),
         needs_example="a measure: --maximize f1, or --minimize fpr",
+        exclusive=(("maximize", "minimize"),),
+    ),
+    DecisionRule(
+        "normal",
+        _smooth_class_rules.normal,
+        "Fit a normal distribution to each class, and optimize a measure (Youden's J by default).",
+        aliases=("youden-normal", "oc-youden-normal", "binormal"),  # cutpointr
+        describe=partial(_describe_smooth, "of two normal distributions"),
+        options=(*_OBJECTIVE, RuleOption("equal_variances", "flag", "equal_variances")),
+        exclusive=(("maximize", "minimize"),),
+    ),
+    DecisionRule(
+        "kernel",
+        _smooth_class_rules.kernel,
+        "Smooth each class with a Gaussian kernel, and optimize a measure (Youden's J by default).",
+        aliases=("youden-kernel", "oc-youden-kernel"),  # cutpointr
+        describe=partial(_describe_smooth, "of kernel-smoothed classes"),
+        options=(*_OBJECTIVE, RuleOption("bandwidth", "number", "bandwidth")),
+        exclusive=(("maximize", "minimize"),),
+    ),
+    DecisionRule(
+        "loess",
+        _smooth_measure_rules.loess,
+        "Smooth a measure by threshold with local lines, and optimize it (Youden's J by default).",
+        aliases=("lowess", "maximize-loess-metric", "minimize-loess-metric"),  # cutpointr
+        describe=partial(_describe_smooth, "smoothed by loess"),
+        options=(*_OBJECTIVE, RuleOption("span", "share_or_word", "span")),
+        exclusive=(("maximize", "minimize"),),
+    ),
+    DecisionRule(
+        "spline",
+        _smooth_measure_rules.spline,
+        "Smooth a measure by threshold with a spline, and optimize it (Youden's J by default).",
+        aliases=("gam", "maximize-gam-metric", "minimize-gam-metric", "maximize-spline-metric", "smoothing-spline"),
+        describe=partial(_describe_smooth, "smoothed by a spline"),
+        options=(*_OBJECTIVE, RuleOption("knots", "number", "knots")),
+        exclusive=(("maximize", "minimize"),),
+    ),
+    DecisionRule(
+        "bootstrap",
+        _smooth_measure_rules.bootstrap,
+        "Average the best thresholds of bootstrap samples (by Youden's J by default).",
+        aliases=("bagging", "maximize-boot-metric", "minimize-boot-metric"),  # cutpointr
+        describe=lambda settings: _describe_smooth(
+            f"{settings.get('average', 'mean')} over {settings.get('samples', 50)} bootstrap samples", settings
+        ),
+        options=(
+            *_OBJECTIVE,
+            RuleOption("samples", "number", "samples"),
+            RuleOption("average", "word", "average"),
+        ),
         exclusive=(("maximize", "minimize"),),
     ),
     DecisionRule(
@@ -356,6 +427,12 @@ class RuleOptions(PredictionOptions, total=False):
     shares: Sequence[float]
     risks: Sequence[float]
     names: Sequence[str]
+    equal_variances: bool
+    bandwidth: float | Literal["nrd0"]
+    span: float | Literal["aicc"]
+    knots: int
+    samples: int
+    average: Literal["mean", "median"]
 
 
 def bind_rule(
@@ -462,8 +539,8 @@ def rules_by_option() -> dict[str, tuple[str, ...]]:
     The first option that is given implies the first of its rules. Options of a single rule come before those of
     several, so that `--require … --maximize …` means `require`; the fixed threshold comes last of those.
 
-    >>> rules_by_option()["maximize"]
-    ('best', 'require')
+    >>> rules_by_option()["maximize"][:2]
+    ('best', 'normal')
     """
     users: dict[str, list[str]] = {}
     for entry in sorted(_ENTRIES, key=lambda entry: not entry.uses_data):
