@@ -227,8 +227,8 @@ NO_PREDICTIONS = """
     baserate.sklearn.scorer baserate.sklearn.scorers
 """
 UNLABELLED = """
-    baserate.fairness.mix_scores baserate.apply.actions baserate.apply.file baserate.apply.frame baserate.decide.least_cost
-    baserate.shift.expected_tally baserate.shift.reprior baserate.read.target baserate.read.class_target
+    baserate.apply.actions baserate.apply.file baserate.apply.frame baserate.decide.least_cost
+    baserate.fairness.mix_scores baserate.shift.expected_tally baserate.shift.reprior baserate.read.target baserate.read.class_target
 """
 READERS = """
     baserate.read.class_rows baserate.read.confusions baserate.read.decisions baserate.read.rows

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from baserate._arrays import Floats, ratio
-from baserate._costs import Costs
+from baserate._costs import Costs, CostsLike, as_costs
 from baserate._cut import Cut, RandomizedCut, Treatment, random_edge, random_numbers
 from baserate._domains import wrong_option
 from baserate._errors import InfeasibleError, OptionError, ShapeError, keyword
@@ -133,7 +133,7 @@ def calibrated_equalized_odds(
     groups: Groups,
     equalize: str = "weighted",
     *,
-    costs: Costs = Costs(),  # noqa: B008  (it is immutable)
+    costs: CostsLike | None = None,
     threshold: float | None = None,
     model: str | None = None,
     otherwise: str = REFUSE,
@@ -155,7 +155,8 @@ def calibrated_equalized_odds(
         "fnr" or "fpr" for a generalized rate, or "weighted" for the expected cost
         :math:`c_{FP}(1-π)\,\mathrm{gFPR}+c_{FN}\,π\,\mathrm{gFNR}` of each group.
     costs
-        Costs of the four outcomes. They weight both rates, and set the default threshold.
+        Costs of outcomes: ``fp=1, fn=20``, a mapping, or :class:`baserate.Costs`; by default both errors cost 1. They
+        weight both rates, and set the default threshold.
     threshold
         Score from which on rows are flagged; the default is the risk from which on flagging costs less than not.
 
@@ -187,6 +188,7 @@ def calibrated_equalized_odds(
     Policy(calibrated-equalized-odds; 2 groups by group: f flag ≥ 0.6 (50%) or nobody (50%); m flag ≥ 0.6; needs group
     and id)
     """
+    costs = as_costs(costs) or Costs()
     participants = select_participants(groups, Goal(costs=costs), model=model, otherwise=otherwise)
     _check_request(participants, equalize, costs)
     sums = sum_scores(curve.tally for curve in participants.curves.values())
