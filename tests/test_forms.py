@@ -29,7 +29,7 @@ from baserate import (
     read,
     shift,
 )
-from tests.forms import CLASS, MATRIX, OTHER, SCORE, TRUTH, list_forms, make_own, simplify, spread
+from tests.forms import CLASS, GROUP, MATRIX, OTHER, SCORE, TRUTH, list_forms, make_own, simplify, spread
 from tests.test_public import list_functions
 
 
@@ -47,6 +47,7 @@ class Call(NamedTuple):
 
 POLICY = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse")
 GOAL = fairness.Goal("equal-opportunity")
+MIXING_POLICY = fairness.calibrated_equalized_odds(TRUTH, SCORE, group=GROUP)
 MATRIX_COSTS = CostMatrix([[0, 1, 2], [3, 0, 1], [1, 1, 0]], ["cat", "dog", "fox"])
 THREE = {"cat": 0.2, "dog": 0.3, "fox": 0.5}
 
@@ -168,6 +169,8 @@ CALLS: dict[str, Call] = {
             *("frontier", "impact", "optimal_policy"),
         )
     },
+    "baserate.fairness.calibrated_equalized_odds": Call("groups", {"costs": {"fp": 1, "fn": 5}}),
+    "baserate.fairness.mixing_impact": Call("groups", {"policy": MIXING_POLICY}),
     "baserate.fairness.cross_validate": Call("grouped rows", {"goal": GOAL}),
     "baserate.fairness.reject_option": Call("groups", {"goal": GOAL, "favor": "a", "favorable": "flag"}),
     **{
@@ -229,7 +232,7 @@ NO_PREDICTIONS = """
 """
 UNLABELLED = """
     baserate.apply.actions baserate.apply.file baserate.apply.frame baserate.decide.least_cost
-    baserate.shift.expected_tally baserate.shift.reprior baserate.read.target baserate.read.class_target
+    baserate.fairness.mix_scores baserate.shift.expected_tally baserate.shift.reprior baserate.read.target baserate.read.class_target
 """
 READERS = """
     baserate.read.class_rows baserate.read.confusions baserate.read.decisions baserate.read.rows

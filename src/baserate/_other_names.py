@@ -216,6 +216,11 @@ _ENTRIES = (
         "equalize",
     ),
     _entry("RejectOptionClassification", "fairness.reject_option", "equalize"),
+    _entry(
+        "CalibratedEqOddsPostprocessing CalibratedEqualizedOdds calibrated_eq_odds",
+        "fairness.calibrated_equalized_odds",
+        "equalize --withhold fnr",
+    ),
     _parity(
         "demographic-parity",
         "demographic_parity demographic_parity_difference demographic_parity_ratio statistical_parity_difference "

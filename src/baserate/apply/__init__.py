@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from baserate.apply._sql import as_sql as as_sql
 
 if TYPE_CHECKING:  # for other packages of baserate
+    from baserate.apply._arrays import check_ids as check_ids, id_texts as id_texts
     from baserate.apply._policy_lookup import ScoreRanges as ScoreRanges, score_ranges as score_ranges
     from baserate.apply._sql_dialects import DIALECTS as DIALECTS, find_dialect as find_dialect
     from baserate.apply._task import unknown_groups_error as unknown_groups_error

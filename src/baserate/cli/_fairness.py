@@ -165,8 +165,14 @@ _CHOOSERS = ("deterministic", "blind", "crossing", "favor", "reversal")
 """Options for other policies than the optimal one, of which one may be given."""
 
 
-_OWNERS = {"favor": ("favorable", "around", "objective"), "held_out": ("folds", "repeats")}
+_OWNERS = {
+    "favor": ("favorable", "around", "objective"),
+    "held_out": ("folds", "repeats"),
+    "withhold": ("threshold",),
+}
 """Option -> options that belong to it."""
+_OF_DECISIONS = ("parity", "prevalence", *_CHOOSERS, "frontier", "held_out")
+"""Options of parities of decisions, which withheld scores do not have."""
 
 
 def match_group(text: str, tallies: "Tallies") -> "Group":
@@ -214,7 +220,7 @@ class ParityOptions(OutcomeCosts):
         tuple[str, ...],
         option(multiple=True, metavar="NAME", shell_complete=_complete_parity),
         "Parity constraint, such as equalized-odds; `baserate list parities` lists them; may be repeated.",
-    ]
+    ] = ()
     within: Annotated[
         float | dict[str, float],
         option(
@@ -244,6 +250,16 @@ class ParityOptions(OutcomeCosts):
         option(metavar="MEASURE", shell_complete=complete_two_class, default="cost"),
         "Measure that the band optimizes, with --favor.",
     ] = None
+    withhold: Annotated[
+        Literal["fnr", "fpr", "weighted"] | None,
+        "Calibrated equalized odds, in place of --parity: mean of the scores that becomes equal by withholding scores "
+        "at random.",
+    ] = None
+    threshold: Annotated[
+        float | None,
+        option(type=single_threshold("give one."), metavar="NUMBER", default="that of the costs"),
+        "Threshold of the decisions, with --withhold.",
+    ] = None
     reversal: Annotated[bool, "Flags below a threshold, where that is better."] = False
     otherwise: Annotated[
         Literal["refuse", "pass", "flag", "refer"],
@@ -266,6 +282,11 @@ class ParityOptions(OutcomeCosts):
             if not getattr(self, owner):
                 flag = flag_of(owner)
                 refuse_given(self, names, f"{{}} is for {flag}; give {flag}, too, or leave out {{}}.")
+        if self.withhold is not None:
+            names = (*_OF_DECISIONS, *(["within"] if self.within else []))
+            refuse_given(self, names, "{} is for parities of decisions; leave out {} or --withhold.")
+        elif not self.parity:
+            raise missing_option("--parity")
         if self.favor and self.favorable is None:
             raise click.UsageError("--favor needs the favorable action: --favorable pass, or --favorable flag.")
 
@@ -277,6 +298,12 @@ class ParityOptions(OutcomeCosts):
 
         names = [name for each in self.parity for name in each.split(",")]
         return Goal(names, within=self.within, costs=self.outcome_costs or Costs())
+
+    def note_costs(self, policy: "Policy") -> "Policy":
+        """Add a note to the policy if no costs were stated."""
+        from baserate.fairness import NO_COSTS_NOTE
+
+        return replace(policy, notes=(*policy.notes, NO_COSTS_NOTE)) if self.outcome_costs is None else policy
 
     def policy_chooser(self, tallies: "Tallies") -> "PolicyChooser":
         """Return the function that chooses the policy."""
@@ -312,6 +339,8 @@ baserate equalize people.csv {_COLUMNS[0]},site --parity equal-opportunity --wit
 baserate equalize people.csv {_COLUMNS[0]} --parity equal-opportunity --prevalence 'f=2%,m=3.3%'
 # the price of fairness at every tolerance, and cross-validation
 baserate equalize people.csv {_COLUMNS[0]} --parity equalized-odds {_COLUMNS[1]} --frontier --held-out
+# calibrated equalized odds: equal means of calibrated scores
+baserate equalize people.csv {_COLUMNS[0]} --withhold fnr {_COLUMNS[1]} -o policy.json
 # one threshold for all, without the group attribute
 baserate equalize people.csv {_COLUMNS[0]} --parity demographic-parity --within 5% --blind
 """
@@ -330,27 +359,48 @@ def equalize(
     No policy of these scores and groups that meets the parity constraint has a lower expected cost. Some cases may be
     decided at random, which --deterministic forbids. Shown are the thresholds and rates of each group, those without
     the constraint, the price of fairness, and the disparities before and after; -o writes the policy, to be applied to
-    new rows. There is no verdict: the right parity is yours to choose.
+    new rows. --withhold equalizes means of calibrated scores instead. There is no verdict: the right parity is yours to
+    choose.
     """
     from baserate.cli._fairness_page import equalize_page
-    from baserate.fairness import NO_COSTS_NOTE
+    from baserate.cli._mixing_page import mixing_page
 
-    goal = parity_options.goal  # before reading, so that errors come at once
+    goal = None if parity_options.withhold else parity_options.goal  # before reading, so that errors come at once
     _check_options(reading, policy_file, output)
     sample = read_tallies(reading, quiet=output.quiet)
-    # Only now, since names of groups match their labels in the data.
-    goal = replace(goal, prevalence=match_groups(parity_options.prevalence, sample))
-    policy = parity_options.policy_chooser(sample)(sample, goal)
-    if parity_options.outcome_costs is None:
-        policy = replace(policy, notes=(*policy.notes, NO_COSTS_NOTE))
-    results = _tabulate(sample, goal, policy, parity_options, intervals, quiet=output.quiet)
-    results = describe_adjustment(results, sample, parity_options.prevalence)
+    if goal is None:
+        policy, results = _withhold_scores(sample, parity_options, intervals)
+    else:
+        # Only now, since names of groups match their labels in the data.
+        goal = replace(goal, prevalence=match_groups(parity_options.prevalence, sample))
+        policy = parity_options.note_costs(parity_options.policy_chooser(sample)(sample, goal))
+        results = _tabulate(sample, goal, policy, parity_options, intervals, quiet=output.quiet)
+        results = describe_adjustment(results, sample, parity_options.prevalence)
     line = headline(reading, results.data)
     print_messages(line, results.data, output, inferred=reading.positive is None)
     if policy_file.path is not None:
         save_policy(policy, policy_file, output)
     if policy_file.path != "-":
-        print_results(results, lambda: equalize_page(results, line, output.digits), output)
+        page = mixing_page if parity_options.withhold else equalize_page
+        print_results(results, lambda: page(results, line, output.digits), output)
+
+
+def _withhold_scores(
+    sample: "Tallies", parity_options: ParityOptions, intervals: Intervals
+) -> "tuple[Policy, Results]":
+    """Choose a policy that withholds scores, and tabulate its impact."""
+    from baserate import Costs, fairness
+    from baserate.infer import IntervalOptions
+
+    policy = fairness.calibrated_equalized_odds(
+        sample,
+        parity_options.withhold or "weighted",
+        costs=parity_options.outcome_costs or Costs(),
+        threshold=parity_options.threshold,
+        otherwise=parity_options.otherwise,
+    )
+    policy = parity_options.note_costs(policy)
+    return policy, fairness.mixing_impact(sample, policy, interval=intervals.to_interval() or IntervalOptions())
 
 
 def _check_options(reading: Reading, policy_file: PolicyFile, output: Output) -> None:

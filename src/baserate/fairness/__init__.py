@@ -7,6 +7,8 @@
 - `_optimum`: exact optimum under parity constraints, with randomization
 - `_threshold_search`: best threshold for each group or for all, and crossings of two ROC curves
 - `_reject_option`: reject option classification
+- `_calibrated_odds`: scores withheld at random until a generalized error rate is equal
+- `_mixing_impact`: price of withheld scores, with intervals
 - `_impact`: effect of a policy on each group, and the price of fairness at each tolerance
 - `_cross_validation`: gaps on held-out folds
 
@@ -18,6 +20,10 @@ from typing import TYPE_CHECKING
 from baserate._lazy import attach
 
 if TYPE_CHECKING:
+    from baserate.fairness._calibrated_odds import (
+        calibrated_equalized_odds as calibrated_equalized_odds,
+        mix_scores as mix_scores,
+    )
     from baserate.fairness._cross_validation import (
         Folds as Folds,
         ParityValidation as ParityValidation,
@@ -31,6 +37,7 @@ if TYPE_CHECKING:
         group_table as group_table,
     )
     from baserate.fairness._impact import frontier as frontier, impact as impact
+    from baserate.fairness._mixing_impact import mixing_impact as mixing_impact
     from baserate.fairness._optimum import optimal_policy as optimal_policy
     from baserate.fairness._parities import (
         PARITIES as PARITIES,

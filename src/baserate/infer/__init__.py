@@ -150,8 +150,10 @@ if TYPE_CHECKING:  # for other packages of baserate
         make_generator as make_generator,
         make_resampler as make_resampler,
         percentiles as percentiles,
+        pool_neighbors as pool_neighbors,
         pool_scores as pool_scores,
         sample_in_blocks as sample_in_blocks,
+        sample_masses as sample_masses,
     )
     from baserate.infer._calibration_summary import SAME_ROWS as SAME_ROWS
     from baserate.infer._comparison import (

@@ -161,6 +161,8 @@ def describe_rule(name: str, settings: Content) -> str:
     entry = DECISION_RULES.get(name)
     if "parity" in settings:
         text = _describe_parity(name, settings)
+    elif "mixing" in settings:
+        text = f"scores withheld at random until the {_EQUALIZED[settings['equalize']]} is equal"
     elif entry is not None and entry.describe is not None:
         text = entry.describe(settings)
     else:
@@ -227,6 +229,13 @@ def describe_actions(model: str, thresholds: Sequence[float], actions: Sequence[
     parts = [f"{action} {scores}" for action, scores in zip(actions, ranges, strict=True)]
     sentence = join_words(parts)
     return sentence[:1].upper() + sentence[1:]  # capitalize() would put the name of the score in lower case
+
+
+_EQUALIZED = {
+    "fnr": "generalized false negative rate",
+    "fpr": "generalized false positive rate",
+    "weighted": "expected cost of the scores",
+}
 
 
 def _describe_parity(name: str, settings: Content) -> str:
