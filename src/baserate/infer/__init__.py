@@ -24,6 +24,7 @@ Comparisons
     `_influence_differences`: differences of smooth measures and of KS, with closed-form variances.
     `_mcnemar`: McNemar's tests and the joint table of two decisions.
     `_unpaired_comparison`: independent samples.
+    `_pooled_contrasts`: samples that overlap, such as a group and everybody; ratios.
 Decisions
     `_decision_tests`: accuracy against the no-information rate; symmetry of errors.
 Calibration
@@ -159,6 +160,7 @@ if TYPE_CHECKING:  # for other packages of baserate
     from baserate.infer._comparison import (
         Alternative as Alternative,
         ComparisonRequest as ComparisonRequest,
+        StudentizedDifference as StudentizedDifference,
         adjust_p_values as adjust_p_values,
         holm as holm,
     )
@@ -182,13 +184,27 @@ if TYPE_CHECKING:  # for other packages of baserate
         prepare_input as prepare_input,
     )
     from baserate.infer._paired_comparison import find_threshold as find_threshold
+    from baserate.infer._pooled_contrasts import (
+        Pool as Pool,
+        add_in_quadrature as add_in_quadrature,
+        compare_pools as compare_pools,
+        conclude_by_quadrature as conclude_by_quadrature,
+        is_mean as is_mean,
+        make_limits as make_limits,
+        pool_samples as pool_samples,
+        ratio_of_samples as ratio_of_samples,
+        ratio_to_whole as ratio_to_whole,
+    )
     from baserate.infer._rate_intervals import has_rate_interval as has_rate_interval, rate_interval as rate_interval
     from baserate.infer._sample_size import quantile_of_test as quantile_of_test
     from baserate.infer._summary import (
         check_method_used as check_method_used,
         have_fixed_prevalence as have_fixed_prevalence,
     )
-    from baserate.infer._unpaired_comparison import compare_samples as compare_samples
+    from baserate.infer._unpaired_comparison import (
+        compare_samples as compare_samples,
+        effective_shares as effective_shares,
+    )
     from baserate.infer._variances import (
         VarianceComponent as VarianceComponent,
         degrees_of_freedom as degrees_of_freedom,

@@ -55,7 +55,7 @@ from baserate.measure import (
 )
 from baserate.read import accepts_two
 
-_PRIOR_ROWS = 0.5
+PRIOR_ROWS = 0.5
 _LOSS_MEASURES = (brier, brier_skill, log_loss, log_loss_skill)
 _CONSTANT_AUC = 0.5
 """AUC of constant scores."""
@@ -202,7 +202,7 @@ def _compare_by_welch(request: ComparisonRequest, curves: list[Curve]) -> Compar
 def _compare_by_newcombe(request: ComparisonRequest, samples: list[Counts[float]]) -> Comparison:
     """Compare proportions by Newcombe's hybrid score interval."""
     first, second = effective_shares(request.measure, samples)
-    degrees = inf if all(sample.moments is None for sample in samples) else _welch_degrees(first, second)
+    degrees = inf if all(sample.moments is None for sample in samples) else welch_degrees([first, second])
 
     def interval(level: float) -> Limits:
         part = 1 / t_widening(degrees, level) ** 2
@@ -213,10 +213,15 @@ def _compare_by_newcombe(request: ComparisonRequest, samples: list[Counts[float]
     return request.conclude_from_intervals(values, interval, "Newcombe's hybrid score interval")
 
 
-def _welch_degrees(first: Proportion[float], second: Proportion[float]) -> float:
-    """Return the degrees of freedom of a variance estimated from weighted rows [@welch1947]."""
-    variances = [each.hits * each.misses / each.trials**3 for each in (first, second)]
-    rows = [max(each.trials - 1, 1.0) for each in (first, second)]
+def welch_degrees(shares: Sequence[Proportion[float]], factors: Sequence[float] = (1.0, -1.0)) -> float:
+    """Return the degrees of freedom of a variance estimated from weighted rows [@welch1947].
+
+    The variance is that of a sum of shares with factors, such as their difference.
+    """
+    variances = [
+        factor**2 * each.hits * each.misses / each.trials**3 for each, factor in zip(shares, factors, strict=True)
+    ]
+    rows = [max(each.trials - 1, 1.0) for each in shares]
     uncertainty = sum(variance**2 / each for variance, each in zip(variances, rows, strict=True))
     return sum(variances) ** 2 / uncertainty if uncertainty > 0 else sum(rows)
 
@@ -288,7 +293,7 @@ def _compare_by_bootstrap(request: ComparisonRequest, samples: list[Any], values
     swapped = _sort_key(values[0], samples[0]) > _sort_key(values[1], samples[1])
     each = [
         BootstrapDifference(
-            _bootstrap_values(request.measure, sample, rng), "", Units(_count_units(sample), _prior_rows(sample))
+            _bootstrap_values(request.measure, sample, rng), "", Units(count_units(sample), prior_rows(sample))
         )
         for sample, rng in zip(samples, own[::-1] if swapped else own, strict=True)
     ]
@@ -343,15 +348,15 @@ def _bootstrap_values(measure: Measure, sample: Any, rng: np.random.Generator) -
         mass, squares = (np.array([each.tp, each.fp, each.fn, each.tn]) for each in (sample, sample.squares))
 
         def tables(rng: np.random.Generator, n_samples: int) -> Floats:
-            return np.asarray(measure(Counts(*sample_masses(rng, n_samples, mass, squares, prior=_PRIOR_ROWS).T)))
+            return np.asarray(measure(Counts(*sample_masses(rng, n_samples, mass, squares, prior=PRIOR_ROWS).T)))
 
         return sample_in_blocks(tables, n_samples=N_TABLES, seed=rng, size=4)
     curve = isinstance(sample, Curve)
     whole = sample.tally if curve else sample
-    tally = _pool_tally(whole)
+    tally = pool_tally(whole)
 
     def columns(rng: np.random.Generator, n_samples: int) -> Floats:
-        return np.array([measure(_resample_tally(tally, rng, curve=curve)) for _ in range(n_samples)])
+        return np.array([measure(resample_tally(tally, rng, curve=curve)) for _ in range(n_samples)])
 
     size = tally.mass.size
     values = sample_in_blocks(columns, n_samples=choose_n_samples(size), seed=rng, size=size)
@@ -362,7 +367,7 @@ def _bootstrap_values(measure: Measure, sample: Any, rng: np.random.Generator) -
     return values if isnan(shift) else values + shift
 
 
-def _count_units(sample: Any) -> float:  # noqa: ANN401  (what the measure takes)
+def count_units(sample: Any) -> float:  # noqa: ANN401  (what the measure takes)
     """Count the rows on which a value rests; irrelevant for counted tables, to which half rows are added."""
     if isinstance(sample, Counts):
         return inf if sample.moments is None else ratio(sample.total**2, sample.squares.total)
@@ -370,9 +375,9 @@ def _count_units(sample: Any) -> float:  # noqa: ANN401  (what the measure takes
     return float(rows.min() if isinstance(sample, Curve) else rows.sum())
 
 
-def _prior_rows(sample: Any) -> float:  # noqa: ANN401  (what the measure takes)
+def prior_rows(sample: Any) -> float:  # noqa: ANN401  (what the measure takes)
     """Return the rows added to a table before sampling."""
-    return 4 * _PRIOR_ROWS if isinstance(sample, Counts) else 0.0
+    return 4 * PRIOR_ROWS if isinstance(sample, Counts) else 0.0
 
 
 def _describe_pooling(samples: list[Any]) -> str:
@@ -385,7 +390,7 @@ def _describe_pooling(samples: list[Any]) -> str:
     )
 
 
-def _pool_tally(tally: Tally) -> Tally:
+def pool_tally(tally: Tally) -> Tally:
     """Pool neighboring scores so that few enough remain for many samples."""
     if len(tally.score) <= POOLED_RANKS:
         return tally
@@ -397,7 +402,7 @@ def _pool_tally(tally: Tally) -> Tally:
     return Tally(score, mass, squares, rows, reweighed=tally.reweighed)
 
 
-def _resample_tally(tally: Tally, rng: np.random.Generator, *, curve: bool) -> Curve | Tally:
+def resample_tally(tally: Tally, rng: np.random.Generator, *, curve: bool) -> Curve | Tally:
     masses = make_read_only(sample_masses(rng, 1, tally.mass, tally.squares)[0])
     resampled = Tally(tally.score, masses, tally.rows, tally.rows, tally.resolution)
     return Curve(resampled) if curve else resampled
