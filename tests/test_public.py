@@ -64,8 +64,8 @@ PUBLIC = {
         power_of_proportion_test reported_pair sample_size_by_simulation sample_size_for_auc
         sample_size_for_auc_difference sample_size_for_auc_test sample_size_for_observed_expected
         sample_size_for_proportion
-        sample_size_for_proportion_difference sample_size_for_proportion_test slope_test smooth_roc smooth_roc_curves spiegelhalter
-        summary tabulate_comparisons
+        sample_size_for_proportion_difference sample_size_for_proportion_test slope_test smooth_roc
+        smooth_roc_curves spiegelhalter summary tabulate_comparisons
     """,
     "baserate.measure": """
         DEFAULT_MEASURES MEASURES Measure MeasureInfo TABLES Values curves describe find_measure measure multiclass

@@ -492,7 +492,8 @@ def _integrate(height: Callable[[Floats], Any], over: Distribution, other: Distr
     half, middle = np.diff(edges) / 2, (edges[1:] + edges[:-1]) / 2
     x = middle[:, np.newaxis] + half[:, np.newaxis] * nodes
     density: Any = over
-    return float(np.sum(half[:, np.newaxis] * weights * np.asarray(density.pdf(x)) * np.asarray(height(x))))
+    area = float(np.sum(half[:, np.newaxis] * weights * np.asarray(density.pdf(x)) * np.asarray(height(x))))
+    return min(area, 1.0)
 
 
 def _breaks(distribution: Any) -> Floats:  # noqa: ANN401  (a distribution with breaks, or a normal one)

@@ -168,6 +168,8 @@ def _log_concave_starts(start: SmoothFit | None) -> list[LogConcave | None]:
 _LEAST_SD = 1e-3
 """Share of a standard deviation that smoothing adds at least."""
 _FEWEST = 2
+_WIDEST = 1e150
+"""Half of the range of scores above which their squares overflow."""
 
 
 def class_samples(tally: Tally, what: str) -> list[WeightedSample]:
@@ -180,6 +182,11 @@ def class_samples(tally: Tally, what: str) -> list[WeightedSample]:
             raise FitError(
                 f"the {name} have {count_of(len(sample.x), 'distinct score')}; expected at least {_FEWEST} for {what}.",
                 remedy="Take the empirical curve, or another method.",
+            )
+        if sample.x[-1] / 2 - sample.x[0] / 2 > _WIDEST or sample.sd == 0:
+            raise FitError(
+                f"the scores of {name} go from {sample.x[0]:g} to {sample.x[-1]:g}, beyond the range of {what}.",
+                remedy="Rescale them.",
             )
         samples.append(sample)
     return samples
