@@ -339,7 +339,7 @@ def test_data_that_determine_no_curve(truth: list[int], score: list[float], meth
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"bandwidth": "nrd0", "method": "normal"}, "bandwidth is for kernel densities, not for normal"),
+        ({"bandwidth": "nrd0", "method": "normal"}, "bandwidth= is for kernel densities, not for normal"),
         ({"bandwidth": -1, "method": "density"}, "bandwidth is -1; expected"),
         ({"bandwidth": (1, 2, 3), "method": "density"}, "bandwidth is"),
         ({"level": 2}, "level is 2"),
