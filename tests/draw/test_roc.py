@@ -182,7 +182,7 @@ def test_a_smooth_curve_lies_over_the_points() -> None:
     drawing = draw.roc(MANY, smooth="binormal-ml", band=True)
     assert list(drawing.parts) == ["curve", "auc", "smooth", "reference"]
     smooth = infer.smooth_roc(MANY, points=501)
-    assert drawing.parts["smooth"].columns["sensitivity"].tolist() == smooth.columns["sensitivity"].tolist()
+    assert list(drawing.parts["smooth"].columns["sensitivity"]) == smooth.columns["sensitivity"].tolist()
     assert "low" in drawing.parts["smooth"].columns
     assert "low" not in drawing.parts["curve"].columns
     labels = [str(line.get_label()) for line in drawing.ax.lines]

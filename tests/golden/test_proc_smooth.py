@@ -22,10 +22,7 @@ MARKERS = ("wfns", "ndka", "s100b")
 @pytest.fixture(scope="module")
 def markers(columns: Columns) -> dict[str, Tally]:
     rows = columns("aSAH.csv")
-    return {
-        name: tally(rows["outcome"], np.array(rows[name], dtype=float), positive="Poor", negative="Good")
-        for name in MARKERS
-    }
+    return {name: tally(rows["outcome"], np.array(rows[name], dtype=float), positive="Poor") for name in MARKERS}
 
 
 def sample_of(data: Tally, which: str) -> WeightedSample:

@@ -69,8 +69,8 @@ def test_partial_areas_add_up(method: str) -> None:
 @pytest.mark.parametrize("options", [{"fpr": (0, 0.2)}, {"tpr": (0.8, 1)}])
 def test_standardized_partial_areas_are_those_of_the_measure(options: dict[str, tuple[float, float]]) -> None:
     smooth, curve = fit("normal"), baserate.curve(DATA)
-    raw, scaled = (smooth.partial_auc(**options, standardized=each) for each in (False, True))  # type: ignore[arg-type]
-    others = [measure.partial_auc(curve, **options, standardized=each) for each in (False, True)]  # type: ignore[arg-type]
+    raw, scaled = (smooth.partial_auc(**options, standardized=each) for each in (False, True))
+    others = [measure.partial_auc(curve, **options, standardized=each) for each in (False, True)]
     # One line maps all areas of an interval: chance, .02, to one half, and perfection, .2, to 1.
     assert (scaled - others[1]) / (raw - others[0]) == pytest.approx(0.5 / (0.2 - 0.02), rel=1e-9)
 
@@ -362,7 +362,8 @@ def test_unknown_names() -> None:
 
 def test_rates_and_intervals_are_checked() -> None:
     smooth = fit("normal")
-    for rate in (-0.1, 1.1, np.nan, np.array([0.5, 2.0])):
+    rates: list[Any] = [-0.1, 1.1, np.nan, np.array([0.5, 2.0])]
+    for rate in rates:
         with pytest.raises(OptionError, match="a rate from 0 to 1"):
             smooth.tpr(rate)
     with pytest.raises(OptionError, match="give either fpr or tpr"):

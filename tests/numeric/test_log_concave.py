@@ -30,7 +30,7 @@ def integral(x: Floats, density: LogConcave, upto: float) -> float:
     """Integral of the distribution function by quadrature, knot to knot."""
     inner = density.knots[(density.knots > x[0]) & (density.knots < upto)]
     ends = [x[0], *inner, upto]
-    return sum(quad(density.cdf, low, high, epsabs=1e-13)[0] for low, high in pairwise(ends))
+    return sum(float(quad(density.cdf, low, high, epsabs=1e-13)[0]) for low, high in pairwise(ends))
 
 
 @settings(max_examples=60, deadline=None)

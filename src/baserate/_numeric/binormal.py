@@ -52,7 +52,8 @@ class Binormal(NamedTuple):
         """Return standard errors of a + b z."""
         assert self.covariance is not None  # noqa: S101  (for the type checker)
         (aa, ab), (_, bb) = self.covariance
-        return np.sqrt(np.maximum(aa + 2 * ab * probit + bb * probit**2, 0.0))
+        errors: Floats = np.sqrt(np.maximum(aa + 2 * ab * probit + bb * probit**2, 0.0))
+        return errors
 
 
 def fit_line(tpr: Floats, fpr: Floats) -> Binormal | None:

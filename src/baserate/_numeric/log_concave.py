@@ -48,7 +48,7 @@ class _Segments(NamedTuple):
     width: Floats
     top: Floats
     """Greatest density of each segment."""
-    falls: Floats
+    falls: Bools
     """Whether the left end is the higher one."""
     moments: tuple[Floats, Floats, Floats]
     """Integrals of 1, u and u² as shares of `width * top`, where u is the distance from the higher end, from 0 to 1."""
@@ -162,8 +162,8 @@ def fit_log_concave(x: Floats, weight: Floats, *, start: LogConcave | None = Non
         if not len(added):
             break
         before, grown = places, np.union1d(places, added)
-        start = np.interp(sample.x[grown], sample.x[places], values)
-        places, values = _restore_concavity(sample, grown, start)
+        grown_values = np.interp(sample.x[grown], sample.x[places], values)
+        places, values = _restore_concavity(sample, grown, grown_values)
         if np.array_equal(places, before):
             break
     return LogConcave(x[places], values - log(_total(sample.x[places], values)) - log(width))
@@ -373,7 +373,8 @@ class SmoothedLogConcave:
         z = (x - knots) / self.sd
         integral = self.sd * (z * tails + np.exp(-z * z / 2) / sqrt(2 * pi))
         flat = -np.diff(integral, axis=-1) * np.exp((log_density[1:] + log_density[:-1]) / 2)
-        return np.clip(np.sum(np.where(level, flat, by_parts), axis=-1), 0.0, 1.0)
+        total: Floats = np.sum(np.where(level, flat, by_parts), axis=-1)
+        return np.clip(total, 0.0, 1.0)
 
     def sf(self, x: Real) -> Floats:
         mirrored = LogConcave(-self.base.knots[::-1], self.base.log_density[::-1])
@@ -419,4 +420,5 @@ class SmoothedLogConcave:
         far, near = np.where(upper, -shift[1], shift[0]), np.where(upper, -shift[0], shift[1])
         log_near = log_ndtr(near)
         log_mass = log_near + np.log(-np.expm1(np.minimum(log_ndtr(far) - log_near, -_LEAST)))
-        return np.exp(log_density[:-1] + slope * (x - knots[:-1]) + (slope * self.sd) ** 2 / 2 + log_mass)
+        densities: Floats = np.exp(log_density[:-1] + slope * (x - knots[:-1]) + (slope * self.sd) ** 2 / 2 + log_mass)
+        return densities

@@ -292,7 +292,7 @@ def smooth_roc_curves(  # noqa: PLR0913  (each is an option of fit or interval)
     (0.1, 0.665)
     """
     fits: list[dict[str, Any]] = []
-    options = {"method": method, "bandwidth": bandwidth, "level": level, "n_bootstrap": n_bootstrap}
+    options: dict[str, Any] = {"method": method, "bandwidth": bandwidth, "level": level, "n_bootstrap": n_bootstrap}
 
     def columns(tally: Tally) -> Mapping[str, Any]:
         try:
@@ -373,8 +373,8 @@ class _Task(NamedTuple):
         inner = np.isfinite(probit)
         safe = np.where(inner, probit, 0.0)
         reach = z * line.errors(safe)
-        ends = (np.where(inner, ndtr(line.a + line.b * safe + sign * reach), self.fpr) for sign in (-1, 1))
-        return Estimate(value, low, high, self.level, _DELTA), *ends
+        below, above = (np.where(inner, ndtr(line.a + line.b * safe + sign * reach), self.fpr) for sign in (-1, 1))
+        return Estimate(value, low, high, self.level, _DELTA), below, above
 
     def _bound_by_bootstrap(self, tally: Tally, fit: SmoothFit, value: float) -> tuple[Estimate, Floats, Floats]:
         if len(tally.score) > _POOLED_ROWS:

@@ -127,7 +127,7 @@ def _find_bandwidths(tally: Tally, samples: list[WeightedSample], bandwidth: Ban
             return shared, shared
         low, high = map(BANDWIDTHS[rule], samples)
         return low, high
-    pair = bandwidth if isinstance(bandwidth, (tuple, list)) else (bandwidth, bandwidth)
+    pair: Any = bandwidth if isinstance(bandwidth, (tuple, list)) else (bandwidth, bandwidth)
     if len(pair) != 2 or not all(isinstance(each, (int, float)) and 0 < each < np.inf for each in pair):
         raise OptionError(
             f"bandwidth is {bandwidth!r}; expected a rule ({', '.join(BANDWIDTHS)}), a number above 0, or one for "
@@ -246,6 +246,10 @@ METHODS: dict[str, SmoothMethod] = {
     )
 }
 """Methods by name, the default first."""
+
+
+SMOOTH_METHODS = {each.name: each.summary for each in METHODS.values()}
+"""Methods of smooth ROC curves with a summary of each, the default first."""
 
 
 def find_method(name: str) -> SmoothMethod:
