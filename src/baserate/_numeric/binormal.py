@@ -15,10 +15,14 @@ import numpy as np
 from baserate._arrays import Floats
 
 _STEPS = 200
-_TOLERANCE = 1e-10
-"""Expected gain of the log-likelihood, in rows, below which the search ends."""
+_TOLERANCE = 1e-19
+"""Expected gain of the log-likelihood, for each row, below which the search ends."""
+_NEAR = 1e-11
+"""Expected gain for each row below which a step needs no check: rounding of the likelihood would refuse it."""
 _STEEPEST = 50.0
 """Slope b, or its inverse, and distance a beyond which the likelihood has no maximum."""
+_SMALLEST = 1e-12
+"""Share of a step below which nothing is gained."""
 _START_ROUNDS = 40
 _FEWEST = 3
 """Categories of scores that determine both parameters."""
@@ -48,7 +52,8 @@ class Binormal(NamedTuple):
         """Return standard errors of a + b z."""
         assert self.covariance is not None  # noqa: S101  (for the type checker)
         (aa, ab), (_, bb) = self.covariance
-        return np.sqrt(np.maximum(aa + 2 * ab * probit + bb * probit**2, 0.0))
+        errors: Floats = np.sqrt(np.maximum(aa + 2 * ab * probit + bb * probit**2, 0.0))
+        return errors
 
 
 def fit_line(tpr: Floats, fpr: Floats) -> Binormal | None:
@@ -91,25 +96,31 @@ def fit_binormal(positive: Floats, negative: Floats) -> Binormal | None:
     positive, negative = _merge_runs(positive, negative)
     if len(positive) < _FEWEST:
         return None
+    rows = float((positive + negative).sum())
     state = _start(positive, negative)
     value = state.log_likelihood(positive, negative)
     for _ in range(_STEPS):
-        step, gain, covariance = state.score(positive, negative)
-        if gain < _TOLERANCE:
-            return Binormal(state.a, state.b, covariance)
+        try:
+            step, gain, covariance = state.score(positive, negative)
+        except np.linalg.LinAlgError:  # thresholds have left the range of both classes
+            return None
+        if gain < _TOLERANCE * rows:
+            break
         size = 1.0
-        while size > 1e-12:
+        trial = state.move(step, size)
+        reached = trial.log_likelihood(positive, negative)
+        while not (reached > value or (gain < _NEAR * rows and np.isfinite(reached))):
+            size /= 2
+            if size < _SMALLEST:
+                return None
             trial = state.move(step, size)
             reached = trial.log_likelihood(positive, negative)
-            if reached > value:
-                break
-            size /= 2
-        else:
-            return Binormal(state.a, state.b, covariance) if gain < sqrt(_TOLERANCE) else None
         state, value = trial, reached
         if not (1 / _STEEPEST < state.b < _STEEPEST and abs(state.a) < _STEEPEST):
             return None
-    return None
+    fit = Binormal(state.a, state.b, covariance)
+    # Where the likelihood is level, it has no maximum.
+    return fit if gain < _NEAR * rows and float(np.abs(np.diag(covariance)).max()) < _STEEPEST**2 else None
 
 
 def _merge_runs(positive: Floats, negative: Floats) -> tuple[Floats, Floats]:

@@ -59,7 +59,8 @@ def normal_reference_bandwidth(sample: WeightedSample, factor: float = 0.9) -> f
     quartiles = (sample.quantile(0.75) - sample.quantile(0.25)) / 1.34
     # More than half of the rows may share one value, which says nothing about the others.
     least = min(spread, quartiles) or spread
-    return factor * least * sample.rows**-0.2
+    bandwidth: float = factor * least / sample.rows**0.2
+    return bandwidth
 
 
 def sheather_jones_bandwidth(sample: WeightedSample) -> float:
@@ -118,9 +119,9 @@ def _pair_gaps(sample: WeightedSample) -> tuple[Floats, Floats]:
     # Sums over pairs at each distance are a correlation of the bins with themselves.
     width = (x[-1] - x[0]) / (_BINS - 1)
     counts = np.bincount(np.rint((x - x[0]) / width).astype(np.intp), weights=rows, minlength=_BINS)
-    together = np.correlate(counts, counts, mode="full")[_BINS - 1 :]
+    together = np.asarray(np.correlate(counts, counts, mode="full")[_BINS - 1 :], dtype=np.float64)
     together[0] = (together[0] - np.sum(rows * np.minimum(rows, 1.0))) / 2
-    return np.arange(_BINS) * width, together
+    return np.arange(float(_BINS)) * width, together
 
 
 def _mean_derivative(

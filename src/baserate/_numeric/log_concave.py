@@ -24,6 +24,8 @@ _NEWTON_STEPS = 100
 _NEWTON_TOLERANCE = 1e-9
 _SHORT = 1e-4
 """Difference of log densities below which moments of a segment are sums of four terms, since their formulas cancel."""
+_CLOSE = 1e-9
+"""Share of the range of the observations below which two of them are equal."""
 _RATIO = 2.0
 """Change of the log density between two breaks."""
 _REACH = 9.0
@@ -46,7 +48,7 @@ class _Segments(NamedTuple):
     width: Floats
     top: Floats
     """Greatest density of each segment."""
-    falls: Floats
+    falls: Bools
     """Whether the left end is the higher one."""
     moments: tuple[Floats, Floats, Floats]
     """Integrals of 1, u and u² as shares of `width * top`, where u is the distance from the higher end, from 0 to 1."""
@@ -82,12 +84,15 @@ def _moments(drop: Floats) -> tuple[Floats, Floats, Floats]:
     small = drop < _SHORT
     d = np.where(small, 1.0, drop)
     # Incomplete gamma functions do not cancel where d is small; their factor (k − 1)! is 1, 1 and 2.
-    moments = -np.expm1(-d) / d, gammainc(2, d) / d**2, 2 * gammainc(3, d) / d**3
-    if small.any():
-        near = drop[small]
-        for k, each in enumerate(moments, start=1):
-            each[small] = 1 / k - near * (1 / (k + 1) - near * (1 / (2 * (k + 2)) - near / (6 * (k + 3))))
-    return moments
+    exact = -np.expm1(-d) / d, gammainc(2, d) / d**2, 2 * gammainc(3, d) / d**3
+    if not np.any(small):
+        return exact
+    near = np.where(small, drop, 0.0)
+    zero, one, two = (
+        np.where(small, 1 / k - near * (1 / (k + 1) - near * (1 / (2 * (k + 2)) - near / (6 * (k + 3)))), each)
+        for k, each in enumerate(exact, start=1)
+    )
+    return zero, one, two
 
 
 class _Sample(NamedTuple):
@@ -146,6 +151,7 @@ def fit_log_concave(x: Floats, weight: Floats, *, start: LogConcave | None = Non
     >>> fit.knots.tolist(), fit.log_density.round(4).tolist()
     ([1.0, 7.0], [-1.1113, -2.6711])
     """
+    x, weight = _merge_close(x, weight)
     width = float(x[-1] - x[0])
     sample = _Sample.of((x - x[0]) / width, weight / weight.sum())
     places = np.array([0, len(x) - 1]) if start is None else np.searchsorted(x, start.knots)
@@ -156,8 +162,8 @@ def fit_log_concave(x: Floats, weight: Floats, *, start: LogConcave | None = Non
         if not len(added):
             break
         before, grown = places, np.union1d(places, added)
-        start = np.interp(sample.x[grown], sample.x[places], values)
-        places, values = _restore_concavity(sample, grown, start)
+        grown_values = np.interp(sample.x[grown], sample.x[places], values)
+        places, values = _restore_concavity(sample, grown, grown_values)
         if np.array_equal(places, before):
             break
     return LogConcave(x[places], values - log(_total(sample.x[places], values)) - log(width))
@@ -166,6 +172,17 @@ def fit_log_concave(x: Floats, weight: Floats, *, start: LogConcave | None = Non
 def _total(knots: Floats, values: Floats) -> float:
     with np.errstate(over="ignore"):
         return float(_Segments.of(np.diff(knots), values[:-1], values[1:]).mass.sum())
+
+
+def _merge_close(x: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Add up the weights of observations so close that slopes between them would be rounding errors."""
+    cells = np.floor((x - x[0]) / ((x[-1] - x[0]) * _CLOSE))
+    starts = np.flatnonzero(np.diff(cells, prepend=-1.0))
+    if len(starts) == len(x):
+        return x, weight
+    # The last observation is the end of the support.
+    starts = starts if starts[-1] == len(x) - 1 else np.append(starts, len(x) - 1)
+    return x[starts], np.add.reduceat(weight, starts)
 
 
 def _maximize(sample: _Sample, places: Places, values: Floats) -> Floats:
@@ -356,7 +373,8 @@ class SmoothedLogConcave:
         z = (x - knots) / self.sd
         integral = self.sd * (z * tails + np.exp(-z * z / 2) / sqrt(2 * pi))
         flat = -np.diff(integral, axis=-1) * np.exp((log_density[1:] + log_density[:-1]) / 2)
-        return np.clip(np.sum(np.where(level, flat, by_parts), axis=-1), 0.0, 1.0)
+        total: Floats = np.sum(np.where(level, flat, by_parts), axis=-1)
+        return np.clip(total, 0.0, 1.0)
 
     def sf(self, x: Real) -> Floats:
         mirrored = LogConcave(-self.base.knots[::-1], self.base.log_density[::-1])
@@ -402,4 +420,5 @@ class SmoothedLogConcave:
         far, near = np.where(upper, -shift[1], shift[0]), np.where(upper, -shift[0], shift[1])
         log_near = log_ndtr(near)
         log_mass = log_near + np.log(-np.expm1(np.minimum(log_ndtr(far) - log_near, -_LEAST)))
-        return np.exp(log_density[:-1] + slope * (x - knots[:-1]) + (slope * self.sd) ** 2 / 2 + log_mass)
+        densities: Floats = np.exp(log_density[:-1] + slope * (x - knots[:-1]) + (slope * self.sd) ** 2 / 2 + log_mass)
+        return densities

@@ -49,7 +49,6 @@ def find_quantiles(distribution: _Bracketed, q: Floats, *, upper: bool, bounded:
         inside = (newton > low) & (newton < high) & (step % 3 != 2)
         x = np.where(open_, np.where(inside, newton, (low + high) / 2), x)
     x = np.where((q >= 0) & (q <= 1), x, np.nan)
-    if bounded:
-        return x
-    ends = (np.inf, -np.inf) if upper else (-np.inf, np.inf)
-    return np.where(q == 0, ends[0], np.where(q == 1, ends[1], x))
+    first, last = (breaks[0], breaks[-1]) if bounded else (-np.inf, np.inf)
+    least, greatest = (last, first) if upper else (first, last)
+    return np.where(q == 0, least, np.where(q == 1, greatest, x))

@@ -61,6 +61,7 @@ class CurveOptions(BandOptions):
     points: Annotated[Points, option(default=f"all; in tables {FEW}"), "Greatest number of points of each curve."] = (
         None
     )
+    drop_intermediate: Annotated[bool, "Without points that the line does not need."] = False
 
     @property
     def has_band(self) -> bool:
@@ -79,6 +80,8 @@ class CurveOptions(BandOptions):
     baserate curve gain {_FILE} --group site --points 100 --json
     # at a prevalence of 2%
     baserate curve pr {_FILE} --prevalence 2%
+    # without points that the line does not need
+    baserate curve roc {_FILE} --drop-intermediate
     # with a pointwise 95% band
     baserate curve roc {_FILE} --band
     # smooth, by maximum likelihood, with the AUC and a pointwise band
@@ -126,13 +129,16 @@ def _check_bands(curve_options: CurveOptions, *, smooth: bool) -> None:
         raise click.UsageError("--level is the confidence level of a band; add --band or --simultaneous.")
     if smooth and curve_options.has_band:
         raise click.UsageError("--smooth has a pointwise band of its own; leave out --band and --simultaneous.")
+    if curve_options.drop_intermediate and (smooth or curve_options.has_band):
+        other = "a smooth curve" if smooth else "a band"
+        raise click.UsageError(f"--drop-intermediate is for curves without {other}; leave one of them out.")
 
 
 def _compute_curve(tallies: "Tallies", what: str, points: int | None, curve_options: CurveOptions) -> "Results":
     if not curve_options.has_band:
         from baserate.measure import curves
 
-        return curves(tallies, what, points=points)
+        return curves(tallies, what, points=points, drop_intermediate=curve_options.drop_intermediate)
     from baserate.infer import confidence_bands
 
     level = curve_options.level or LEVEL

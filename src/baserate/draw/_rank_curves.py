@@ -209,7 +209,7 @@ def _tabulate_iso_cost(data: FigureData, costs: Costs, prevalence: float | None)
 
 
 def _paint_roc(ax: Axes, parts: Parts) -> None:
-    thin = {"linewidth": THIN, "alpha": _BEHIND} if "smooth" in parts else {}
+    thin: dict[str, Any] = {"linewidth": THIN, "alpha": _BEHIND} if "smooth" in parts else {}
     name = "empirical, AUC" if "smooth" in parts else "AUC"
     paint_curves(ax, parts, _ROC_AXES, details=estimate_labels(parts, "auc", name), **thin)
     if "smooth" in parts:

@@ -122,6 +122,7 @@ if TYPE_CHECKING:
         smooth_roc as smooth_roc,
         smooth_roc_curves as smooth_roc_curves,
     )
+    from baserate.infer._smooth_roc_fits import SMOOTH_METHODS as SMOOTH_METHODS
     from baserate.infer._summary import (
         INTERVAL_METHODS as INTERVAL_METHODS,
         IntervalOptions as IntervalOptions,

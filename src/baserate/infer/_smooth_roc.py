@@ -11,7 +11,7 @@ import numpy as np
 
 from baserate._arrays import Floats, FrozenMapping, Value, as_python, keep_read_only, ratio
 from baserate._domains import LEVEL, POINTS, ShareLike, check_domain, parse_share, wrong_option
-from baserate._errors import FitError, OptionError
+from baserate._errors import FitError, OptionError, keyword
 from baserate._formatting import count_of
 from baserate._numeric.distributions import Distribution, Normal
 from baserate._numeric.kernel_density import NormalMixture
@@ -42,6 +42,8 @@ _NODES = 16
 """Nodes of the quadrature between two breaks."""
 _SDS = np.linspace(-9.0, 9.0, 37)
 """Breaks of a normal distribution, in standard deviations."""
+_LEAST = 1e-12
+"""Rate below which log-odds are those of this rate."""
 _POOLED_ROWS = 20_000
 """Distinct scores above which neighbors are pooled for kernel densities and bootstrap samples."""
 _BOOTSTRAP_THRESHOLDS = 1000
@@ -234,8 +236,8 @@ def smooth_roc(  # noqa: PLR0913  (each is an option of fit or interval)
         check_n_samples(n_bootstrap, "n_bootstrap")
     if bandwidth is not None and entry.name != "density":
         raise OptionError(
-            f"bandwidth is for kernel densities, not for {entry.name}",
-            remedy="leave it out, or give method='density'.",
+            f"{keyword('bandwidth')} is for kernel densities, not for {entry.name}",
+            remedy="leave it out, or take the method density.",
             option="bandwidth",
         )
     require_both_classes(tally)
@@ -290,7 +292,7 @@ def smooth_roc_curves(  # noqa: PLR0913  (each is an option of fit or interval)
     (0.1, 0.665)
     """
     fits: list[dict[str, Any]] = []
-    options = {"method": method, "bandwidth": bandwidth, "level": level, "n_bootstrap": n_bootstrap}
+    options: dict[str, Any] = {"method": method, "bandwidth": bandwidth, "level": level, "n_bootstrap": n_bootstrap}
 
     def columns(tally: Tally) -> Mapping[str, Any]:
         try:
@@ -371,8 +373,8 @@ class _Task(NamedTuple):
         inner = np.isfinite(probit)
         safe = np.where(inner, probit, 0.0)
         reach = z * line.errors(safe)
-        ends = (np.where(inner, ndtr(line.a + line.b * safe + sign * reach), self.fpr) for sign in (-1, 1))
-        return Estimate(value, low, high, self.level, _DELTA), *ends
+        below, above = (np.where(inner, ndtr(line.a + line.b * safe + sign * reach), self.fpr) for sign in (-1, 1))
+        return Estimate(value, low, high, self.level, _DELTA), below, above
 
     def _bound_by_bootstrap(self, tally: Tally, fit: SmoothFit, value: float) -> tuple[Estimate, Floats, Floats]:
         if len(tally.score) > _POOLED_ROWS:
@@ -429,8 +431,10 @@ def _bound_log_odds(values: Floats, samples: Floats, edges: Floats, reach: float
     """
     from scipy.special import expit, logit
 
-    spread = np.nanstd(logit(np.clip(samples, edges, 1 - edges)), axis=0)
-    center = logit(np.clip(values, edges, 1 - edges))
+    # A value nearer to an end than half a row has an edge nearer still.
+    least, most = (np.clip(each / 10, _LEAST, edges) for each in (values, 1 - values))
+    spread = np.nanstd(logit(np.clip(samples, least, 1 - most)), axis=0)
+    center = logit(np.clip(values, least, 1 - most))
     low, high = (expit(center + sign * reach * spread) for sign in (-1, 1))
     return np.minimum(low, values), np.maximum(high, values)
 
@@ -492,7 +496,8 @@ def _integrate(height: Callable[[Floats], Any], over: Distribution, other: Distr
     half, middle = np.diff(edges) / 2, (edges[1:] + edges[:-1]) / 2
     x = middle[:, np.newaxis] + half[:, np.newaxis] * nodes
     density: Any = over
-    return float(np.sum(half[:, np.newaxis] * weights * np.asarray(density.pdf(x)) * np.asarray(height(x))))
+    area = float(np.sum(half[:, np.newaxis] * weights * np.asarray(density.pdf(x)) * np.asarray(height(x))))
+    return min(area, 1.0)
 
 
 def _breaks(distribution: Any) -> Floats:  # noqa: ANN401  (a distribution with breaks, or a normal one)

@@ -127,7 +127,7 @@ def _find_bandwidths(tally: Tally, samples: list[WeightedSample], bandwidth: Ban
             return shared, shared
         low, high = map(BANDWIDTHS[rule], samples)
         return low, high
-    pair = bandwidth if isinstance(bandwidth, (tuple, list)) else (bandwidth, bandwidth)
+    pair: Any = bandwidth if isinstance(bandwidth, (tuple, list)) else (bandwidth, bandwidth)
     if len(pair) != 2 or not all(isinstance(each, (int, float)) and 0 < each < np.inf for each in pair):
         raise OptionError(
             f"bandwidth is {bandwidth!r}; expected a rule ({', '.join(BANDWIDTHS)}), a number above 0, or one for "
@@ -168,6 +168,8 @@ def _log_concave_starts(start: SmoothFit | None) -> list[LogConcave | None]:
 _LEAST_SD = 1e-3
 """Share of a standard deviation that smoothing adds at least."""
 _FEWEST = 2
+_WIDEST = 1e150
+"""Half of the range of scores above which their squares overflow."""
 
 
 def class_samples(tally: Tally, what: str) -> list[WeightedSample]:
@@ -180,6 +182,11 @@ def class_samples(tally: Tally, what: str) -> list[WeightedSample]:
             raise FitError(
                 f"the {name} have {count_of(len(sample.x), 'distinct score')}; expected at least {_FEWEST} for {what}.",
                 remedy="Take the empirical curve, or another method.",
+            )
+        if sample.x[-1] / 2 - sample.x[0] / 2 > _WIDEST or sample.sd == 0:
+            raise FitError(
+                f"the scores of {name} go from {sample.x[0]:g} to {sample.x[-1]:g}, beyond the range of {what}.",
+                remedy="Rescale them.",
             )
         samples.append(sample)
     return samples
@@ -239,6 +246,10 @@ METHODS: dict[str, SmoothMethod] = {
     )
 }
 """Methods by name, the default first."""
+
+
+SMOOTH_METHODS = {each.name: each.summary for each in METHODS.values()}
+"""Methods of smooth ROC curves with a summary of each, the default first."""
 
 
 def find_method(name: str) -> SmoothMethod:

@@ -12,6 +12,7 @@ classes are in `multiclass`. `describe` returns the entry of a measure: names, s
 - `_calibration_slope`, `_calibration_bins`: logistic recalibration, ECE
 - `_calibration_curve`: distances from smooth curves; calibration and discrimination parts of proper scores
 - `_names`: the number that a word of a user means
+- `_curve_points`: points of a curve that its line needs
 - `_summary`: tidy rows of every measure, model, group and threshold; curves as tables
 """
 

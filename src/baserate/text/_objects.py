@@ -276,7 +276,7 @@ def _smooth_roc_page(smooth: SmoothRoc) -> Page:
     """Return the AUC, the parameters and some points."""
     facts: list[tuple[str, object]] = [("AUC", str(smooth.auc)), ("interval", smooth.auc.how or "")]
     facts += [
-        (name.replace("_", " "), format_number(value, _DIGITS) if isinstance(value, float) else str(value))
+        (name.replace("_", " "), str(value) if name.startswith("knots") else format_number(value, _DIGITS))
         for name, value in smooth.parameters.items()
     ]
     facts += [(f"TPR at FPR {rate:g}", format_number(smooth.tpr(rate), _DIGITS)) for rate in _RATES]
