@@ -72,6 +72,9 @@ def test_options_are_keywords_of_their_measures() -> None:
         **dict.fromkeys(("net_benefit", "standardized_net_benefit", "net_reduction"), "at"),
         **dict.fromkeys(("f_beta", "e_measure"), "beta"),
         "expected_cost": "costs",
+        "sensitivity_at_specificity": "specificity",
+        **dict.fromkeys(("specificity_at_sensitivity", "precision_at_sensitivity"), "sensitivity"),
+        "sensitivity_at_precision": "precision",
     }
     assert all(option in signature(MEASURES[name]).parameters for name, option in options.items())
 

@@ -12,9 +12,10 @@ from baserate._formatting import (
     count_of,
     there_are,
 )
-from baserate.cli._declarations import NameChoice, OptionSpec, Output, command, given_flags, option
+from baserate.cli._declarations import NameChoice, OptionSpec, Output, command, option
 from baserate.cli._io import headline, name_as_typed, read_rows, report_results
 from baserate.cli._options import (
+    FLAGS,
     Column,
     Cost,
     Level,
@@ -93,19 +94,16 @@ class ComparisonSettings(MeasureSettings):
 
     def bind_others(self, names: Sequence[str]) -> "list[Measure] | None":
         """Bind the other numbers to the measures that are named; None for the usual measures."""
-        others = given_flags(self, ("net_benefit_at", "beta"))
+        others = self.number_flags
         if others and not names:
             raise click.UsageError(f"{others[0]} is for measures that are named; name them with --measures.")
-        from baserate.measure import Settings, as_measure
+        from baserate.measure import as_measure
 
-        settings = Settings(at=self.net_benefit_at, beta=self.beta)
+        settings = self.numbers
         measures = [settings.apply(as_measure(name)) for name in names]
         for idle in settings.idle(measures):
-            raise click.UsageError(f"none of the measures depends on {IDLE_FLAGS[idle]}; leave it out.")
+            raise click.UsageError(f"none of the measures depends on {FLAGS[idle]}; leave it out.")
         return measures or None
-
-
-IDLE_FLAGS = {"at": "--net-benefit-at", "beta": "--beta"}
 
 
 @command("compare", examples=_EXAMPLES)

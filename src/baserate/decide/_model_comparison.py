@@ -19,6 +19,7 @@ from baserate._tally import Tally
 from baserate.decide._planned_policy import DEFAULT_THRESHOLD, choose_planned_policy
 from baserate.infer import Alternative, Comparison, Question, Seed
 from baserate.measure import (
+    REQUIREMENTS,
     Measure,
     Settings,
     as_measure,
@@ -240,7 +241,11 @@ def _bind(measure: Measure, costs: Costs | None) -> Measure:
 
 def _has_costs(measure: Measure) -> bool:
     """Return whether a measure depends on costs, or on the threshold probability that they imply."""
-    return option_of(measure) in ("costs", "at")
+    return option_of(measure) in _OF_COSTS
+
+
+_OF_COSTS = ("costs", "at")
+"""Options of measures that follow from the costs of errors."""
 
 
 class _LeftOut(NamedTuple):
@@ -287,6 +292,9 @@ def _check_measures(setting: ComparisonSetting, measures: Sequence[Measure], not
             remedy=f"Name one, or give {advice('costs', 'fp=1, fn=5')} with your costs, or {keyword('threshold')}.",
         )
     for name, option in find_missing_options(measures):
+        if option not in _OF_COSTS:
+            example = advice("rate", f"partial(measure.{name}, {option}=0.9)", option)
+            raise OptionError(f"{name} needs {REQUIREMENTS[option]}.", remedy=f"Give {example}.", option=option)
         costs, at = advice("costs", "fp=1, fn=5"), advice("threshold probability", f"partial(measure.{name}, at=0.1)")
         other = ", or a threshold probability" if option == "at" else ""
         raise OptionError(

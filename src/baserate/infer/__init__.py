@@ -8,6 +8,7 @@ Intervals
     `_binomial`: proportions (Wilson, Clopper–Pearson, Jeffreys, Agresti–Coull), also at a fixed prevalence; quantiles.
     `_auc_intervals`: AUC intervals (DeLong, Hanley–McNeil, score); two AUCs with their covariance.
     `_confusion_intervals`: measures of confusion matrices: linear in the cells, by the delta method, or simulated.
+    `_operating_points`: sensitivity at a fixed specificity, and specificity at a fixed sensitivity.
     `_multiclass`: intervals and comparisons of multi-class measures: class averages, Hand and Till's M, mean losses.
     `_clusters`: clustered rows, by the jackknife over clusters.
     `_confidence_bands`: confidence bands of ROC, precision–recall and gain curves, and the KS interval.

@@ -28,6 +28,7 @@ from baserate.infer import (
     _confidence_bands,
     _confusion_intervals,
     _multiclass,
+    _operating_points,
     _rate_intervals,
     _variances,
 )
@@ -53,6 +54,7 @@ from baserate.measure import (
     multiclass,
     pr_auc,
     undefined_reason,
+    unwrap_options,
 )
 from baserate.read import AdjustedPredictionOptions, PredictionOptions, accepts_predictions
 
@@ -245,7 +247,7 @@ def interval_methods(measure: Measure, *, reweighed: bool = False) -> Mapping[st
         return _ROW_METHODS
     if _calibration_intervals.is_calibration_measure(measure):
         return {"": _calibration_bounds} | _BOOTSTRAP_METHODS
-    return _RANK_METHODS.get(measure, {"": _bootstrap_moment_bounds}) | _BOOTSTRAP_METHODS
+    return _RANK_METHODS.get(unwrap_options(measure), {"": _bootstrap_moment_bounds}) | _BOOTSTRAP_METHODS
 
 
 def _table_methods(measure: Measure, *, reweighed: bool) -> Mapping[str, IntervalMethod]:
@@ -417,6 +419,10 @@ def _ks_bounds(inputs: IntervalInput) -> Bounds:
     return Bounds(*_confidence_bands.ks_interval(inputs.tally, inputs.request.level), _confidence_bands.KS_METHOD)
 
 
+def _operating_point_bounds(inputs: IntervalInput) -> Bounds:
+    return _operating_points.operating_point_interval(inputs.measure, inputs.tally, inputs.value, inputs.request.level)
+
+
 def _influence_bounds(inputs: IntervalInput) -> Bounds:
     how = "influence function within each class" if inputs.tally.reweighed else "influence function"
     if isinf(inputs.value):
@@ -538,6 +544,7 @@ _RANK_METHODS: dict[Measure, dict[str, IntervalMethod]] = {
     **{measure: {"": _cap_area_bounds, "influence": _cap_area_bounds} for measure in (cap_area, lorenz_gini)},
     **{measure: {"": _influence_bounds, "influence": _influence_bounds} for measure in _variances.CLOSED_FORM},
     ks: {"": _ks_bounds, "newcombe": _ks_bounds},
+    **dict.fromkeys(_operating_points.MEASURES, {"": _operating_point_bounds, "mover": _operating_point_bounds}),
 }
 """Methods of measures of ranks and probabilities that have a closed form."""
 CLOSED_FORM = frozenset(_RANK_METHODS)

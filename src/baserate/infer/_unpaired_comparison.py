@@ -52,6 +52,7 @@ from baserate.measure import (
     log_loss_skill,
     require_options,
     undefined_reason,
+    unwrap_options,
 )
 from baserate.read import accepts_two
 
@@ -157,7 +158,8 @@ def _choose_method(request: ComparisonRequest, values: Limits, *, reweighed: boo
         )
     if method is None and request.measure in _LOSS_MEASURES and isfinite(values[0]) and isfinite(values[1]):
         return "t"
-    if method is None and request.measure in CLOSED_FORM and not area and isfinite(values[0]) and isfinite(values[1]):
+    closed = unwrap_options(request.measure) in CLOSED_FORM
+    if method is None and closed and not area and isfinite(values[0]) and isfinite(values[1]):
         return "hybrid"
     if method is None:
         return "delong" if area else "newcombe" if info.of is Counts and info.share else "resample"

@@ -8,7 +8,7 @@ error rate. So functions that compare or decide require the number, results repe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from inspect import signature
 from typing import Any
@@ -25,6 +25,7 @@ from baserate.measure import (
     _calibration_curve,
     _calibration_slope,
     _measure,
+    _operating_points,
     _proper_scores,
     _rank,
     _rates,
@@ -35,7 +36,7 @@ _MARGINS: Mapping[str, Callable[[Forecasts], float]] = _calibration_slope.MARGIN
 """Margins of probabilities, which need a computation and are therefore no properties of a tally."""
 
 MEASURES: dict[str, Measure] = collect(
-    _rates, _rank, _proper_scores, _calibration_slope, _calibration_bins, _calibration_curve
+    _rates, _rank, _operating_points, _proper_scores, _calibration_slope, _calibration_bins, _calibration_curve
 )
 """Measures of two classes by name, in the order of the documentation and of tables."""
 
@@ -150,11 +151,16 @@ def margin(argument: Any, name: str) -> Any:  # noqa: ANN401  (of any type; one 
     return _MARGINS[name](argument) if name in _MARGINS else getattr(argument, name)
 
 
-_REMEDIES = {
-    "costs": "give costs=Costs(fp=…, fn=…), or partial(measure.{name}, costs=Costs(fp=…, fn=…))",
-    "at": "give partial(measure.{name}, at=…)",
+_REMEDIES = {"costs": "give costs=Costs(fp=…, fn=…), or partial(measure.{name}, costs=Costs(fp=…, fn=…))"}
+_REMEDY = "give partial(measure.{name}, {option}=…)"
+REQUIREMENTS: Mapping[str, str] = {
+    "costs": "the costs of errors",
+    "at": "a threshold probability",
+    "specificity": "a specificity",
+    "sensitivity": "a sensitivity",
+    "precision": "a precision",
 }
-_REQUIREMENTS = {"costs": "the costs of errors", "at": "a threshold probability"}
+"""What a measure needs, for each option that users must state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +171,10 @@ class Settings:
     at: float | None = None
     """Threshold probability of net benefit."""
     beta: float | None = None
+    specificity: float | None = None
+    """Specificity at which another rate is measured; the next two likewise."""
+    sensitivity: float | None = None
+    precision: float | None = None
 
     def apply(self, measure: Measure) -> Measure:
         """Bind a stated option to a measure that takes it; an option bound before stays.
@@ -183,7 +193,8 @@ class Settings:
     def idle(self, measures: Iterable[Measure]) -> list[str]:
         """Return the stated options that none of the measures takes."""
         options = {option_of(each) for each in measures}
-        return [name for name in ("costs", "at", "beta") if getattr(self, name) is not None and name not in options]
+        names = (each.name for each in fields(self))
+        return [name for name in names if getattr(self, name) is not None and name not in options]
 
 
 def find_missing_options(measures: Iterable[Measure]) -> Iterator[tuple[str, str]]:
@@ -197,7 +208,8 @@ def find_missing_options(measures: Iterable[Measure]) -> Iterator[tuple[str, str
 def require_options(measures: Iterable[Measure]) -> None:
     """Refuse measures that require an option which is not bound."""
     for name, option in find_missing_options(measures):
-        raise OptionError(f"{name} needs {_REQUIREMENTS[option]}", remedy=f"{_REMEDIES[option].format(name=name)}.")
+        remedy = _REMEDIES.get(option, _REMEDY).format(name=name, option=option)
+        raise OptionError(f"{name} needs {REQUIREMENTS[option]}", remedy=f"{remedy}.")
 
 
 def collect_settings(measures: Iterable[Measure]) -> dict[str, dict[str, Any]]:
@@ -238,6 +250,9 @@ _NOTES: Mapping[str, Callable[[Any], str]] = {
     "costs": _format_costs,
     "at": lambda at: f"is at a threshold probability of {at:g}",
     "beta": lambda beta: f"is at β = {beta:g}",
+    "specificity": lambda specificity: f"is at a specificity of {specificity:g}",
+    "sensitivity": lambda sensitivity: f"is at a sensitivity of {sensitivity:g}",
+    "precision": lambda precision: f"is at a precision of {precision:g}",
 }
 
 
