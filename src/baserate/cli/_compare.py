@@ -49,6 +49,8 @@ baserate compare people.csv --truth sick --score risk --score old --prevalence 5
 baserate compare people.csv --truth sick --score new --score old --measures auc --alternative better --margin 0.02
 # decisions at a threshold, three measures
 baserate compare people.csv --truth sick --score risk --score old --measures accuracy,f1,mcc --threshold 0.3
+# whole ROC curves instead of areas
+baserate compare people.csv --truth sick --score risk --score old --measures auc --method venkatraman
 # two files, joined by a column
 baserate compare new.csv old.csv --id patient --truth sick --score risk
 # several rows of each patient
@@ -56,7 +58,7 @@ baserate compare people.csv --truth sick --score risk --score old --cluster pati
 """
 
 
-_METHODS = ("delong", "resample", "mcnemar-exact", "mcnemar-mid-p", "mcnemar", "mcnemar-corrected")
+_METHODS = ("delong", "resample", "venkatraman", "mcnemar-exact", "mcnemar-mid-p", "mcnemar", "mcnemar-corrected")
 
 
 def _thresholds() -> OptionSpec:

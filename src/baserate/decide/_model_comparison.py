@@ -215,6 +215,8 @@ def compare_models(rows: Rows, setting: ComparisonSetting) -> ModelComparison:
         prevalence=setting.prevalence,
         seed=setting.seed,
     )
+    if setting.question.method == "venkatraman":
+        notes.append("p is that of equal ROC curves, intervals are those of the difference in AUC: both may disagree.")
     cuts = [at for each in comparisons for at in zip(each.models, each.thresholds, strict=True)]
     thresholds = dict.fromkeys(models) | {name: at for name, at in cuts if at is not None}
     return ModelComparison(comparisons, thresholds, tuple(measures), tuple(notes))

@@ -22,6 +22,7 @@ Comparisons
     `_comparison`: the question, p-values and the result.
     `_paired_comparison`: models on the same rows, also at a stated prevalence.
     `_influence_differences`: differences of smooth measures and of KS, with closed-form variances.
+    `_roc_permutation`: Venkatraman's permutation tests of equal ROC curves.
     `_mcnemar`: McNemar's tests and the joint table of two decisions.
     `_unpaired_comparison`: independent samples.
 Calibration

@@ -544,7 +544,7 @@ _RANK_METHODS: dict[Measure, dict[str, IntervalMethod]] = {
     **{measure: {"": _cap_area_bounds, "influence": _cap_area_bounds} for measure in (cap_area, lorenz_gini)},
     **{measure: {"": _influence_bounds, "influence": _influence_bounds} for measure in _variances.CLOSED_FORM},
     ks: {"": _ks_bounds, "newcombe": _ks_bounds},
-    **dict.fromkeys(_operating_points.MEASURES, {"": _operating_point_bounds, "mover": _operating_point_bounds}),
+    **{key: {"": _operating_point_bounds, "mover": _operating_point_bounds} for key in _operating_points.MEASURES},
 }
 """Methods of measures of ranks and probabilities that have a closed form."""
 CLOSED_FORM = frozenset(_RANK_METHODS)
