@@ -301,6 +301,7 @@ KINDS: dict[type, str] = {
     MulticlassRows: "classes",
 }
 OPTIONS: dict[str, dict[str, float]] = {"costs": {"fp": 1, "fn": 5}, "at": {"at": 0.2}}
+OPTIONS |= {name: {name: 0.8} for name in ("specificity", "sensitivity", "precision")}
 
 
 @pytest.mark.parametrize("name", measure.MEASURES)

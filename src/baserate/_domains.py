@@ -42,6 +42,7 @@ LEVEL = Domain(1e-9, 1 - 1e-9, "a confidence level from 1e-9 to 1 - 1e-9", "0.95
 PREVALENCE = Domain(1e-12, 1 - 1e-12, "a prevalence from 1e-12 to 1 - 1e-12", "0.02")
 SHARE = Domain(1e-12, 1 - 1e-12, "a number from 1e-12 to 1 - 1e-12", "0.05")
 HARM = Domain(0.0, 1.0, "a number from 0 to 1", "0.01")
+RATE = Domain(0.0, 1.0, "a rate from 0 to 1", "0.9")
 HALF_WIDTH = Domain(1e-9, 1e15, "a number from 1e-9 to 1e15", "0.03")
 COST = Domain(-1e15, 1e15, "a cost from -1e15 to 1e15, and 0 or at least 1e-15 in size", "20")
 LEAST_COST = 1e-15

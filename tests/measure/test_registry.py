@@ -73,6 +73,9 @@ def test_options_are_keywords_of_their_measures() -> None:
         **dict.fromkeys(("f_beta", "e_measure"), "beta"),
         **dict.fromkeys(("precision_at_k", "recall_at_k", "hits_at_k"), "k"),
         "expected_cost": "costs",
+        "sensitivity_at_specificity": "specificity",
+        **dict.fromkeys(("specificity_at_sensitivity", "precision_at_sensitivity"), "sensitivity"),
+        "sensitivity_at_precision": "precision",
     }
     assert all(option in signature(MEASURES[name]).parameters for name, option in options.items())
 

@@ -282,15 +282,13 @@ class DecisionOptions(OutcomeCosts):
 
         if "all" in self.measures:
             return [self.settings.apply(each) for each in MEASURES.values() if describe(each).of is Counts]
-        measures = [
-            *{describe(find_measure(name)).name: self._bind(find_measure(name)) for name in self.measures}.values()
-        ]
-        unfit = [describe(each).name for each in measures if describe(each).of is not Counts]
+        named = {describe(each).name: each for each in map(find_measure, self.measures)}
+        unfit = [name for name, each in named.items() if describe(each).of is not Counts]
         if unfit:
             raise OptionError(
                 f"{unfit[0]} does not depend on the threshold", remedy="compute it with `baserate measure`."
             )
-        return measures or None
+        return [self._bind(each) for each in named.values()] or None
 
     def _arguments(self, rule_option: "RuleOption") -> dict[str, Any]:
         """Arguments of the rule's function that an option sets; none where it is not given."""

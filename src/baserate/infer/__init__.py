@@ -8,6 +8,7 @@ Intervals
     `_binomial`: proportions (Wilson, Clopper–Pearson, Jeffreys, Agresti–Coull), also at a fixed prevalence; quantiles.
     `_auc_intervals`: AUC intervals (DeLong, Hanley–McNeil, score); two AUCs with their covariance.
     `_confusion_intervals`: measures of confusion matrices: linear in the cells, by the delta method, or simulated.
+    `_operating_points`: sensitivity at a fixed specificity, and specificity at a fixed sensitivity.
     `_multiclass`: intervals and comparisons of multi-class measures: class averages, Hand and Till's M, mean losses.
     `_clusters`: clustered rows, by the jackknife over clusters.
     `_confidence_bands`: confidence bands of ROC, precision–recall and gain curves, and the KS interval.
@@ -22,6 +23,7 @@ Comparisons
     `_comparison`: the question, p-values and the result.
     `_paired_comparison`: models on the same rows, also at a stated prevalence.
     `_influence_differences`: differences of smooth measures and of KS, with closed-form variances.
+    `_roc_permutation`: Venkatraman's permutation tests of equal ROC curves.
     `_mcnemar`: McNemar's tests and the joint table of two decisions.
     `_unpaired_comparison`: independent samples.
     `_pooled_contrasts`: samples that overlap, such as a group and everybody; ratios.

@@ -28,6 +28,7 @@ from baserate.infer import (
     _confidence_bands,
     _confusion_intervals,
     _multiclass,
+    _operating_points,
     _rate_intervals,
     _variances,
 )
@@ -247,10 +248,8 @@ def interval_methods(measure: Measure, *, reweighed: bool = False) -> Mapping[st
         return _ROW_METHODS
     if _calibration_intervals.is_calibration_measure(measure):
         return {"": _calibration_bounds} | _BOOTSTRAP_METHODS
-    methods = (
-        _RANK_METHODS.get(measure) or _TOP_K_METHODS.get(unwrap_options(measure)) or {"": _bootstrap_moment_bounds}
-    )
-    return methods | _BOOTSTRAP_METHODS
+    methods = _RANK_METHODS | _TOP_K_METHODS
+    return methods.get(unwrap_options(measure), {"": _bootstrap_moment_bounds}) | _BOOTSTRAP_METHODS
 
 
 def _sampler_of(method: IntervalMethod) -> Callable[..., Bounds] | None:
@@ -457,6 +456,10 @@ def _ks_bounds(inputs: IntervalInput) -> Bounds:
     return Bounds(*_confidence_bands.ks_interval(inputs.tally, inputs.request.level), _confidence_bands.KS_METHOD)
 
 
+def _operating_point_bounds(inputs: IntervalInput) -> Bounds:
+    return _operating_points.operating_point_interval(inputs.measure, inputs.tally, inputs.value, inputs.request.level)
+
+
 def _influence_bounds(inputs: IntervalInput) -> Bounds:
     how = "influence function within each class" if inputs.tally.reweighed else "influence function"
     if isinf(inputs.value):
@@ -598,6 +601,7 @@ _RANK_METHODS: dict[Measure, dict[str, IntervalMethod]] = {
     **{measure: {"": _cap_area_bounds, "influence": _cap_area_bounds} for measure in (cap_area, lorenz_gini)},
     **{measure: {"": _influence_bounds, "influence": _influence_bounds} for measure in _variances.CLOSED_FORM},
     ks: {"": _ks_bounds, "newcombe": _ks_bounds},
+    **{key: {"": _operating_point_bounds, "mover": _operating_point_bounds} for key in _operating_points.MEASURES},
 }
 """Methods of measures of ranks and probabilities that have a closed form."""
 _TOP_K_METHODS: dict[Measure, dict[str, IntervalMethod]] = {

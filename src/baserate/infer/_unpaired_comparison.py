@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from math import inf, isfinite, isnan, nan, sqrt
 from typing import Any
@@ -39,7 +40,8 @@ from baserate.infer._estimate import (
 )
 from baserate.infer._mcnemar import N_TABLES
 from baserate.infer._model_bootstrap import POOLED_RANKS, choose_n_samples, pool_ranks
-from baserate.infer._paired_comparison import AUC_SCALES, find_threshold, has_delong_test
+from baserate.infer._paired_comparison import AUC_SCALES, check_curve_test, find_threshold, has_delong_test
+from baserate.infer._roc_permutation import RocSample, unpaired_curve_test
 from baserate.infer._variances import Units, influence_variance
 from baserate.measure import (
     Measure,
@@ -52,6 +54,7 @@ from baserate.measure import (
     log_loss_skill,
     require_options,
     undefined_reason,
+    unwrap_options,
 )
 from baserate.read import accepts_two
 
@@ -73,6 +76,8 @@ def compare_unpaired(  # noqa: PLR0913  (each is a part of the question)
     seed: Seed = 0,
 ) -> Comparison:
     """Compare two independent samples, of one model or of two: the difference of a measure, its interval, a p-value.
+
+    `Question(method="venkatraman")` tests that two whole ROC curves are equal [@venkatraman2000].
 
     AUC and its linear transforms have DeLong's variances with Student's distribution and Welch's degrees of freedom, as
     in pROC [@delong1988] [@welch1947], and score limits where a sample is perfect. Proportions have Newcombe's hybrid
@@ -135,8 +140,11 @@ def compare_samples(request: ComparisonRequest, samples: list[Any], *, seed: See
         return request.conclude(
             values, (nan, nan), "", why="; ".join(f"{name}: {each}" for name, each in labels if each)
         )
-    method = _choose_method(request, values, reweighed=any(map(_binomial.has_fixed_prevalence, samples)))
+    reweighed = any(map(_binomial.has_fixed_prevalence, samples))
+    weighted = any(isinstance(sample, Curve) and sample.tally.weighted for sample in samples)
+    method = _choose_method(request, values, reweighed=reweighed, weighted=weighted)
     comparisons: dict[str, Callable[[], Comparison]] = {
+        "venkatraman": partial(_compare_curves, request, samples, seed),
         "delong": partial(_compare_by_welch, request, samples),
         "newcombe": partial(_compare_by_newcombe, request, samples),
         "t": partial(_compare_losses, request, samples, values),
@@ -146,9 +154,12 @@ def compare_samples(request: ComparisonRequest, samples: list[Any], *, seed: See
     return comparisons[method]()
 
 
-def _choose_method(request: ComparisonRequest, values: Limits, *, reweighed: bool) -> str:
+def _choose_method(request: ComparisonRequest, values: Limits, *, reweighed: bool, weighted: bool) -> str:
     info, method = describe(request.measure), request.question.method
     area = has_delong_test(info, None)
+    if method == "venkatraman":
+        check_curve_test(request, "counts rows, and these have weights" if weighted else None)
+        return method
     if reweighed and not area:
         if method is None:
             return "hybrid"
@@ -157,7 +168,8 @@ def _choose_method(request: ComparisonRequest, values: Limits, *, reweighed: boo
         )
     if method is None and request.measure in _LOSS_MEASURES and isfinite(values[0]) and isfinite(values[1]):
         return "t"
-    if method is None and request.measure in CLOSED_FORM and not area and isfinite(values[0]) and isfinite(values[1]):
+    closed = unwrap_options(request.measure) in CLOSED_FORM
+    if method is None and closed and not area and isfinite(values[0]) and isfinite(values[1]):
         return "hybrid"
     if method is None:
         return "delong" if area else "newcombe" if info.of is Counts and info.share else "resample"
@@ -197,6 +209,20 @@ def _compare_by_welch(request: ComparisonRequest, curves: list[Curve]) -> Compar
     how = "DeLong, unpaired, Welch's t"
     bounds = (difference - half, difference + half)
     return request.conclude(values, bounds, how, statistic=t, p=student_p(t, freedom, request.side), test=how)
+
+
+def _compare_curves(request: ComparisonRequest, curves: list[Curve], seed: Seed) -> Comparison:
+    """Compare whole ROC curves by Venkatraman's test; the interval is that of the difference in area."""
+    # Ordered by content, so that swapping the samples only changes the sign of the difference.
+    first, second = (_repeat_rows(curve.tally) for curve in sorted(curves, key=partial(_sort_key, 0.0)))
+    return replace(_compare_by_welch(request, curves), **unpaired_curve_test(first, second, seed).as_test)
+
+
+def _repeat_rows(tally: Tally) -> RocSample:
+    """Return the labels and scores of all rows of a tally."""
+    counts = tally.rows.astype(np.int64)
+    truth = np.repeat([True, False], counts.sum(axis=1))
+    return RocSample(truth, np.concatenate([np.repeat(tally.score, each) for each in counts]))
 
 
 def _compare_by_newcombe(request: ComparisonRequest, samples: list[Counts[float]]) -> Comparison:

@@ -8,6 +8,7 @@ classes are in `multiclass`. `describe` returns the entry of a measure: names, s
 - `_rates`: sensitivity, PPV and other rates of a 2×2 table, F1, MCC, kappa, expected cost, net benefit
 - `_roc_points`: SEDI and the distance of a ROC point from (0, 1)
 - `_rank`: AUC, average precision and other areas
+- `_operating_points`: sensitivity at a fixed specificity, precision at a fixed recall
 - `_proper_scores`: Brier score and log loss
 - `_calibration_slope`, `_calibration_bins`: logistic recalibration, ECE
 - `_calibration_curve`: distances from smooth curves; calibration and discrimination parts of proper scores
@@ -24,6 +25,7 @@ from baserate.measure import (
     _calibration_bins,
     _calibration_curve,
     _calibration_slope,
+    _operating_points,
     _proper_scores,
     _rank,
     _rates,
@@ -60,6 +62,7 @@ from baserate.measure._calibration_slope import (
 )
 from baserate.measure._measure import Measure, MeasureInfo, Values, describe, measure, unwrap_options as unwrap_options
 from baserate.measure._names import resolve_name as resolve_name, suggest_names as suggest_names
+from baserate.measure._operating_points import *
 from baserate.measure._proper_scores import *
 from baserate.measure._proper_scores import check_probabilities as check_probabilities
 from baserate.measure._rank import *
@@ -69,6 +72,7 @@ from baserate.measure._rates import threshold_odds as threshold_odds
 from baserate.measure._registry import (
     MEASURES,
     REQUIRED_OPTIONS as REQUIRED_OPTIONS,
+    REQUIREMENTS as REQUIREMENTS,
     Settings as Settings,
     as_measure as as_measure,
     collect_settings as collect_settings,
@@ -123,6 +127,7 @@ __all__ += [
 __all__ += _rates.__all__
 __all__ += _roc_points.__all__
 __all__ += _rank.__all__
+__all__ += _operating_points.__all__
 __all__ += _proper_scores.__all__
 __all__ += _calibration_slope.__all__
 __all__ += _calibration_bins.__all__

@@ -61,6 +61,10 @@ class MeasureOptions(TypedDict, total=False):
     fpr: tuple[float, float]
     tpr: tuple[float, float]
     standardized: bool
+    specificity: float
+    sensitivity: float
+    precision: float
+    interpolated: bool
     bins: int | Sequence[float]
     by: Literal["width", "mass"]
     smoother: Literal["lowess", "isotonic"]
@@ -135,6 +139,9 @@ _SCIKIT_LEARN = {"sample_weight": "weight", "pos_label": "positive"}
 _REQUIREMENTS = {
     "costs": ("the costs of errors", "fp=1, fn=20"),
     "at": ("a threshold probability", "at=0.1"),
+    "specificity": ("a specificity", "specificity=0.9"),
+    "sensitivity": ("a sensitivity", "sensitivity=0.9"),
+    "precision": ("a precision", "precision=0.9"),
 }
 
 
@@ -189,7 +196,10 @@ def accept_predictions(
 
 _OF_TWO_CLASSES = (Counts, Curve, Tally)
 """Types whose classes are reweighted to a stated prevalence."""
-_NUMBERS = ("threshold", "at", "beta", "span", "step", "width", "base", "k")
+_NUMBERS = (
+    *("threshold", "at", "beta", "specificity", "sensitivity", "precision"),
+    *("span", "step", "width", "base", "k"),
+)
 """Options that are numbers, and may be written as text, such as "5%"."""
 
 

@@ -26,6 +26,7 @@ from baserate.measure import (
     _calibration_curve,
     _calibration_slope,
     _measure,
+    _operating_points,
     _proper_scores,
     _rank,
     _rates,
@@ -37,7 +38,14 @@ _MARGINS: Mapping[str, Callable[[Forecasts], float]] = _calibration_slope.MARGIN
 """Margins of probabilities, which need a computation and are therefore no properties of a tally."""
 
 MEASURES: dict[str, Measure] = collect(
-    _rates, _roc_points, _rank, _proper_scores, _calibration_slope, _calibration_bins, _calibration_curve
+    _rates,
+    _roc_points,
+    _rank,
+    _operating_points,
+    _proper_scores,
+    _calibration_slope,
+    _calibration_bins,
+    _calibration_curve,
 )
 """Measures of two classes by name, in the order of the documentation and of tables."""
 
@@ -181,11 +189,16 @@ def margin(argument: Any, name: str) -> Any:  # noqa: ANN401  (of any type; one 
     return _MARGINS[name](argument) if name in _MARGINS else getattr(argument, name)
 
 
-_REMEDIES = {
-    "costs": "give costs=Costs(fp=…, fn=…), or partial(measure.{name}, costs=Costs(fp=…, fn=…))",
-    "at": "give partial(measure.{name}, at=…)",
+_REMEDIES = {"costs": "give costs=Costs(fp=…, fn=…), or partial(measure.{name}, costs=Costs(fp=…, fn=…))"}
+_REMEDY = "give partial(measure.{name}, {option}=…)"
+REQUIREMENTS: Mapping[str, str] = {
+    "costs": "the costs of errors",
+    "at": "a threshold probability",
+    "specificity": "a specificity",
+    "sensitivity": "a sensitivity",
+    "precision": "a precision",
 }
-_REQUIREMENTS = {"costs": "the costs of errors", "at": "a threshold probability"}
+"""What a measure needs, for each option that users must state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +211,10 @@ class Settings:
     beta: float | None = None
     k: int | None = None
     """Number of rows with the highest scores."""
+    specificity: float | None = None
+    """Specificity at which another rate is measured; the next two likewise."""
+    sensitivity: float | None = None
+    precision: float | None = None
 
     def apply(self, measure: Measure) -> Measure:
         """Bind a stated option to a measure that takes it; an option bound before stays.
@@ -231,7 +248,8 @@ def find_missing_options(measures: Iterable[Measure]) -> Iterator[tuple[str, str
 def require_options(measures: Iterable[Measure]) -> None:
     """Refuse measures that require an option which is not bound."""
     for name, option in find_missing_options(measures):
-        raise OptionError(f"{name} needs {_REQUIREMENTS[option]}", remedy=f"{_REMEDIES[option].format(name=name)}.")
+        remedy = _REMEDIES.get(option, _REMEDY).format(name=name, option=option)
+        raise OptionError(f"{name} needs {REQUIREMENTS[option]}", remedy=f"{remedy}.")
 
 
 def collect_settings(measures: Iterable[Measure]) -> dict[str, dict[str, Any]]:
@@ -286,6 +304,9 @@ _NOTES: Mapping[str, Callable[[Any], str]] = {
     "at": lambda at: f"is at a threshold probability of {at:g}",
     "beta": lambda beta: f"is at β = {beta:g}",
     "k": lambda k: f"is at k = {k}",
+    "specificity": lambda specificity: f"is at a specificity of {specificity:g}",
+    "sensitivity": lambda sensitivity: f"is at a sensitivity of {sensitivity:g}",
+    "precision": lambda precision: f"is at a precision of {precision:g}",
 }
 
 
