@@ -119,6 +119,8 @@ _ENTRIES = (
         "measure",
     ),
     _entry("top_k_accuracy_score top_k", "measure.multiclass.top_k_accuracy", "measure --scores p_"),
+    _entry("ranked_prob_score rps", "measure.multiclass.ranked_probability_score", "measure --scores p_"),
+    _entry("classification_cost", "measure.multiclass.classification_cost", "measure --scores p_ --costs costs.csv"),
     _entry("hamming_loss", "measure.multiclass.hamming_loss", "measure --measures hamming_loss"),
     # Intervals, comparison, plans of studies
     _entry(

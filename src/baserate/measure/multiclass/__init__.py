@@ -5,7 +5,7 @@
 - `_registry`: all measures of several classes by name; averages over classes
 - `_rates`: accuracy, balanced accuracy, expected cost; MCC, kappa and other agreement beyond chance
 - `_information`: entropies, mutual information, chi-squared, lambda
-- `_scores`: Hand–Till AUC, Brier score, log loss, top-k accuracy, exact match
+- `_scores`: Hand–Till AUC, Brier score, log loss and their skills, RPS, top-k accuracy, exact match
 - `_summary`: tidy rows for each class, averages, and all classes together
 """
 
@@ -28,7 +28,14 @@ from baserate.measure.multiclass._registry import (
     undefined_classes,
 )
 from baserate.measure.multiclass._scores import *
-from baserate.measure.multiclass._scores import NEAR as NEAR, check_class_probabilities as check_class_probabilities
+from baserate.measure.multiclass._scores import (
+    NEAR as NEAR,
+    check_class_probabilities as check_class_probabilities,
+    constant_brier as constant_brier,
+    constant_log_loss as constant_log_loss,
+    cost_table as cost_table,
+    ranked_losses as ranked_losses,
+)
 from baserate.measure.multiclass._summary import (
     DEFAULT_MEASURES,
     find_measures,
