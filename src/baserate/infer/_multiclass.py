@@ -44,7 +44,16 @@ from baserate.measure import (
     undefined_reason,
     unwrap_options,
 )
-from baserate.measure.multiclass import brier, exact_match, hand_till, hand_till_weighted, top_k_accuracy
+from baserate.measure.multiclass import (
+    ROW_MEASURES,
+    brier,
+    exact_match,
+    hand_till,
+    hand_till_weighted,
+    row_span,
+    row_values,
+    top_k_accuracy,
+)
 from baserate.read import accepts_two
 
 LOGIT_METHOD = "influence function on log-odds, t quantiles"
@@ -254,16 +263,51 @@ def multiclass_interval(measure: Measure, data: RowData, *, level: float, seed: 
     plain = unwrap_options(measure)
     if plain in _HITS:
         return _hit_interval(_HITS[plain](measure, data), data, level)
-    if isinstance(data, MulticlassRows):
-        if has_loss_interval(measure):
-            return loss_interval(measure, data, value, level)
-        if vars(measure).get("parts", ())[:2] == (brier_of_two, "macro"):  # the Brier score over the number of classes
-            low, high, how, why = loss_interval(brier, data, value * len(data.labels), level)
-            return Bounds(low / len(data.labels), high / len(data.labels), how, why)
-        influence = row_influence(measure, data, value)
-        if influence is not None:
-            return average_interval(influence, data, value, level)
-    return _bootstrap_interval(measure, data, value, level, seed)
+    closed = (_bound_sets if isinstance(data, LabelSets) else _bound_rows)(measure, data, value, level)
+    return closed or _bootstrap_interval(measure, data, value, level, seed)
+
+
+def _bound_rows(measure: Measure, data: MulticlassRows, value: float, level: float) -> Bounds | None:
+    """Bound a mean loss or an average of areas; None for another measure."""
+    if has_loss_interval(measure):
+        return loss_interval(measure, data, value, level)
+    if vars(measure).get("parts", ())[:2] == (brier_of_two, "macro"):  # the Brier score over the number of classes
+        low, high, how, why = loss_interval(brier, data, value * len(data.labels), level)
+        return Bounds(low / len(data.labels), high / len(data.labels), how, why)
+    influence = row_influence(measure, data, value)
+    return None if influence is None else average_interval(influence, data, value, level)
+
+
+def _bound_sets(measure: Measure, sets: LabelSets, _value: float, level: float) -> Bounds | None:
+    """Bound a mean of values of rows; None for another measure."""
+    rows = _values_of_rows(measure, sets)
+    return None if rows is None else _row_mean_interval(rows, row_span(measure, sets), sets, level)
+
+
+def _values_of_rows(measure: Measure, sets: LabelSets) -> Floats | None:
+    """Return the values of the rows if a measure is their mean; None if it is not, or values are not in [0, 1]."""
+    inner, how, options = vars(measure).get("parts", (None, None, None))
+    if inner is not None:
+        if how != "samples" or describe(inner).span != (0, 1):
+            return None
+        return np.asarray(inner(sets.per_row(), **options))
+    return row_values(measure, sets) if unwrap_options(measure) in ROW_MEASURES else None
+
+
+def _row_mean_interval(values: Floats, span: tuple[float, float], sets: LabelSets, level: float) -> Bounds:
+    """Bound a mean of bounded values of rows as a proportion of the same variance."""
+    defined = ~np.isnan(values)
+    values, weight = values[defined], _row_weights(sets)[defined]
+    if len(values) < 2:
+        return Bounds(nan, nan, SHARE_METHOD, "there is a single row with a value")
+    value = float(np.average(values, weights=weight))
+    part = _variances.VarianceComponent.of_rows(weight * (values - value) / weight.sum(), np.ones(len(values)))
+    variance = part.variance * t_widening(_variances.degrees_of_freedom([part]), level) ** 2
+    least, width = span[0], span[1] - span[0]
+    kish = float(weight.sum()) ** 2 / float(np.sum(weight**2))
+    share = _binomial.proportion_from_variance((value - least) / width, variance / width**2, kish)
+    low, high = wilson(share.hits, share.misses, level)
+    return Bounds(least + width * low, least + width * high, SHARE_METHOD)
 
 
 def _hit_interval(hit: Floats, data: RowData, level: float) -> Bounds:
