@@ -126,6 +126,19 @@ _ENTRIES = (
         "measure",
     ),
     _entry("top_k_accuracy_score top_k", "measure.multiclass.top_k_accuracy", "measure --scores p_"),
+    _entry("ranked_prob_score rps", "measure.multiclass.ranked_probability_score", "measure --scores p_"),
+    _entry("classification_cost", "measure.multiclass.classification_cost", "measure --scores p_ --costs costs.csv"),
+    _entry("coverage_error multilabel_coverage_error", "measure.multiclass.coverage_error", "measure --truths y_"),
+    _entry(
+        "label_ranking_average_precision_score lrap multilabel_ranking_average_precision",
+        "measure.multiclass.label_ranking_average_precision",
+        "measure --truths y_",
+    ),
+    _entry(
+        "label_ranking_loss multilabel_ranking_loss", "measure.multiclass.label_ranking_loss", "measure --truths y_"
+    ),
+    _entry("dcg_score", "measure.multiclass.dcg", "measure --truths y_"),
+    _entry("ndcg_score retrieval_normalized_dcg", "measure.multiclass.ndcg", "measure --truths y_"),
     _entry("hamming_loss", "measure.multiclass.hamming_loss", "measure --measures hamming_loss"),
     # Intervals, comparison, plans of studies
     _entry(

@@ -329,6 +329,19 @@ class LabelSets:
         """Mass of rows that have each label."""
         return np.asarray(self.truth.sum(axis=0) if self.weight is None else self.weight @ self.truth, dtype=np.float64)
 
+    @property
+    def labelled(self) -> float:
+        """Mass of rows that have a label."""
+        return self._mass_where(self.truth.any(axis=1))
+
+    @property
+    def ranked(self) -> float:
+        """Mass of rows that have some labels and lack others."""
+        return self._mass_where(self.truth.any(axis=1) & ~self.truth.all(axis=1))
+
+    def _mass_where(self, where: Bools) -> float:
+        return float(np.count_nonzero(where) if self.weight is None else self.weight[where].sum())
+
     def per_label(self) -> Counts[Floats]:
         """Return the 2×2 table of each label, over all rows."""
         cells = self._cells()

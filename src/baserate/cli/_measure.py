@@ -166,8 +166,9 @@ def require_costs(names: Sequence[str], path: str | None) -> None:
     from baserate.measure import describe, multiclass
 
     measures = [describe(each).name for name in names if name != "all" for each in multiclass.find_measures(name)]
-    if "expected_cost" in measures and path is None:
-        raise click.UsageError("expected_cost needs a cost matrix; give it, with truth in rows: --costs costs.csv.")
+    needy = [name for name in ("expected_cost", "classification_cost") if name in measures]
+    if needy and path is None:
+        raise click.UsageError(f"{needy[0]} needs a cost matrix; give it, with truth in rows: --costs costs.csv.")
 
 
 def read_costs(path: str | None) -> "CostMatrix | None":

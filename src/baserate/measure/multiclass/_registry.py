@@ -25,7 +25,7 @@ from baserate._tally import Tally
 from baserate.measure import _measure
 from baserate.measure._measure import Measure, collect, describe
 from baserate.measure._registry import as_measure, margin
-from baserate.measure.multiclass import _information, _rates, _scores
+from baserate.measure.multiclass import _information, _label_ranking, _rates, _scores
 from baserate.read import PredictionOptions, accepts_predictions
 
 Average = Literal["macro", "weighted", "micro", "samples"]
@@ -44,14 +44,14 @@ _CAUSES = {
 """Reason why a measure of one class against the rest is undefined, for each margin that is zero."""
 _NO_CLASS = "no class has a value"
 
-MEASURES: dict[str, Measure] = collect(_rates, _information, _scores)
+MEASURES: dict[str, Measure] = collect(_rates, _information, _scores, _label_ranking)
 """Measures of all classes together by name, in the order of the documentation and of tables."""
 
 
 def find_measure(name: str) -> Measure:
     """Find a measure of all classes by its name or an alias, as `baserate.measure.find_measure` does.
 
-    Top-k accuracy and weighted kappa have a name for each k and each kind of weights.
+    Top-k accuracy, discounted gains and weighted kappa have a name for each k and each kind of weights.
 
     Parameters
     ----------
@@ -80,6 +80,11 @@ def find_measure(name: str) -> Measure:
         kind = weighted[1]
         summary = f"Cohen's kappa with {kind} weights for disagreements: weighted agreement beyond chance."
         return _measure.specialize(_rates.kappa, f"{kind}_kappa", summary, weights=kind)
+    if best := re.fullmatch(r"(n?dcg)( at |@)([1-9][0-9]{0,5})", plain):
+        kind, k = best[1], int(best[3])
+        gain = "Discounted cumulative gain" if kind == "dcg" else "Normalized discounted cumulative gain"
+        summary = f"{gain} of the {k} labels with the highest scores in each row."
+        return _measure.specialize(MEASURES[kind], f"{kind}_at_{k}", summary, k=k)
     return _measure.find_by_name(name, MEASURES)
 
 

@@ -20,7 +20,7 @@ from baserate._rows import LabelSets, MulticlassRows
 from baserate._tally import Tally
 from baserate.measure import _registry as binary
 from baserate.measure._measure import Measure, describe, find_by_name, typed_names
-from baserate.measure._registry import undefined_reason
+from baserate.measure._registry import note_cautions, undefined_reason
 from baserate.measure._summary import compute_estimate, tidy_columns
 from baserate.measure.multiclass._registry import (
     AVERAGES,
@@ -52,6 +52,8 @@ _HOW = {
     "micro": "all classes pooled",
     "custom": "mean by given weights of {}",
 }
+_COST_MEASURES = ("expected_cost", "classification_cost")
+"""Measures that take a cost matrix."""
 _FEW = 10
 """Most classes that a note lists."""
 _MANY = 50
@@ -89,7 +91,7 @@ def summary(
         Averages over classes: ``"macro"``, ``"weighted"``, ``"micro"``, or a weight for each label. By default the
         first two.
     costs
-        Cost of each decision for each true class; adds the expected cost.
+        Cost of each decision for each true class; adds the expected cost, unless a measure of cost is named.
     estimator
         Returns the estimate of a measure; by default without interval. `baserate.infer.multiclass_summary` adds
         intervals.
@@ -118,7 +120,7 @@ def summary(
         )
     measures = measures if isinstance(measures, str) else list(measures)
     plan = _Plan.of(measures, averages, costs, scored=isinstance(classes, MulticlassRows))._replace(estimator=estimator)
-    notes: list[str] = []
+    notes = [*note_cautions(plan.of_all)]
     groups = [(group, _GroupData.of(data)) for group, data in iterate_groups(classes)]
     rows = [row | {"group": group} for group, data in groups for row in plan.rows(data, notes)]
     _, pooled = groups[0]
@@ -169,7 +171,7 @@ class _Plan(NamedTuple):
             raise unknown_name("average of classes", unknown[0], AVERAGES[:3])
         strictly = not isinstance(measures, str)
         selected = select_measures(measures, both=averages is not None)
-        if costs is not None and MEASURES["expected_cost"] not in selected:
+        if costs is not None and not any(each is MEASURES[name] for each in selected for name in _COST_MEASURES):
             selected.append(MEASURES["expected_cost"])
         fit = {Counts, Confusion, *((Curve, Tally, MulticlassRows) if scored else ())}
         unfit = [each for each in selected if describe(each).of not in fit]
@@ -229,7 +231,7 @@ class _Plan(NamedTuple):
         if name == "hand_till":
             yield from _hand_till_rows(argument, self.estimator)
             return
-        if name == "expected_cost" and self.costs is not None:
+        if name in _COST_MEASURES and self.costs is not None:
             measure = partial(measure, costs=self.costs)
         yield {"measure": name, **tidy_columns(self.estimator(measure, argument))}
 
