@@ -48,15 +48,18 @@ from baserate.measure import (
     brier,
     brier_skill,
     describe,
+    discrimination_index,
     log_loss,
     log_loss_skill,
+    nagelkerke_r2,
+    quality_index,
     require_options,
     undefined_reason,
 )
 from baserate.read import accepts_two
 
 _PRIOR_ROWS = 0.5
-_LOSS_MEASURES = (brier, brier_skill, log_loss, log_loss_skill)
+_LOSS_MEASURES = (brier, brier_skill, log_loss, log_loss_skill, nagelkerke_r2, discrimination_index, quality_index)
 _CONSTANT_AUC = 0.5
 """AUC of constant scores."""
 

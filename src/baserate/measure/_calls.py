@@ -66,6 +66,7 @@ class MeasureOptions(TypedDict, total=False):
     smoother: Literal["lowess", "isotonic"]
     span: float
     step: float
+    quantile: Literal["inverted_cdf", "linear"]
     width: float | None
     weights: Literal["none", "linear", "quadratic"] | npt.ArrayLike
     base: float

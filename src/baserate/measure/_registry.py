@@ -24,6 +24,7 @@ from baserate.measure import (
     _calibration_bins,
     _calibration_curve,
     _calibration_slope,
+    _likelihood_indexes,
     _measure,
     _proper_scores,
     _rank,
@@ -35,7 +36,7 @@ _MARGINS: Mapping[str, Callable[[Forecasts], float]] = _calibration_slope.MARGIN
 """Margins of probabilities, which need a computation and are therefore no properties of a tally."""
 
 MEASURES: dict[str, Measure] = collect(
-    _rates, _rank, _proper_scores, _calibration_slope, _calibration_bins, _calibration_curve
+    _rates, _rank, _proper_scores, _calibration_slope, _calibration_bins, _calibration_curve, _likelihood_indexes
 )
 """Measures of two classes by name, in the order of the documentation and of tables."""
 
