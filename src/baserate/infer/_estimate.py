@@ -62,6 +62,9 @@ from baserate.measure import (
 )
 from baserate.read import AdjustedPredictionOptions, PredictionOptions, accepts_predictions
 
+_LARGEST = 1e60
+"""Largest value with a closed-form variance: its fourth power must not overflow."""
+
 Data = Tally | Curve | Counts[float] | Confusion | Rows | MulticlassRows | LabelSets
 MeasureInput = Tally | Curve | Counts[float] | Confusion | MulticlassRows | LabelSets
 
@@ -462,8 +465,9 @@ def _operating_point_bounds(inputs: IntervalInput) -> Bounds:
 
 def _influence_bounds(inputs: IntervalInput) -> Bounds:
     how = "influence function within each class" if inputs.tally.reweighed else "influence function"
-    if isinf(inputs.value):
-        return Bounds(nan, nan, how, "the value is infinite")
+    if abs(inputs.value) > _LARGEST:
+        reason = "the value is infinite" if isinf(inputs.value) else "the value is too large for an interval"
+        return Bounds(nan, nan, how, reason)
     if inputs.tally.rows.sum(dtype=np.int64) < 2:
         return Bounds(nan, nan, how, "there is a single row")
     reason = explain_heavy_tail(inputs.tally) if inputs.measure in _variances.UNBOUNDED else None

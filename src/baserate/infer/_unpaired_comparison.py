@@ -50,8 +50,11 @@ from baserate.measure import (
     brier,
     brier_skill,
     describe,
+    discrimination_index,
     log_loss,
     log_loss_skill,
+    nagelkerke_r2,
+    quality_index,
     require_options,
     undefined_reason,
     unwrap_options,
@@ -59,7 +62,7 @@ from baserate.measure import (
 from baserate.read import accepts_two
 
 PRIOR_ROWS = 0.5
-_LOSS_MEASURES = (brier, brier_skill, log_loss, log_loss_skill)
+_LOSS_MEASURES = (brier, brier_skill, log_loss, log_loss_skill, nagelkerke_r2, discrimination_index, quality_index)
 _CONSTANT_AUC = 0.5
 """AUC of constant scores."""
 

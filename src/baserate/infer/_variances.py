@@ -34,11 +34,16 @@ from baserate.measure import (
     brier,
     brier_skill,
     cap_area,
+    discrimination_index,
     log_auc,
     log_loss,
     log_loss_skill,
+    log_uncertainty,
+    nagelkerke_r2,
     partial_auc,
     pr_auc,
+    quality_index,
+    recalibrated_probabilities,
     unwrap_options,
 )
 
@@ -265,6 +270,48 @@ def _log_loss_skill_slopes(t: Tally, value: float) -> Slopes:
     return _skill_slopes(_log_loss_slopes(t, (1 - value) * entropy), t, value, log(rest / share), entropy)
 
 
+def _entropy_slopes(t: Tally) -> tuple[float, float]:
+    """Return the slopes of the entropy of the outcome for both classes."""
+    share, rest = t.prevalence, 1 - t.prevalence
+    change = log(rest / share) / t.total
+    return change * rest, -change * share
+
+
+def _discrimination_slopes(t: Tally, _value: float) -> Slopes:
+    """Return the slopes of twice the difference of entropy and log loss."""
+    of_true, of_false = _entropy_slopes(t)
+    for block, true, false in _log_loss_slopes(t, float(log_loss(t))):
+        yield block, 2 * (of_true - true), 2 * (of_false - false)
+
+
+def _nagelkerke_slopes(t: Tally, value: float) -> Slopes:
+    r"""Return the slopes of :math:`(1-e^{-a})/m`, where a is twice the gain, and :math:`m=1-e^{-2H}` its maximum."""
+    entropy = float(log_uncertainty(t))
+    most = -expm1(-2 * entropy)
+    of_true, of_false = (2 * (1 - most) * value / most * each for each in _entropy_slopes(t))
+    for block, true, false in _discrimination_slopes(t, value):
+        factor = 1 / most - value  # e^{-a}/m
+        yield block, factor * true - of_true, factor * false - of_false
+
+
+def _quality_slopes(t: Tally, _value: float) -> Slopes:
+    """Return the slopes of 2H − 4LL + 2LL of the recalibration line, whose coefficients are at their optimum."""
+    p = recalibrated_probabilities(t)
+    with np.errstate(divide="ignore"):
+        losses = -np.log(p), -np.log1p(-p)
+    mean = (
+        sum(_weighted_sum(np.asarray(mass, dtype=np.float64), loss) for mass, loss in zip(t.mass, losses, strict=True))
+        / t.total
+    )
+    of_true, of_false = _entropy_slopes(t)
+    start = 0
+    for block, true, false in _log_loss_slopes(t, float(log_loss(t))):
+        place = slice(start, start + len(block.score))
+        start = place.stop
+        on_line = [(loss[place] - mean) / t.total for loss in losses]
+        yield block, 2 * (of_true - 2 * true + on_line[0]), 2 * (of_false - 2 * false + on_line[1])
+
+
 def _average_precision_slopes(t: Tally, value: float) -> Slopes:
     r"""Return slopes of :math:`\frac1P\sum_k p_kT_k/F_k`: T and F are the true positives and all flagged rows at k.
 
@@ -316,6 +363,9 @@ _SLOPES: dict[Measure, Callable[[Tally, float], Slopes]] = {
     brier_skill: _brier_skill_slopes,
     log_loss: _log_loss_slopes,
     log_loss_skill: _log_loss_skill_slopes,
+    discrimination_index: _discrimination_slopes,
+    nagelkerke_r2: _nagelkerke_slopes,
+    quality_index: _quality_slopes,
     average_precision: _average_precision_slopes,
     cap_area: _cap_area_slopes,
 }
@@ -520,16 +570,24 @@ def _bound_skill(spread: InfluenceVariance, level: float) -> Limits:
     return 1 - high, 1 - low
 
 
+def _bound_symmetrically(spread: InfluenceVariance, level: float) -> Limits:
+    reach = normal_quantile(level) * sqrt(_total_variance(spread, level))
+    return spread.value - reach, spread.value + reach
+
+
 _BOUNDS: dict[Measure, Callable[[InfluenceVariance, float], Limits]] = {
     average_precision: _bound_average_precision,
     brier: _bound_brier,
     brier_skill: _bound_skill,
     log_loss: _bound_log_loss,
     log_loss_skill: _bound_skill,
+    nagelkerke_r2: _bound_skill,
+    discrimination_index: _bound_symmetrically,
+    quality_index: _bound_symmetrically,
 }
 CLOSED_FORM = tuple(_BOUNDS)
 """Measures with an interval from their influence function."""
-UNBOUNDED = (log_loss, log_loss_skill)
+UNBOUNDED = (log_loss, log_loss_skill, nagelkerke_r2, discrimination_index, quality_index)
 """Measures whose expectation may be infinite."""
 
 

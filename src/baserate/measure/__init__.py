@@ -12,6 +12,7 @@ classes are in `multiclass`. `describe` returns the entry of a measure: names, s
 - `_proper_scores`: Brier score and log loss
 - `_calibration_slope`, `_calibration_bins`: logistic recalibration, ECE
 - `_calibration_curve`: distances from smooth curves; calibration and discrimination parts of proper scores
+- `_likelihood_indexes`: Nagelkerke's R², indexes of discrimination, unreliability and quality
 - `_names`: the number that a word of a user means
 - `_curve_points`: points of a curve that its line needs
 - `_summary`: tidy rows of every measure, model, group and threshold; curves as tables
@@ -25,6 +26,7 @@ from baserate.measure import (
     _calibration_bins,
     _calibration_curve,
     _calibration_slope,
+    _likelihood_indexes,
     _operating_points,
     _proper_scores,
     _rank,
@@ -46,6 +48,7 @@ from baserate.measure._calibration_bins import (
 from baserate.measure._calibration_curve import *
 from baserate.measure._calibration_curve import (
     DISTANCE_MEASURES as DISTANCE_MEASURES,
+    Quantile as Quantile,
     Smoother as Smoother,
     calibration_distances as calibration_distances,
     fit_calibration_curve as fit_calibration_curve,
@@ -60,6 +63,8 @@ from baserate.measure._calibration_slope import (
     fit_recalibration as fit_recalibration,
     squared_weights as squared_weights,
 )
+from baserate.measure._likelihood_indexes import *
+from baserate.measure._likelihood_indexes import recalibrated_probabilities as recalibrated_probabilities
 from baserate.measure._measure import Measure, MeasureInfo, Values, describe, measure, unwrap_options as unwrap_options
 from baserate.measure._names import resolve_name as resolve_name, suggest_names as suggest_names
 from baserate.measure._operating_points import *
@@ -131,6 +136,7 @@ __all__ += _operating_points.__all__
 __all__ += _proper_scores.__all__
 __all__ += _calibration_slope.__all__
 __all__ += _calibration_bins.__all__
+__all__ += _likelihood_indexes.__all__
 __all__ += _calibration_curve.__all__
 
 

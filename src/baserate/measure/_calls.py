@@ -70,6 +70,7 @@ class MeasureOptions(TypedDict, total=False):
     smoother: Literal["lowess", "isotonic"]
     span: float
     step: float
+    quantile: Literal["inverted_cdf", "linear"]
     width: float | None
     weights: Literal["none", "linear", "quadratic"] | npt.ArrayLike
     base: float

@@ -25,6 +25,7 @@ from baserate.measure import (
     _calibration_bins,
     _calibration_curve,
     _calibration_slope,
+    _likelihood_indexes,
     _measure,
     _operating_points,
     _proper_scores,
@@ -46,6 +47,7 @@ MEASURES: dict[str, Measure] = collect(
     _calibration_slope,
     _calibration_bins,
     _calibration_curve,
+    _likelihood_indexes,
 )
 """Measures of two classes by name, in the order of the documentation and of tables."""
 
