@@ -72,6 +72,7 @@ def test_options_are_keywords_of_their_measures() -> None:
         **dict.fromkeys(("net_benefit", "standardized_net_benefit", "net_reduction"), "at"),
         **dict.fromkeys(("f_beta", "e_measure"), "beta"),
         "expected_cost": "costs",
+        "generalized_entropy": "alpha",
     }
     assert all(option in signature(MEASURES[name]).parameters for name, option in options.items())
 

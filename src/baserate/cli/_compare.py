@@ -93,19 +93,19 @@ class ComparisonSettings(MeasureSettings):
 
     def bind_others(self, names: Sequence[str]) -> "list[Measure] | None":
         """Bind the other numbers to the measures that are named; None for the usual measures."""
-        others = given_flags(self, ("net_benefit_at", "beta"))
+        others = given_flags(self, ("net_benefit_at", "beta", "entropy_alpha"))
         if others and not names:
             raise click.UsageError(f"{others[0]} is for measures that are named; name them with --measures.")
         from baserate.measure import Settings, as_measure
 
-        settings = Settings(at=self.net_benefit_at, beta=self.beta)
+        settings = Settings(at=self.net_benefit_at, beta=self.beta, alpha=self.entropy_alpha)
         measures = [settings.apply(as_measure(name)) for name in names]
         for idle in settings.idle(measures):
             raise click.UsageError(f"none of the measures depends on {IDLE_FLAGS[idle]}; leave it out.")
         return measures or None
 
 
-IDLE_FLAGS = {"at": "--net-benefit-at", "beta": "--beta"}
+IDLE_FLAGS = {"at": "--net-benefit-at", "beta": "--beta", "alpha": "--entropy-alpha"}
 
 
 @command("compare", examples=_EXAMPLES)

@@ -347,7 +347,7 @@ class SamplingRatios:
         return combine_ratios(self.gamma, self.under_sampled, self.over_sampled)
 
 
-_FLAGS = {"costs": "--fp, --fn, --tp and --tn", "at": "--net-benefit-at", "beta": "--beta"}
+_FLAGS = {"costs": "--fp, --fn, --tp and --tn", "at": "--net-benefit-at", "beta": "--beta", "alpha": "--entropy-alpha"}
 _EXAMPLES = {"costs": "--fp 1 --fn 20", "at": "--net-benefit-at 0.1"}
 _WHAT = {"costs": "the costs of errors", "at": "a threshold probability"}
 NetBenefitAt = Annotated[
@@ -358,6 +358,11 @@ NetBenefitAt = Annotated[
 Beta = Annotated[
     float | None, option("--beta", type=read_cost, metavar="NUMBER", default="1"), "β of f-beta and e-measure."
 ]
+EntropyAlpha = Annotated[
+    float | None,
+    option("--entropy-alpha", type=read_cost, metavar="NUMBER", default="2"),
+    "α of generalized entropy; 1 is Theil's index.",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -366,17 +371,18 @@ class MeasureSettings(OutcomeCosts):
 
     net_benefit_at: NetBenefitAt = None
     beta: Beta = None
+    entropy_alpha: EntropyAlpha = None
 
     def to_settings(self) -> "Settings":
         """Make the settings that the library takes."""
         from baserate.measure import Settings
 
-        return Settings(self.outcome_costs, self.net_benefit_at, self.beta)
+        return Settings(self.outcome_costs, self.net_benefit_at, self.beta, self.entropy_alpha)
 
     @property
     def flags(self) -> list[str]:
         """Flags that are on the command line."""
-        return given_flags(self, (*CELLS, "net_benefit_at", "beta"))
+        return given_flags(self, (*CELLS, "net_benefit_at", "beta", "entropy_alpha"))
 
     def bind(self, measures: "Iterable[str | Measure] | str") -> "list[Measure] | Literal['usual', 'all']":
         """Bind the settings to the measures; refuse missing ones, and those of no use."""
@@ -398,8 +404,8 @@ class MeasureSettings(OutcomeCosts):
         """Refuse costs of two classes where there are several."""
         if self.flags:
             raise click.UsageError(
-                "--fp, --fn, --tp, --tn, --net-benefit-at and --beta are for two classes; of several, name a file "
-                "with the cost of each decision with --costs."
+                "--fp, --fn, --tp, --tn, --net-benefit-at, --beta and --entropy-alpha are for two classes; of several, "
+                "name a file with the cost of each decision with --costs."
             )
 
 

@@ -33,7 +33,17 @@ from baserate.infer._confusion_intervals import (
     bound_weighted_rates,
     combine_cell_bounds,
 )
-from baserate.measure import Measure, balanced_accuracy, expected_cost, f1, jaccard, mcc, unwrap_options, youden
+from baserate.measure import (
+    Measure,
+    average_odds,
+    balanced_accuracy,
+    expected_cost,
+    f1,
+    jaccard,
+    mcc,
+    unwrap_options,
+    youden,
+)
 
 JACCARD_METHOD = "from Wilson or Clopper–Pearson of the Jaccard index"
 FISHER_METHOD = (
@@ -44,7 +54,11 @@ FISHER_FIXED_METHOD = (
 )
 RATES_METHOD = "Wilson or Clopper–Pearson within each class, added in quadrature"
 _CELLS = ("tp", "fp", "fn", "tn")
-_RATES: dict[Measure, dict[str, float]] = {balanced_accuracy: {"tp": 0.5, "tn": 0.5}, youden: {"tp": 1.0, "fp": -1.0}}
+_RATES: dict[Measure, dict[str, float]] = {
+    balanced_accuracy: {"tp": 0.5, "tn": 0.5},
+    youden: {"tp": 1.0, "fp": -1.0},
+    average_odds: {"tp": 0.5, "fp": 0.5},
+}
 """Measures that are linear in the rates of both classes."""
 
 
@@ -228,5 +242,6 @@ _INTERVALS: Mapping[Measure, Callable[[Counts[Any], Measure, float], tuple[Any, 
     mcc: _mcc_interval,
     balanced_accuracy: _rates_interval,
     youden: _rates_interval,
+    average_odds: _rates_interval,
     expected_cost: _cost_interval,
 }

@@ -10,6 +10,7 @@ classes are in `multiclass`. `describe` returns the entry of a measure: names, s
 - `_proper_scores`: Brier score and log loss
 - `_calibration_slope`, `_calibration_bins`: logistic recalibration, ECE
 - `_calibration_curve`: distances from smooth curves; calibration and discrimination parts of proper scores
+- `_fairness_measures`: inequality of benefits, averages of two rates, generalized error rates
 - `_names`: the number that a word of a user means
 - `_summary`: tidy rows of every measure, model, group and threshold; curves as tables
 """
@@ -22,6 +23,7 @@ from baserate.measure import (
     _calibration_bins,
     _calibration_curve,
     _calibration_slope,
+    _fairness_measures,
     _proper_scores,
     _rank,
     _rates,
@@ -55,6 +57,7 @@ from baserate.measure._calibration_slope import (
     fit_recalibration as fit_recalibration,
     squared_weights as squared_weights,
 )
+from baserate.measure._fairness_measures import *
 from baserate.measure._measure import Measure, MeasureInfo, Values, describe, measure, unwrap_options as unwrap_options
 from baserate.measure._names import resolve_name as resolve_name, suggest_names as suggest_names
 from baserate.measure._proper_scores import *
@@ -119,6 +122,7 @@ __all__ += _proper_scores.__all__
 __all__ += _calibration_slope.__all__
 __all__ += _calibration_bins.__all__
 __all__ += _calibration_curve.__all__
+__all__ += _fairness_measures.__all__
 
 
 def __dir__() -> list[str]:

@@ -8,7 +8,7 @@ error rate. So functions that compare or decide require the number, results repe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from inspect import signature
 from typing import Any
@@ -24,6 +24,7 @@ from baserate.measure import (
     _calibration_bins,
     _calibration_curve,
     _calibration_slope,
+    _fairness_measures,
     _measure,
     _proper_scores,
     _rank,
@@ -35,7 +36,7 @@ _MARGINS: Mapping[str, Callable[[Forecasts], float]] = _calibration_slope.MARGIN
 """Margins of probabilities, which need a computation and are therefore no properties of a tally."""
 
 MEASURES: dict[str, Measure] = collect(
-    _rates, _rank, _proper_scores, _calibration_slope, _calibration_bins, _calibration_curve
+    _rates, _rank, _proper_scores, _calibration_slope, _calibration_bins, _calibration_curve, _fairness_measures
 )
 """Measures of two classes by name, in the order of the documentation and of tables."""
 
@@ -165,6 +166,8 @@ class Settings:
     at: float | None = None
     """Threshold probability of net benefit."""
     beta: float | None = None
+    alpha: float | None = None
+    """Exponent of generalized entropy."""
 
     def apply(self, measure: Measure) -> Measure:
         """Bind a stated option to a measure that takes it; an option bound before stays.
@@ -183,7 +186,8 @@ class Settings:
     def idle(self, measures: Iterable[Measure]) -> list[str]:
         """Return the stated options that none of the measures takes."""
         options = {option_of(each) for each in measures}
-        return [name for name in ("costs", "at", "beta") if getattr(self, name) is not None and name not in options]
+        stated = [each.name for each in fields(self) if getattr(self, each.name) is not None]
+        return [name for name in stated if name not in options]
 
 
 def find_missing_options(measures: Iterable[Measure]) -> Iterator[tuple[str, str]]:
@@ -238,6 +242,7 @@ _NOTES: Mapping[str, Callable[[Any], str]] = {
     "costs": _format_costs,
     "at": lambda at: f"is at a threshold probability of {at:g}",
     "beta": lambda beta: f"is at β = {beta:g}",
+    "alpha": lambda alpha: f"is at α = {alpha:g}",
 }
 
 
