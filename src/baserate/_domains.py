@@ -43,6 +43,7 @@ PREVALENCE = Domain(1e-12, 1 - 1e-12, "a prevalence from 1e-12 to 1 - 1e-12", "0
 SHARE = Domain(1e-12, 1 - 1e-12, "a number from 1e-12 to 1 - 1e-12", "0.05")
 HARM = Domain(0.0, 1.0, "a number from 0 to 1", "0.01")
 RATE = Domain(0.0, 1.0, "a rate from 0 to 1", "0.9")
+TOP_K = Domain(1, 10**12, "a whole number from 1 to 10^12", "10", whole=True)
 HALF_WIDTH = Domain(1e-9, 1e15, "a number from 1e-9 to 1e15", "0.03")
 COST = Domain(-1e15, 1e15, "a cost from -1e15 to 1e15, and 0 or at least 1e-15 in size", "20")
 LEAST_COST = 1e-15

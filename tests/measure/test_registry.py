@@ -76,6 +76,7 @@ def test_options_are_keywords_of_their_measures() -> None:
         "sensitivity_at_specificity": "specificity",
         **dict.fromkeys(("specificity_at_sensitivity", "precision_at_sensitivity"), "sensitivity"),
         "sensitivity_at_precision": "precision",
+        "generalized_entropy": "alpha",
     }
     assert all(option in signature(MEASURES[name]).parameters for name, option in options.items())
 

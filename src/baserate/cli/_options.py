@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import click
 from click.shell_completion import CompletionItem
 
-from baserate._domains import MIN_GROUP, POINTS
+from baserate._domains import MIN_GROUP, POINTS, TOP_K
 from baserate.cli._declarations import (
     FORMATS,
     ArgumentSpec,
@@ -348,15 +348,16 @@ class SamplingRatios:
         return combine_ratios(self.gamma, self.under_sampled, self.over_sampled)
 
 
-FLAGS = {
-    "costs": "--fp, --fn, --tp and --tn",
-    "at": "--net-benefit-at",
-    "beta": "--beta",
-    **{name: f"--at-{name}" for name in ("specificity", "sensitivity", "precision")},
+_NUMBERS = {
+    "net_benefit_at": "at",
+    "beta": "beta",
+    **{f"at_{name}": name for name in ("specificity", "sensitivity", "precision")},
+    "top_k": "k",
+    "entropy_alpha": "alpha",
 }
+"""Options for numbers that measures depend on, other than costs -> the setting of measures that each one is."""
+FLAGS = {"costs": "--fp, --fn, --tp and --tn", **{setting: flag_of(name) for name, setting in _NUMBERS.items()}}
 _EXAMPLES = {"costs": "--fp 1 --fn 20", "at": "--net-benefit-at 0.1"}
-_NUMBERS = ("net_benefit_at", "beta", "at_specificity", "at_sensitivity", "at_precision")
-"""Options for numbers that measures depend on, other than costs."""
 NetBenefitAt = Annotated[
     float | None,
     option("--net-benefit-at", type=read_probability, metavar="SHARE"),
@@ -374,6 +375,16 @@ AtSensitivity = Annotated[
 AtPrecision = Annotated[
     float | None, option(type=read_rate, metavar="RATE"), "Precision at which sensitivity is measured."
 ]
+TopK = Annotated[
+    int | None,
+    option(type=whole_number(TOP_K), metavar="INTEGER", default="10"),
+    "Number of rows with the highest scores, of precision-at-k and its like.",
+]
+EntropyAlpha = Annotated[
+    float | None,
+    option("--entropy-alpha", type=read_cost, metavar="NUMBER", default="2"),
+    "α of generalized entropy; 1 is Theil's index.",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -385,6 +396,8 @@ class MeasureSettings(OutcomeCosts):
     at_specificity: AtSpecificity = None
     at_sensitivity: AtSensitivity = None
     at_precision: AtPrecision = None
+    top_k: TopK = None
+    entropy_alpha: EntropyAlpha = None
 
     def to_settings(self) -> "Settings":
         """Make the settings that the library takes."""
@@ -395,13 +408,7 @@ class MeasureSettings(OutcomeCosts):
         """The settings without costs."""
         from baserate.measure import Settings
 
-        return Settings(
-            at=self.net_benefit_at,
-            beta=self.beta,
-            specificity=self.at_specificity,
-            sensitivity=self.at_sensitivity,
-            precision=self.at_precision,
-        )
+        return Settings(**{setting: getattr(self, name) for name, setting in _NUMBERS.items()})
 
     @property
     def number_flags(self) -> list[str]:

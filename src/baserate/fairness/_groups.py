@@ -21,6 +21,8 @@ from baserate.fairness._group_counts import (
     exclusion_notes,
     group_support,
 )
+from baserate.fairness._intersections import intersection_excess
+from baserate.fairness._strata import stratified_differences
 from baserate.infer import IntervalOptions, check_n_samples
 from baserate.measure import Measure, describe, prevalence, tidy_columns
 from baserate.read import AdjustedIntervalOptions, accepts_predictions
@@ -181,6 +183,8 @@ def compare_attributes(
     attributes: Sequence[str],
     *,
     reference: Mapping[str, object] | None = None,
+    control: str | Sequence[str] = (),
+    intersections: bool = False,
     **options: Any,  # noqa: ANN401  (those of compare_groups)
 ) -> Results:
     """Compare groups by each attribute alone, and then by all of them together.
@@ -193,6 +197,11 @@ def compare_attributes(
         Names of the attributes.
     reference
         Attribute -> label of the reference group; a comparison by attributes that it lacks uses the largest group.
+    control
+        Attributes that define strata, such as age classes: adds the rows of `stratified_differences` as the table
+        "stratum".
+    intersections
+        Whether to add the rows of `intersection_excess` as the table "intersection".
     **options
         Other options of `compare_groups`.
 
@@ -219,7 +228,28 @@ def compare_attributes(
         for by in sets
     }
     *_, last = parts.values()
-    columns = {name: [value for part in parts.values() for value in part.columns[name]] for name in last.columns}
-    notes = dict.fromkeys(note for part in parts.values() for note in part.data["notes"])
-    data = {**last.data, "by": list(parts), "notes": list(notes), "reference": reference or None}
-    return Results({"by": [by for by, part in parts.items() for _ in range(len(part))], **columns}, data)
+    rows = [{"by": by, **row} for by, part in parts.items() for row in part.rows()]
+    more: list[Results] = []
+    own = {name: value for name, value in options.items() if name not in ("ratios", "n_permutations")}
+    if control:
+        strata = {", ".join(by): _compare_within(tallies, by, control, labels, own) for by in sets}
+        rows += [{"by": by, "table": "stratum", **row} for by, part in strata.items() for row in part.rows()]
+        more += strata.values()
+    if intersections:
+        own.pop("relative_to", None)
+        excess = intersection_excess(tallies, by=attributes, **own)
+        rows += [{"by": ", ".join(attributes), "table": "intersection", **row} for row in excess.rows()]
+        more.append(excess)
+    notes = dict.fromkeys(note for part in (*parts.values(), *more) for note in part.data["notes"])
+    controls = {"control": more[0].data["control"]} if control else {}
+    data = {**last.data, "by": list(parts), "notes": list(notes), "reference": reference or None, **controls}
+    names = dict.fromkeys(["by", *last.columns, *(name for part in more for name in part.columns)])
+    return Results({name: [row.get(name) for row in rows] for name in names}, data)
+
+
+def _compare_within(
+    tallies: Tallies, by: tuple[str, ...], control: str | Sequence[str], labels: Mapping[str, object], options: Row
+) -> Results:
+    """Compare groups by some attributes within strata."""
+    reference = {name: labels[name] for name in by} if {*by} <= {*labels} else None
+    return stratified_differences(tallies, by=by, control=control, reference=reference, **options)

@@ -54,6 +54,8 @@ STRATUM_COLUMNS = (
 SATO_METHOD = "Mantel–Haenszel weights, Sato's variance"
 QUADRATURE_METHOD = "Mantel–Haenszel weights, intervals of all strata added in quadrature"
 HOMOGENEITY_METHOD = "weighted sum of squared deviations from the pooled difference, chi-squared"
+_PAIR = 2
+"""Number of groups where each is the rest of the other."""
 _MIN_SHARE = 0.02
 """Least share, and greatest less 1, in variances of the test of homogeneity: an empty cell is not certain."""
 
@@ -219,8 +221,10 @@ class _Strata:
         whole, parts = (model.measure_inputs(describe(measure).of) for model in (self.whole, self.parts))
         trials = count_trials(measure, parts, {group: part.rows for group, part in self.parts.parts.items()})
         other = eligibility.largest if self.baseline.reference is None else self.baseline.reference
-        for group in self.whole.groups:
-            is_pair = self.baseline.relative_to == "reference"
+        is_pair = self.baseline.relative_to == "reference"
+        # Of two groups, each is the rest of the other: one comparison says it all.
+        mirrored = len(self.whole.groups) == _PAIR and not is_pair
+        for group in self.whole.groups[:1] if mirrored else self.whole.groups:
             others = (other,) if is_pair else tuple(each for each in self.whole.groups if each != group)
             if (group == other and is_pair) or not others:
                 continue

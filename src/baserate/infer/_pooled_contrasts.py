@@ -47,6 +47,8 @@ from baserate.measure import (
     brier,
     describe,
     expected_cost,
+    generalized_fnr,
+    generalized_fpr,
     log_loss,
     net_benefit,
     net_reduction,
@@ -55,7 +57,11 @@ from baserate.measure import (
 
 INDEPENDENT = "as if independent, which is conservative since they overlap"
 RATIO_METHOD = "ratio of both intervals (MOVER)"
-_MEANS: Mapping[Measure, str] = dict.fromkeys((brier, log_loss, expected_cost, net_benefit, net_reduction), "total")
+_MEANS: Mapping[Measure, str] = {
+    **dict.fromkeys((brier, log_loss, expected_cost, net_benefit, net_reduction), "total"),
+    generalized_fpr: "negatives",
+    generalized_fnr: "positives",
+}
 """Measures other than proportions that are a mean over rows, and the mass of these rows."""
 
 
@@ -160,7 +166,8 @@ class _ContrastOfPools:
                 if at in pool.members:
                     # Scores of a tally descend, and searchsorted needs ascending ones.
                     place = len(tally.score) - 1 - np.searchsorted(tally.score[::-1], sample.score)
-                    added += scale * np.stack([each[place] for each in slope])
+                    with np.errstate(invalid="ignore"):  # infinite slopes where no row is
+                        added += scale * np.stack([each[place] for each in slope])
             parts += _class_components(sample, added)
         return StudentizedDifference.of(self.values[0] - self.values[1], parts, INFLUENCE_METHOD)
 

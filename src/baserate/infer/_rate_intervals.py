@@ -39,6 +39,7 @@ from baserate.infer._confusion_intervals import (
 )
 from baserate.measure import (
     Measure,
+    average_odds,
     balanced_accuracy,
     describe,
     diagnostic_odds_ratio,
@@ -66,7 +67,11 @@ FISHER_FIXED_METHOD = (
 )
 RATES_METHOD = "Wilson or Clopper–Pearson within each class, added in quadrature"
 _CELLS = ("tp", "fp", "fn", "tn")
-_RATES: dict[Measure, dict[str, float]] = {balanced_accuracy: {"tp": 0.5, "tn": 0.5}, youden: {"tp": 1.0, "fp": -1.0}}
+_RATES: dict[Measure, dict[str, float]] = {
+    balanced_accuracy: {"tp": 0.5, "tn": 0.5},
+    youden: {"tp": 1.0, "fp": -1.0},
+    average_odds: {"tp": 0.5, "fp": 0.5},
+}
 """Measures that are linear in the rates of both classes."""
 
 
@@ -362,6 +367,7 @@ _INTERVALS: Mapping[Measure, Callable[[Counts[Any], Measure, float], tuple[Any, 
     mcc: _mcc_interval,
     balanced_accuracy: _rates_interval,
     youden: _rates_interval,
+    average_odds: _rates_interval,
     expected_cost: _cost_interval,
     **dict.fromkeys(TRANSFORMATIONS, _derived_interval),
 }

@@ -35,6 +35,8 @@ from baserate.measure import (
     brier_skill,
     cap_area,
     discrimination_index,
+    generalized_fnr,
+    generalized_fpr,
     log_auc,
     log_loss,
     log_loss_skill,
@@ -159,7 +161,7 @@ def influence_variance(measure: Measure, tally: Tally, value: float | None = Non
         VarianceComponent.of(float(second), float(fourth), row)
         for (second, fourth), row in zip(sums, rows, strict=True)
     ]
-    probable = measure not in _CURVE_MEASURES and not tally.reweighed
+    probable = measure not in (*_CURVE_MEASURES, *_CLASS_MEANS) and not tally.reweighed
     return InfluenceVariance(
         value, parts[0], parts[1], _unseen_variance(measure, tally, value, largest) if probable else 0.0
     )
@@ -240,6 +242,18 @@ def _brier_slopes(t: Tally, value: float) -> Slopes:
     total = t.total  # a sum over all scores, computed once for all blocks
     for block in _iterate_blocks(t):
         yield block, (np.square(1 - block.score) - value) / total, (np.square(block.score) - value) / total
+
+
+def _generalized_fpr_slopes(t: Tally, value: float) -> Slopes:
+    negatives = t.negatives
+    for block in _iterate_blocks(t):
+        yield block, np.zeros(len(block.score)), (block.score - value) / negatives
+
+
+def _generalized_fnr_slopes(t: Tally, value: float) -> Slopes:
+    positives = t.positives
+    for block in _iterate_blocks(t):
+        yield block, (1 - block.score - value) / positives, np.zeros(len(block.score))
 
 
 def _log_loss_slopes(t: Tally, value: float) -> Slopes:
@@ -357,10 +371,14 @@ def _cap_area_slopes(t: Tally, value: float) -> Slopes:
 
 
 _CURVE_MEASURES = (auc, average_precision, cap_area)
+_CLASS_MEANS = (generalized_fpr, generalized_fnr)
+"""Means of scores within a class, which do not depend on the outcomes of other rows."""
 _SLOPES: dict[Measure, Callable[[Tally, float], Slopes]] = {
     auc: _auc_slopes,
     brier: _brier_slopes,
     brier_skill: _brier_skill_slopes,
+    generalized_fnr: _generalized_fnr_slopes,
+    generalized_fpr: _generalized_fpr_slopes,
     log_loss: _log_loss_slopes,
     log_loss_skill: _log_loss_skill_slopes,
     discrimination_index: _discrimination_slopes,
@@ -553,6 +571,18 @@ def _bound_brier(spread: InfluenceVariance, level: float) -> Limits:
     return wilson_or_exact(share.hits, share.misses, level)
 
 
+def _bound_negatives_mean(spread: InfluenceVariance, level: float) -> Limits:
+    """Bound a mean of numbers between 0 and 1 over the negatives."""
+    share = proportion_from_variance(spread.value, _total_variance(spread, level), spread.negatives)
+    return wilson_or_exact(share.hits, share.misses, level)
+
+
+def _bound_positives_mean(spread: InfluenceVariance, level: float) -> Limits:
+    """Bound a mean of numbers between 0 and 1 over the positives."""
+    share = proportion_from_variance(spread.value, _total_variance(spread, level), spread.positives)
+    return wilson_or_exact(share.hits, share.misses, level)
+
+
 def _bound_log_loss(spread: InfluenceVariance, level: float) -> Limits:
     return bound_positive_mean(spread.value, _total_variance(spread, level), level)
 
@@ -579,6 +609,8 @@ _BOUNDS: dict[Measure, Callable[[InfluenceVariance, float], Limits]] = {
     average_precision: _bound_average_precision,
     brier: _bound_brier,
     brier_skill: _bound_skill,
+    generalized_fnr: _bound_positives_mean,
+    generalized_fpr: _bound_negatives_mean,
     log_loss: _bound_log_loss,
     log_loss_skill: _bound_skill,
     nagelkerke_r2: _bound_skill,

@@ -13,6 +13,7 @@ classes are in `multiclass`. `describe` returns the entry of a measure: names, s
 - `_calibration_slope`, `_calibration_bins`: logistic recalibration, ECE
 - `_calibration_curve`: distances from smooth curves; calibration and discrimination parts of proper scores
 - `_likelihood_indexes`: Nagelkerke's R², indexes of discrimination, unreliability and quality
+- `_fairness_measures`: inequality of benefits, averages of two rates, generalized error rates
 - `_names`: the number that a word of a user means
 - `_curve_points`: points of a curve that its line needs
 - `_summary`: tidy rows of every measure, model, group and threshold; curves as tables
@@ -26,6 +27,7 @@ from baserate.measure import (
     _calibration_bins,
     _calibration_curve,
     _calibration_slope,
+    _fairness_measures,
     _likelihood_indexes,
     _operating_points,
     _proper_scores,
@@ -63,6 +65,7 @@ from baserate.measure._calibration_slope import (
     fit_recalibration as fit_recalibration,
     squared_weights as squared_weights,
 )
+from baserate.measure._fairness_measures import *
 from baserate.measure._likelihood_indexes import *
 from baserate.measure._likelihood_indexes import recalibrated_probabilities as recalibrated_probabilities
 from baserate.measure._measure import Measure, MeasureInfo, Values, describe, measure, unwrap_options as unwrap_options
@@ -138,6 +141,7 @@ __all__ += _calibration_slope.__all__
 __all__ += _calibration_bins.__all__
 __all__ += _likelihood_indexes.__all__
 __all__ += _calibration_curve.__all__
+__all__ += _fairness_measures.__all__
 
 
 def __dir__() -> list[str]:

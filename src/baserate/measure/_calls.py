@@ -58,6 +58,7 @@ class MeasureOptions(TypedDict, total=False):
     fn: float
     at: float
     beta: float
+    alpha: float
     fpr: tuple[float, float]
     tpr: tuple[float, float]
     standardized: bool
@@ -198,7 +199,7 @@ def accept_predictions(
 _OF_TWO_CLASSES = (Counts, Curve, Tally)
 """Types whose classes are reweighted to a stated prevalence."""
 _NUMBERS = (
-    *("threshold", "at", "beta", "specificity", "sensitivity", "precision"),
+    *("threshold", "at", "beta", "alpha", "specificity", "sensitivity", "precision"),
     *("span", "step", "width", "base", "k"),
 )
 """Options that are numbers, and may be written as text, such as "5%"."""

@@ -20,6 +20,7 @@ Best = Literal["high", "low"] | None
 
 _CAUSES = {
     "total": "there are no rows",
+    "benefits": "every row is a false negative, so that nobody has a benefit",
     "positives": "there are no positives",
     "negatives": "there are no negatives",
     "flagged": "nothing is flagged",

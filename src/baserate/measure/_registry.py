@@ -25,6 +25,7 @@ from baserate.measure import (
     _calibration_bins,
     _calibration_curve,
     _calibration_slope,
+    _fairness_measures,
     _likelihood_indexes,
     _measure,
     _operating_points,
@@ -48,6 +49,7 @@ MEASURES: dict[str, Measure] = collect(
     _calibration_bins,
     _calibration_curve,
     _likelihood_indexes,
+    _fairness_measures,
 )
 """Measures of two classes by name, in the order of the documentation and of tables."""
 
@@ -217,6 +219,8 @@ class Settings:
     """Specificity at which another rate is measured; the next two likewise."""
     sensitivity: float | None = None
     precision: float | None = None
+    alpha: float | None = None
+    """Exponent of generalized entropy."""
 
     def apply(self, measure: Measure) -> Measure:
         """Bind a stated option to a measure that takes it; an option bound before stays.
@@ -309,6 +313,7 @@ _NOTES: Mapping[str, Callable[[Any], str]] = {
     "specificity": lambda specificity: f"is at a specificity of {specificity:g}",
     "sensitivity": lambda sensitivity: f"is at a sensitivity of {sensitivity:g}",
     "precision": lambda precision: f"is at a precision of {precision:g}",
+    "alpha": lambda alpha: f"is at α = {alpha:g}",
 }
 
 
