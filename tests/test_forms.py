@@ -232,7 +232,8 @@ NO_PREDICTIONS = """
 """
 UNLABELLED = """
     baserate.apply.actions baserate.apply.file baserate.apply.frame baserate.decide.least_cost
-    baserate.fairness.mix_scores baserate.shift.expected_tally baserate.shift.reprior baserate.read.target baserate.read.class_target
+    baserate.fairness.mix_scores baserate.shift.expected_tally baserate.shift.reprior
+    baserate.read.target baserate.read.class_target
 """
 READERS = """
     baserate.read.class_rows baserate.read.confusions baserate.read.decisions baserate.read.rows

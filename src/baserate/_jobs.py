@@ -256,6 +256,7 @@ class EqualizeOptions(PredictionOptions, total=False):
     within: float | Mapping[str, float]
     prevalence: ShareLike | Mapping[Any, ShareLike] | None
     costs: CostsLike | None
+    objective: str | None
     deterministic: bool
     blind: bool
     model: str | None
@@ -293,6 +294,7 @@ def equalize(  # noqa: PLR0913  (a goal, and how it is reached)
     within: float | Mapping[str, float] = 0.0,
     prevalence: ShareLike | Mapping[Any, ShareLike] | None = None,
     costs: CostsLike | None = None,
+    objective: str | None = None,
     deterministic: bool = False,
     blind: bool = False,
     model: str | None = None,
@@ -317,6 +319,8 @@ def equalize(  # noqa: PLR0913  (a goal, and how it is reached)
     costs
         Costs of outcomes: ``fp=1, fn=20``, a mapping, or :class:`baserate.Costs`. Without them both errors cost 1, and
         a note of the policy says so.
+    objective
+        Measure to maximize in place of the least cost, such as "f1", "balanced_accuracy" or "mcc".
     deterministic
         Whether every group has one threshold, without random decisions.
     blind
@@ -358,11 +362,11 @@ def equalize(  # noqa: PLR0913  (a goal, and how it is reached)
             remedy="Leave out deterministic: a single threshold makes no random decisions.",
             option="deterministic",
         )
-    goal = fairness.Goal(parity, within=within, costs=costs or Costs(), prevalence=prevalence)
+    goal = fairness.Goal(parity, within=within, costs=costs or Costs(), prevalence=prevalence, objective=objective)
     choose: Callable[..., Policy] = fairness.optimal_policy
     if deterministic or blind:
         choose = fairness.deterministic_thresholds if deterministic else fairness.common_threshold
     policy = choose(groups, goal, model=model, otherwise=otherwise)
-    if costs is not None:
+    if costs is not None or objective is not None:
         return policy
     return replace(policy, notes=(*policy.notes, fairness.NO_COSTS_NOTE))

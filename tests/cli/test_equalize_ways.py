@@ -101,6 +101,42 @@ def test_objective_and_middle_reach_the_library(crossing_groups: Path) -> None:
     assert output["data"]["policies"]["risk"]["settings"]["band"] == list(policy.settings["band"])
 
 
+@pytest.mark.parametrize(
+    "way", [(), ("--deterministic", "--within", "0.1"), ("--blind", "--within", "0.2"), ("--crossing",)]
+)
+def test_objectives_reach_the_library(crossing_groups: Path, way: tuple[str, ...]) -> None:
+    output = run_json(crossing_groups, *TYPED, *way, "--objective", "f1")
+    data, settings = output["data"], output["data"]["policies"]["risk"]["settings"]
+    assert settings["objective"] == data["objective"] == "f1"
+    assert settings["value"] == pytest.approx(data["value"], abs=1e-12)
+    assert data["value_without"] - data["value"] == data["price"] >= 0
+    assert data["best"] >= data["value"] - 1e-12
+    assert not any("no costs were stated" in note for note in data["notes"])
+
+
+def test_snapshot_of_an_objective(crossing_groups: Path) -> None:
+    typed = ("equalize", crossing_groups, *TYPED, "--objective", "mcc", "--within", "0.05", "--deterministic", "-q")
+    assert matches_snapshot(run(*typed).stdout, "equalize-objective")
+    assert fits_terminal(*typed, widths=(60, 80, 120))
+
+
+def test_frontier_and_held_out_rows_of_an_objective(crossing_groups: Path) -> None:
+    typed = (*TYPED, "--objective", "youden", "--frontier", "--held-out", "--folds", "2")
+    output = run_json(crossing_groups, *typed)
+    frontier = [row for row in output["rows"] if row["table"] == "frontier"]
+    assert output["data"]["frontier"]["free_from"] == frontier[-1]["within"]
+    assert all(row["value"] >= row["deterministic_value"] - 1e-9 for row in frontier)
+    held_out = [row["kind"] for row in output["rows"] if row["table"] == "held_out" and row["measure"] == "youden"]
+    assert held_out == ["held out", "apparent"]
+
+
+def test_objectives_that_are_not_exact_are_refused(crossing_groups: Path) -> None:
+    result = run("equalize", crossing_groups, *TYPED, "--objective", "g_mean")
+    assert result.exit_code == 2
+    assert "g_mean" in result.stderr
+    assert "balanced_accuracy" in result.stderr
+
+
 def test_band_without_parity_is_reported(crossing_groups: Path) -> None:
     result = run("equalize", crossing_groups, *TYPED, "--favor", "m", "--favorable", "flag", "--around", "0.5")
     assert (result.exit_code, result.stdout) == (1, "")

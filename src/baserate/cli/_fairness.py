@@ -201,12 +201,12 @@ _CHOOSERS = ("deterministic", "blind", "crossing", "favor", "reversal")
 
 
 _OWNERS = {
-    "favor": ("favorable", "around", "objective"),
+    "favor": ("favorable", "around"),
     "held_out": ("folds", "repeats"),
     "withhold": ("threshold",),
 }
 """Option -> options that belong to it."""
-_OF_DECISIONS = ("parity", "prevalence", *_CHOOSERS, "frontier", "held_out")
+_OF_DECISIONS = ("parity", "prevalence", *_CHOOSERS, "objective", "frontier", "held_out")
 """Options of parities of decisions, which withheld scores do not have."""
 
 
@@ -283,7 +283,8 @@ class ParityOptions(OutcomeCosts):
     objective: Annotated[
         str | None,
         option(metavar="MEASURE", shell_complete=complete_two_class, default="cost"),
-        "Measure that the band optimizes, with --favor.",
+        "Measure to maximize in place of the least cost, such as f1, balanced_accuracy or mcc; with --favor, any "
+        "measure of decisions.",
     ] = None
     withhold: Annotated[
         Literal["fnr", "fpr", "weighted"] | None,
@@ -327,18 +328,22 @@ class ParityOptions(OutcomeCosts):
 
     @property
     def goal(self) -> "Goal":
-        """The parity, its tolerance and the costs, without prevalences, which depend on the data."""
+        """The parity, its tolerance, costs and objective, without prevalences, which depend on the data."""
         from baserate import Costs
         from baserate.fairness import Goal
 
         names = [name for each in self.parity for name in each.split(",")]
-        return Goal(names, within=self.within, costs=self.outcome_costs or Costs())
+        # The reject option takes any measure, so that it has its own argument.
+        objective = None if self.favor else self.objective
+        return Goal(names, within=self.within, costs=self.outcome_costs or Costs(), objective=objective)
 
     def note_costs(self, policy: "Policy") -> "Policy":
-        """Add a note to the policy if no costs were stated."""
+        """Add a note to the policy if costs matter and none were stated."""
         from baserate.fairness import NO_COSTS_NOTE
 
-        return replace(policy, notes=(*policy.notes, NO_COSTS_NOTE)) if self.outcome_costs is None else policy
+        if self.outcome_costs is not None or (self.objective is not None and not self.favor):
+            return policy
+        return replace(policy, notes=(*policy.notes, NO_COSTS_NOTE))
 
     def policy_chooser(self, tallies: "Tallies") -> "PolicyChooser":
         """Return the function that chooses the policy."""
@@ -374,6 +379,8 @@ baserate equalize people.csv {_COLUMNS[0]},site --parity equal-opportunity --wit
 baserate equalize people.csv {_COLUMNS[0]} --parity equal-opportunity --prevalence 'f=2%,m=3.3%'
 # the price of fairness at every tolerance, and cross-validation
 baserate equalize people.csv {_COLUMNS[0]} --parity equalized-odds {_COLUMNS[1]} --frontier --held-out
+# the greatest F1 under equalized odds
+baserate equalize people.csv {_COLUMNS[0]} --parity equalized-odds --objective f1
 # calibrated equalized odds: equal means of calibrated scores
 baserate equalize people.csv {_COLUMNS[0]} --withhold fnr {_COLUMNS[1]} -o policy.json
 # one threshold for all, without the group attribute

@@ -435,6 +435,9 @@ class _ParityPage:
             elif row["measure"] != "gap":
                 self.numbers[*place, row["measure"]] = row
         self.groups = list(dict.fromkeys(group for _, group, _ in self.numbers))
+        self.objective: str | None = self.data.get("objective")
+        named = {self.objective: measure_label(self.objective, self.data)} if self.objective else {}
+        self.rates, self.changes = _RATES | named, _CHANGES | named
 
     def _rows_of(self, table: str) -> list[dict[str, Any]]:
         """Return the rows of one table."""
@@ -447,7 +450,8 @@ class _ParityPage:
         yield f"{rule[:1].upper()}{rule[1:]}:"
         yield self._decisions()
         yield self._rates()
-        yield "Difference from the cheapest policy without any parity constraint:"
+        best = "best" if self.objective else "cheapest"
+        yield f"Difference from the {best} policy without any parity constraint:"
         yield self._changes()
         yield self._disparities()
         yield " ".join([self._describe_price(), *self._describe_alternatives(policy)])
@@ -490,13 +494,13 @@ class _ParityPage:
 
     def _rates(self) -> Table:
         """Return the rates of everybody and of each group under the policy."""
-        columns = {"cases": "cases", **_RATES, "lottery": "randomized"}
+        columns = {"cases": "cases", **self.rates, "lottery": "randomized"}
         rows: list[TidyRow] = []
         for group in self.groups:
             # Without the parity no decision is randomized, so that counts are whole.
             cases = sum(self.numbers[_SETS[0], group, each]["value"] for each in _CELLS)
             rows.append({"measure": "cases", "group": None if group is None else dict(group), "value": cases})
-            rows += (self.numbers[_SETS[1], group, name] for name in (*_RATES, "lottery"))
+            rows += (self.numbers[_SETS[1], group, name] for name in (*self.rates, "lottery"))
         return self._by_group(columns, self._rate_cell).table(rows, corner="with parity")
 
     def _by_group(self, columns: Mapping[str, str], cell: CellWriter) -> Pivot:
@@ -520,8 +524,8 @@ class _ParityPage:
 
     def _changes(self) -> Table:
         """Return the differences from the cheapest policy without the parity."""
-        rows = (self.numbers[_SETS[1], group, name] for group in self.groups for name in _CHANGES)
-        return self._by_group(_CHANGES, self._change_cell).table(rows, corner="change")
+        rows = (self.numbers[_SETS[1], group, name] for group in self.groups for name in self.changes)
+        return self._by_group(self.changes, self._change_cell).table(rows, corner="change")
 
     def _change_cell(self, row: TidyRow) -> str:
         """Return a change with its sign."""
@@ -557,6 +561,8 @@ class _ParityPage:
 
     def _describe_price(self) -> str:
         """Describe the price of the parity."""
+        if self.objective:
+            return self._describe_lost_value(self.rates[self.objective])
         cost, free, price = (self.format.number(self.data[name]) for name in ("cost", "cost_without", "price"))
         if abs(self.data["price"]) < ROUNDING_ERROR:
             return f"Expected cost per case: {cost}, with the parity and without: it has no price in this sample."
@@ -565,8 +571,32 @@ class _ParityPage:
             more = f", {100 * self.data['price'] / self.data['cost_without']:.3g}% more"
         return f"Expected cost per case: {cost} with the parity, {free} without: its price is {price}{more}."
 
+    def _describe_lost_value(self, name: str) -> str:
+        """Describe the price of the parity in units of the objective."""
+        value, free, price = (self.data[each] for each in ("value", "value_without", "price"))
+        if value is None or free is None:
+            return f"{name} is undefined {'without' if value is not None else 'with'} the parity: it has no price."
+        if abs(price) < ROUNDING_ERROR:
+            return f"{name}: {self.format.number(value)}, with the parity and without: it has no price in this sample."
+        shown, without, lost = map(self.format.number, (value, free, price))
+        return f"{name}: {shown} with the parity, {without} without: its price is {lost}."
+
+    def _describe_better_value(self, policy: TidyRow) -> Iterator[str]:
+        """Yield how far the objective is below that of the best policy that keeps the parity."""
+        value, best = self.data["value"], self.data["best"]
+        if policy["rule"] == "equalized" or value is None or best is None:
+            return
+        if best - value <= ROUNDING_ERROR:
+            yield "No policy that keeps the parity is better."
+            return
+        shown, below = map(self.format.number, (best, best - value))
+        yield f"With randomized thresholds by group the parity would reach {shown}: this policy is {below} below."
+
     def _describe_alternatives(self, policy: TidyRow) -> Iterator[str]:
         """Yield the costs of other policies with the parity, and of one threshold without it."""
+        if self.objective:
+            yield from self._describe_better_value(policy)
+            return
         more = self.data["cost"] - self.data["least"]
         if policy["rule"] != "equalized" and abs(more) <= ROUNDING_ERROR:
             yield "No policy that keeps the parity is cheaper."
@@ -603,8 +633,20 @@ class _ParityPage:
         rows = self._rows_of("frontier")
         if rows:
             yield "Price of fairness at every tolerance:"
-            columns = {head: partial(self._frontier_cell, name) for name, head in _FRONTIER.items()}
+            columns = {head: partial(self._frontier_cell, name) for name, head in self._frontier_columns().items()}
             yield list_table(rows, columns, label=lambda row: self.format.short(row["within"]), corner="within")
+
+    def _frontier_columns(self) -> dict[str, str]:
+        """Return the columns of the frontier, of costs or of the objective."""
+        if self.objective is None:
+            return _FRONTIER
+        name, common = self.rates[self.objective], {each: _FRONTIER[each] for each in ("price", "gap", "lottery")}
+        return {
+            "value": name,
+            **common,
+            "deterministic_value": f"{name} without randomization",
+            "blind_value": f"{name} of one threshold",
+        }
 
     def _frontier_cell(self, name: str, row: TidyRow) -> str:
         """Return a number of the frontier, without rounding errors."""
@@ -626,7 +668,7 @@ class _ParityPage:
             column=itemgetter("kind"),
             cell=self.format.estimate,
             label=str,
-            title=lambda measure: _TITLES.get(measure, measure),
+            title=lambda measure: (self.rates | _TITLES).get(measure, measure),
         )
         yield "On rows that had no part in the choice (cross-validation):"
         yield pivot.table(rows)

@@ -76,6 +76,9 @@ class ParityValidation:
     attributes: tuple[str, ...]
     data: Mapping[str, Any]
     """Metadata: data, policy, folds and notes."""
+    value: Estimate | None = None
+    """Objective of the goal in the held-out tables; None if the goal is the least expected cost."""
+    value_apparent: float | None = None
 
     __repr__ = short_repr
 
@@ -129,6 +132,9 @@ class ParityValidation:
         """Yield held-out and apparent costs."""
         yield {"measure": "expected_cost", "kind": HELD_OUT} | tidy_columns(self.cost)
         yield {"measure": "expected_cost", "kind": APPARENT, "value": self.cost_apparent}
+        if self.value is not None:
+            yield {"measure": self.data["objective"], "kind": HELD_OUT} | tidy_columns(self.value)
+            yield {"measure": self.data["objective"], "kind": APPARENT, "value": self.value_apparent}
 
 
 def _mean_gap(gaps: Floats) -> float:
@@ -242,7 +248,8 @@ def cross_validate(  # noqa: PLR0913  (all but two are seldom given)
     apparent = {group: table for group, table in all_tables.items() if group in tables}
     rates = {rate: {g: interval.of(MEASURES[rate], each) for g, each in tables.items()} for rate in goal.rates}
     gaps = {rate: make_read_only(np.array([_rate_gap(part.tables, rate) for part in results])) for rate in goal.rates}
-    cost = partial(expected_cost, costs=goal.costs)
+    cost, held_out = partial(expected_cost, costs=goal.costs), combine_counts([*tables.values()])
+    fitted = combine_counts([*apparent.values()])
     notes = _validation_notes(one_model, participants, results)
     return ParityValidation(
         policy=policy,
@@ -251,8 +258,10 @@ def cross_validate(  # noqa: PLR0913  (all but two are seldom given)
         gaps=gaps,
         null_gaps=_null_means(first, goal.rates, interval, folds.seed),
         apparent=rate_gaps(apparent, goal.rates),
-        cost=interval.of(cost, combine_counts([*tables.values()])),
-        cost_apparent=cost(combine_counts([*apparent.values()])),
+        cost=interval.of(cost, held_out),
+        cost_apparent=cost(fitted),
+        value=None if goal.measure is None else interval.of(goal.measure, held_out),
+        value_apparent=None if goal.measure is None else float(goal.measure(fitted)),
         attributes=tallies.attributes,
         data=_metadata(
             participants, policy, interval, {"dealt": {**asdict(folds), "folds": len(first)}, "notes": notes}

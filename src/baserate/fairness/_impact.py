@@ -43,11 +43,11 @@ from baserate.fairness._optimum import (
     OPTIMUM_RULE,
     ROC_TOLERANCE,
     RocRegion,
+    best_value,
     choose_optimum,
-    least_cost,
+    find_points,
+    points_value,
     roc_regions,
-    solve_points,
-    total_cost,
     vertex_costs,
 )
 from baserate.fairness._parities import Goal, Parity
@@ -237,7 +237,8 @@ def impact(
         `expected_cost` per person, `lottery` (share decided at random) and `forgone` (sensitivity given up at the same
         false positive rate). A `gap` is the greatest difference between two groups, for each rate of the goal and for
         precision. `data` contain the cost with and without the parity, its `price`, the `least` possible cost, and the
-        groups that bind (`binds`): better scores for them would lower the cost.
+        groups that bind (`binds`): better scores for them would lower the cost. With an objective, `data` contain its
+        `value` with the parity, `value_without`, the `best` possible one, and the `price` is a difference of values.
 
     Examples
     --------
@@ -295,6 +296,11 @@ class _ParityEffect:
         """Mass of each group that is decided at random."""
         return {group: randomized_mass(part.tally, part.treatment) for group, part in self._groups()}
 
+    def value(self, parts: Parts) -> float:
+        """Objective of all participants."""
+        measure = self.participants.goal.measure
+        return nan if measure is None else float(measure(parts[None].counts))
+
     @cached_property
     def forgone(self) -> dict[Group, float]:
         """Sensitivity that each group gives up at its false positive rate; NaN if a class is absent."""
@@ -340,7 +346,8 @@ def _group_numbers(part: GroupEvaluation, goal: Goal, interval: IntervalOptions 
     counts = part.counts
     yield estimate_row(interval, prevalence, counts, name="base_rate")
     yield from ({"measure": cell, "value": getattr(counts, cell)} for cell in CELLS)
-    for measure in (flag_rate, sensitivity, fpr, precision, partial(expected_cost, costs=goal.costs)):
+    measures: list[Measure] = [flag_rate, sensitivity, fpr, precision, partial(expected_cost, costs=goal.costs)]
+    for measure in [*measures, *([] if goal.measure is None else [goal.measure])]:
         yield estimate_row(interval, measure, counts)
 
 
@@ -378,6 +385,7 @@ def _change(first_values: dict[tuple[Any, ...], float], group: Group | None, row
 def _summarize(effect: _ParityEffect, policy: Policy) -> Row:
     """Return costs, price, binding groups and descriptions."""
     participants, cost, free = effect.participants, effect.cost(effect.after), effect.cost(effect.before)
+    regions, goal = [*effect.regions.values()], effect.participants.goal
     binding = effect.binding if policy.rule == OPTIMUM_RULE else []
     return {
         "parity": [
@@ -389,7 +397,7 @@ def _summarize(effect: _ParityEffect, policy: Policy) -> Row:
         "cost": cost,
         "cost_without": free,
         "price": cost - free,
-        "least": least_cost([*effect.regions.values()], participants.goal.tolerances, participants.goal.costs),
+        **({"least": best_value(regions, goal.tolerances, goal)} if goal.objective is None else _value_summary(effect)),
         "binds": [group_attributes(participants.tallies, group) for group in binding],
         "left": [group_attributes(participants.tallies, group) for group in participants.excluded],
         "levelling_down": _leveling_down(effect),
@@ -397,6 +405,19 @@ def _summarize(effect: _ParityEffect, policy: Policy) -> Row:
         "needs_id": policy.needs_id,
         "promises": describe_parities(participants.goal.parities),
         "legal": legal_note(policy.attributes) if policy.needs_group else None,
+    }
+
+
+def _value_summary(effect: _ParityEffect) -> Row:
+    """Return the objective with the parity and without, its price, and the best value that keeps the parity."""
+    goal = effect.participants.goal
+    value, free = effect.value(effect.after), effect.value(effect.before)
+    return {
+        "objective": goal.objective,
+        "value": value,
+        "value_without": free,
+        "price": free - value,
+        "best": best_value([*effect.regions.values()], goal.tolerances, goal),
     }
 
 
@@ -420,8 +441,8 @@ def _impact_notes(effect: _ParityEffect) -> list[str]:
     return [*notes, *randomization_notes(effect.with_labels(shares))]
 
 
-_RESTRICTIONS = {"deterministic_cost": deterministic_thresholds, "blind_cost": common_threshold}
-"""Column -> function that finds the best policy of a restricted kind."""
+_RESTRICTIONS = {"deterministic": deterministic_thresholds, "blind": common_threshold}
+"""Kind of policy -> function that finds the best policy of that kind."""
 _MAX_TOLERANCES = 25
 """Greatest number of default tolerances."""
 _ROUND_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
@@ -473,22 +494,24 @@ def frontier(
     goal = replace(goal, within=0.0)
     participants = select_participants(groups, goal, model=model, otherwise=otherwise)
     regions = list(roc_regions(participants, reversal=participants.has_labels).values())
-    unconstrained = solve_points(regions, dict.fromkeys(goal.rates, np.inf), goal.costs)
-    gap, least = _greatest_gap(regions, unconstrained, goal.rates), total_cost(regions, unconstrained, goal.costs)
-    free_gap = _least_free_gap(regions, goal)
+    unconstrained = find_points(regions, dict.fromkeys(goal.rates, np.inf), goal)
+    gap, best = _greatest_gap(regions, unconstrained, goal.rates), points_value(regions, unconstrained, goal)
+    # Other solutions of the greatest objective are not known, as those of the least cost are.
+    free_gap = gap if goal.objective else _least_free_gap(regions, goal)
+    name, sign = ("cost", 1.0) if goal.objective is None else ("value", -1.0)
     rows = []
     tolerances = _default_tolerances(free_gap) if within is None else _check_tolerances(within)
     for aim in [replace(goal, within=each) for each in tolerances]:
         most = min(aim.tolerances.values())
         # Below the tolerance of its own gap the unconstrained solution is optimal; skip the solver and its rounding.
-        points = unconstrained if gap <= most else solve_points(regions, aim.tolerances, goal.costs)
-        cost = total_cost(regions, points, goal.costs)
-        numbers = {"within": most, "cost": cost, "price": max(cost - least, 0.0)}
+        points = unconstrained if gap <= most else find_points(regions, aim.tolerances, goal)
+        value = points_value(regions, points, goal)
+        numbers = {"within": most, name: value, "price": max(sign * (value - best), 0.0)}
         rows.append(numbers | _describe_points(participants, regions, points) | _restricted_costs(participants, aim))
         if watch is not None:
             watch(len(rows), len(tolerances))
     columns = {name: [row[name] for row in rows] for name in rows[0]}
-    return Results(columns, _frontier_metadata(participants, unconstrained, least, free_gap))
+    return Results(columns, _frontier_metadata(participants, unconstrained, best, free_gap))
 
 
 def _check_tolerances(within: Iterable[float]) -> list[float]:
@@ -559,25 +582,30 @@ def _describe_points(participants: Participants, regions: Sequence[RocRegion], p
 
 
 def _restricted_costs(participants: Participants, aim: Goal) -> dict[str, float]:
-    """Compute the cost of the same tolerance without randomization, and with one threshold for all groups."""
+    """Compute cost or objective at the same tolerance without randomization, and with one threshold for all groups."""
     unshifted = replace(aim, prevalence=None)  # the participants are adjusted already; adjusting twice would be wrong
-    policies = {column: choose(participants.subset, unshifted) for column, choose in _RESTRICTIONS.items()}
-    return {column: float(policy.settings["cost"]) for column, policy in policies.items()}
+    policies = {kind: choose(participants.subset, unshifted) for kind, choose in _RESTRICTIONS.items()}
+    name = "cost" if aim.objective is None else "value"
+    return {f"{kind}_{name}": float(policy.settings.get(name, nan)) for kind, policy in policies.items()}
 
 
 def _frontier_metadata(
-    participants: Participants, unconstrained: Floats, least: float, free_gap: float
+    participants: Participants, unconstrained: Floats, best: float, free_gap: float
 ) -> dict[str, Any]:
     """Return metadata; warn if the scores are not used without a parity."""
     notes = participants.notes()
     for rate, flagged in ((0.0, "nobody"), (1.0, "everybody")):
         if (unconstrained == rate).all():
-            notes.append(f"at these costs flagging {flagged} is cheapest, so scores are not used and parity is free.")
+            objective = participants.goal.objective
+            aim, best_word = ("at these costs", "cheapest") if objective is None else (f"by {objective}", "best")
+            notes.append(f"{aim} flagging {flagged} is {best_word}, so scores are not used and parity is free.")
+    values = {"cost_without": best} if participants.goal.objective is None else {"value_without": best}
     return results_data(participants.tallies, notes) | {
         "digest": participants.digest,
         "parity": [each.name for each in participants.goal.parities],
         "rates": list(participants.goal.rates),
         "costs": asdict(participants.goal.costs),
-        "cost_without": least,
+        **({} if participants.goal.objective is None else {"objective": participants.goal.objective}),
+        **values,
         "free_from": free_gap,
     }

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import isnan
 from typing import Any, Unpack
 
 import numpy as np
@@ -23,6 +24,7 @@ from baserate._policy import REFUSE, Policy
 from baserate._tally import Group
 from baserate.decide import strictest_maximum
 from baserate.fairness._group_counts import Groups, Participants, select_participants
+from baserate.fairness._objectives import Outcome, maximize, objective_value
 from baserate.fairness._parities import Goal
 from baserate.read import PredictionOptions, accepts_predictions
 
@@ -403,6 +405,46 @@ def total_cost(regions: Sequence[RocRegion], points: Floats, costs: Costs) -> fl
     return float(sum(region.cost(costs, *point) for region, point in zip(regions, points, strict=True)))
 
 
+def find_points(regions: Sequence[RocRegion], tolerances: Mapping[str, float], goal: Goal) -> Floats:
+    """Find the best points within the tolerances: those of least cost, or of the greatest value of the objective."""
+    if goal.objective is None:
+        return solve_points(regions, tolerances, goal.costs)
+
+    def solve(costs: Costs) -> Outcome[Floats]:
+        points = solve_points(regions, tolerances, costs)
+        return Outcome(*flagged_shares(regions, points), points)
+
+    return maximize(str(goal.objective), class_shares(regions), solve)
+
+
+def points_value(regions: Sequence[RocRegion], points: Floats, goal: Goal) -> float:
+    """Return the objective when each group is at its point; without an objective, the expected cost per person."""
+    if goal.objective is None:
+        return total_cost(regions, points, goal.costs)
+    return objective_value(str(goal.objective), *flagged_shares(regions, points), class_shares(regions))
+
+
+def best_value(regions: Sequence[RocRegion], tolerances: Mapping[str, float], goal: Goal) -> float:
+    """Return the greatest value of the objective within the tolerances; without an objective, the least cost."""
+    return points_value(regions, find_points(regions, tolerances, goal), goal)
+
+
+def value_settings(**values: float) -> dict[str, float]:
+    """Return those values of an objective that are defined, in the form that policy files store."""
+    return {name: value for name, value in values.items() if not isnan(value)}
+
+
+def flagged_shares(regions: Sequence[RocRegion], points: Floats) -> tuple[float, float]:
+    """Return the false and the true positives as shares of all rows."""
+    negative, positive = np.array([[region.negative, region.positive] for region in regions]).T
+    return float(negative @ points[:, 0]), float(positive @ points[:, 1])
+
+
+def class_shares(regions: Sequence[RocRegion]) -> tuple[float, float]:
+    """Return the positives and the negatives as shares of all rows."""
+    return sum(region.positive for region in regions), sum(region.negative for region in regions)
+
+
 def _cheapest_vertex(region: RocRegion, costs: Costs) -> tuple[float, float]:
     """Return the point of the cheapest vertex."""
     at = _strictest_argmin(vertex_costs(region, costs))
@@ -514,8 +556,9 @@ def optimal_policy(
 ) -> Policy:
     """Find the policy of least expected cost that satisfies a parity constraint, exactly.
 
-    No other policy of the scores and the groups is cheaper. Under equalized odds without tolerance all groups are at
-    the cheapest point of the lower envelope of their ROC hulls [@hardt2016]; better groups are randomized.
+    No other policy of the scores and the groups is cheaper, or better by the objective of the goal. Under equalized
+    odds without tolerance all groups are at the cheapest point of the lower envelope of their ROC hulls [@hardt2016];
+    better groups are randomized.
 
     Parameters
     ----------
@@ -550,13 +593,15 @@ def optimal_policy(
 
 
 def choose_optimum(participants: Participants, tolerances: Mapping[str, float], *, reversal: bool) -> Policy:
-    """Find the cheapest policy for participants whose rates agree within the tolerances."""
+    """Find the best policy for participants whose rates agree within the tolerances."""
     regions = roc_regions(participants, reversal=reversal)
-    points = solve_points(list(regions.values()), tolerances, participants.goal.costs)
+    points = find_points(list(regions.values()), tolerances, participants.goal)
     pairs = zip(regions.items(), points.tolist(), strict=True)
     by_group = {group: region.treatment(*point) for (group, region), point in pairs}
     settings: dict[str, Any] = {"reversal": True} if reversal else {}
     settings["cost"] = total_cost(list(regions.values()), points, participants.goal.costs)
+    if participants.goal.objective is not None:
+        settings |= value_settings(value=points_value(list(regions.values()), points, participants.goal))
     return participants.policy(by_group, rule=OPTIMUM_RULE, settings=settings)
 
 

@@ -15,6 +15,8 @@ from baserate._arrays import FrozenMapping
 from baserate._costs import Costs
 from baserate._errors import OptionError, keyword, nearest, unknown_name
 from baserate._tally import as_group
+from baserate.fairness._objectives import find_objective
+from baserate.measure import Measure, find_measure
 
 # The optimizer works in ROC space, so it handles only rates that are linear in (FPR, TPR). Precision and accuracy of a
 # mixture of two policies are not the mixture of theirs; parities of such measures can be measured but not enforced.
@@ -206,7 +208,7 @@ NO_COSTS_NOTE = "no costs were stated, so a false positive and a false negative 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What an optimization for several groups aims at: least expected cost under parity constraints.
+    """What an optimization for several groups aims at: least expected cost, or the best value of a measure.
 
     Parameters
     ----------
@@ -219,6 +221,9 @@ class Goal:
         Costs of the four outcomes.
     prevalence
         Prevalence at deployment, for everybody or for each group; the default is that of the data.
+    objective
+        Measure of all rows together to maximize in place of the expected cost: accuracy, balanced_accuracy, youden, f1,
+        jaccard, fowlkes_mallows, kappa or mcc. The costs are then only reported.
 
     Examples
     --------
@@ -232,6 +237,7 @@ class Goal:
     within: float | Mapping[str, float] = 0.0
     costs: Costs = Costs()  # noqa: RUF009  (it is immutable)
     prevalence: float | Mapping[Any, float] | None = None
+    objective: str | Measure | None = None
 
     def __post_init__(self) -> None:
         parities = [self.parity] if isinstance(self.parity, str | Parity) else list(self.parity)
@@ -253,6 +259,8 @@ class Goal:
         if isinstance(self.prevalence, Mapping):
             stated = {as_group(key): share for key, share in self.prevalence.items()}
             object.__setattr__(self, "prevalence", FrozenMapping(stated))
+        if self.objective is not None:
+            object.__setattr__(self, "objective", find_objective(self.objective))
         _ = self.tolerances  # raises for unknown rates and invalid numbers
 
     @property
@@ -287,15 +295,22 @@ class Goal:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Parities, tolerances and costs in the form that policy files store."""
+        """Parities, tolerances, costs and objective in the form that policy files store."""
         within = self.tolerances
         common = next(iter(within.values())) if len({*within.values()}) == 1 else within
-        return {"parity": [each.name for each in self.parities], "within": common, "costs": self.costs}
+        settings = {"parity": [each.name for each in self.parities], "within": common, "costs": self.costs}
+        return settings if self.objective is None else settings | {"objective": self.objective}
+
+    @property
+    def measure(self) -> Measure | None:
+        """Measure to maximize; None if the goal is the least expected cost."""
+        return None if self.objective is None else find_measure(str(self.objective))
 
     def __repr__(self) -> str:
         names = " and ".join(each.name for each in self.parities)
         costs = ", ".join(f"{cell}={value:g}" for cell, value in asdict(self.costs).items())
-        return f"Goal({names} within {self.settings['within']}; costs {costs})"
+        aim = f"costs {costs}" if self.objective is None else f"objective {self.objective}"
+        return f"Goal({names} within {self.settings['within']}; {aim})"
 
 
 def _tolerance(value: object) -> float:

@@ -196,7 +196,7 @@ def reject_option(  # noqa: PLR0913  (what is favored, and how a band is chosen)
     around
         Center of the band; by default the band may be anywhere.
     objective
-        Measure to optimize; the default is the expected cost.
+        Any measure of decisions to optimize; the default is the objective of the goal, or the expected cost.
 
     Returns
     -------
@@ -219,6 +219,7 @@ def reject_option(  # noqa: PLR0913  (what is favored, and how a band is chosen)
     >>> policy.settings["band"], policy.by_group["f",].threshold, policy.by_group["m",].threshold
     ((0.6, 0.8), 0.8, 0.6)
     """
+    objective = goal.objective if objective is None else objective
     participants = select_participants(groups, goal, model=model, otherwise=otherwise)
     favored = _find_groups(participants, favor)
     _check_options(favorable, around)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from math import inf
+from math import inf, isnan, nan
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Bools, Floats
+from baserate._costs import Costs
 from baserate._counts import Counts
 from baserate._curve import Curve, Mixture
 from baserate._cut import Cut, Treatment
@@ -21,14 +22,19 @@ from baserate._rendering import short_repr
 from baserate._tally import Tally
 from baserate.decide import RELATIVE_TOLERANCE, check_curve, require_both_classes, strictest_maximum, threshold_at
 from baserate.fairness._group_counts import Groups, select_participants
+from baserate.fairness._objectives import Outcome, maximize
 from baserate.fairness._optimum import (
     ROC_TOLERANCE,
     RocRegion,
-    least_cost,
+    best_value,
+    class_shares,
+    flagged_shares,
+    points_value,
     randomize_cuts,
     roc_rates,
     roc_regions,
     total_cost,
+    value_settings,
 )
 from baserate.fairness._parities import SLACK, Goal
 from baserate.measure import MEASURES, expected_cost
@@ -217,7 +223,8 @@ def deterministic_thresholds(
     -------
     Policy
         One cut for each group. `settings` contain its `cost`, the `bound` below which no policy with these tolerances
-        can be, and whether the thresholds are proven optimal (`exact`). With up to 2000 distinct scores in each group
+        can be, and whether the thresholds are proven optimal (`exact`). With an objective they contain its `value`,
+        which no policy raises above the `bound`. With up to 2000 distinct scores in each group
         they are; with more they nearly always are, and otherwise a note says so.
 
     Examples
@@ -234,13 +241,17 @@ def deterministic_thresholds(
     wholes = [_all_thresholds(each) for each in regions.values()]
     # A tolerance of 1 or more constrains nothing, but would add a dimension to the search.
     bounds = goal.bounds or goal.tolerances
-    choices = [_threshold_choices(each, goal, [*bounds]) for each in wholes]
-    few = max(len(each.cost) for each in choices) <= _MAX_EXACT + 1
-    places, exact = search_thresholds(choices, [*bounds.values()], effort=inf if few else _MAX_BOXES)
-    cost = float(sum(each.cost[at] for each, at in zip(choices, places, strict=True)))
-    least = least_cost([*regions.values()], goal.tolerances, goal.costs)
+    few = max(len(each.threshold) for each in wholes) <= _MAX_EXACT + 1
+    effort = inf if few else _MAX_BOXES
+    places, exact = _best_thresholds(wholes, bounds, goal, effort=effort)
+    points = _threshold_points(wholes, places)
+    value, best = points_value(wholes, points, goal), best_value([*regions.values()], goal.tolerances, goal)
     cuts = {group: each.cut(at) for group, each, at in zip(regions, wholes, places, strict=True)}
-    settings = {"cost": cost, "bound": min(least, cost), "exact": exact}
+    settings: dict[str, Any] = {"exact": exact, "cost": total_cost(wholes, points, goal.costs)}
+    if goal.objective is None:
+        settings["bound"] = min(best, value)
+    else:
+        settings |= value_settings(value=value, bound=max(best, value))
     policy = participants.policy(cuts, rule=DETERMINISTIC_RULE, settings=settings)
     trivial = _describe_trivial(wholes, places)
     return replace(policy, notes=(*policy.notes, *_deterministic_notes(policy, trivial)))
@@ -254,10 +265,30 @@ def _all_thresholds(region: RocRegion) -> RocRegion:
     return replace(region, threshold=curve.threshold, is_reversed=is_reversed, fpr=false, tpr=true)
 
 
-def _threshold_choices(region: RocRegion, goal: Goal, rates: list[str]) -> ThresholdChoices:
-    """Return costs and rates of all thresholds of a group."""
-    cost = region.cost(goal.costs, region.fpr, region.tpr)
-    return ThresholdChoices(cost, np.array([region.rate(rate) for rate in rates]))
+def _threshold_points(wholes: Sequence[RocRegion], places: Sequence[int]) -> Floats:
+    """Return FPR and TPR of each group at its threshold, one row each."""
+    return np.array([[each.fpr[at], each.tpr[at]] for each, at in zip(wholes, places, strict=True)])
+
+
+def _best_thresholds(
+    wholes: Sequence[RocRegion], bounds: Mapping[str, float], goal: Goal, *, effort: float
+) -> tuple[list[int], bool]:
+    """Return the best threshold of each group within the bounds, and whether it is proven to be the best."""
+    rates = [np.array([each.rate(rate) for rate in bounds]) for each in wholes]
+    proofs = []
+
+    def solve(costs: Costs) -> Outcome[list[int]]:
+        costs_of = [each.cost(costs, each.fpr, each.tpr) for each in wholes]
+        choices = [ThresholdChoices(*pair) for pair in zip(costs_of, rates, strict=True)]
+        places, exact = search_thresholds(choices, [*bounds.values()], effort=effort)
+        proofs.append(exact)
+        return Outcome(*flagged_shares(wholes, _threshold_points(wholes, places)), places)
+
+    if goal.objective is None:
+        places = solve(goal.costs).solution
+    else:
+        places = maximize(str(goal.objective), class_shares(wholes), solve)
+    return places, all(proofs)
 
 
 def _describe_trivial(regions: list[RocRegion], places: list[int]) -> str:
@@ -270,16 +301,22 @@ def _describe_trivial(regions: list[RocRegion], places: list[int]) -> str:
 
 def _deterministic_notes(policy: Policy, trivial: str) -> Iterator[str]:
     """Warn of a trivial solution, and of a search that ended early."""
-    cost, bound, exact = (policy.settings[name] for name in ("cost", "bound", "exact"))
-    if trivial and cost - bound > ROC_TOLERANCE:
+    settings = policy.settings
+    by_cost = "objective" not in settings
+    name, better = ("cost per person", "cheaper") if by_cost else (settings["objective"], "better")
+    value, bound = settings.get("cost" if by_cost else "value", nan), settings.get("bound", nan)
+    # An undefined value has no text; that of nobody or everybody may be one.
+    shown = "undefined" if isnan(value) else f"{value:.6g}"
+    if trivial and not abs(bound - value) <= ROC_TOLERANCE:
         yield (
-            f"{trivial} is flagged: no thresholds within the tolerance are cheaper. The cost per person is {cost:.6g}, "
+            f"{trivial} is flagged: no thresholds within the tolerance are {better}. The {name} is {shown}, "
             f"and {bound:.6g} with a randomized policy; allow a greater difference, or randomization."
         )
-    if not exact:
+    if not settings["exact"]:
         yield (
-            f"the search stopped before it ruled out all thresholds: the cost per person is {cost:.6g}, that of any "
-            f"policy at least {bound:.6g}. Pool scores with Tally.rounded for the proven optimum."
+            f"the search stopped before it ruled out all thresholds: the {name} is {shown}, that of any "
+            f"policy at {'least' if by_cost else 'most'} {bound:.6g}. Pool scores with Tally.rounded for the proven "
+            "optimum."
         )
 
 
@@ -378,12 +415,14 @@ def common_threshold(
     common = count_at_thresholds(curves, pooled.threshold, goal.bounds)
     feasible, counts = excess_over_bounds([common], goal.bounds) <= SLACK, Counts(*common.cells)
     cost = expected_cost(counts, costs=goal.costs)
+    worth = -cost if goal.measure is None else np.nan_to_num(np.asarray(goal.measure(counts)))
     # Not None: flagging nobody is always feasible.
-    at = strictest_maximum(np.where(feasible, -cost, -np.inf))
-    least = float(cost[at])
+    at = strictest_maximum(np.where(feasible, worth, -np.inf)) or 0
     regions = [*roc_regions(participants, reversal=participants.has_labels).values()]
-    bound = least_cost(regions, goal.tolerances, goal.costs)
-    settings = {"cost": least, "price": max(least - float(cost.min()), 0.0), "bound": bound}
+    price = max(float(worth.max() - worth[at]), 0.0)
+    settings = {"cost": float(cost[at]), "price": price, "bound": best_value(regions, goal.tolerances, goal)}
+    if goal.measure is not None:
+        settings = value_settings(**settings, value=float(goal.measure(counts[at])))
     policy = participants.policy({(): Cut((threshold_at(pooled, at),))}, rule=COMMON_RULE, settings=settings)
     return replace(policy, notes=(*policy.notes, *_common_notes(goal, counts[feasible])))
 
@@ -519,8 +558,9 @@ def choose_roc_crossing(
     Returns
     -------
     Policy
-        A randomized cut for each group. `settings` contain its `cost`, the cost of the best common point (`bound`), the
+        A randomized cut for each group. `settings` contain its `cost`, that of the best common point (`bound`), the
         difference (`above`), the `thresholds` of the crossing, and the knots of the transformation of scores (`scale`).
+        With an objective they contain its `value`, and `bound` and `above` are of the objective.
 
     Raises
     ------
@@ -547,11 +587,17 @@ def choose_roc_crossing(
         raise OptionError(f"{len(regions)} groups take part; expected two.", remedy="Use fairness.optimal_policy.")
     candidates = _all_crossings(*participants.curves.values())
     several = [*regions.values()]
-    costs = [total_cost(several, np.array([[each.fpr, each.tpr]] * 2), goal.costs) for each in candidates]
-    at = strictest_maximum(-np.array(costs)) or 0
-    # Rounding may put the computed optimum above the cost of the crossing.
-    bound = min(least_cost(several, exact_goal.tolerances, goal.costs), costs[at])
-    settings = {"cost": costs[at], "bound": bound, "above": costs[at] - bound, "thresholds": candidates[at].thresholds}
+    places = [np.array([[each.fpr, each.tpr]] * 2) for each in candidates]
+    sign = -1.0 if goal.objective is None else 1.0
+    worth = [sign * points_value(several, each, goal) for each in places]
+    at = strictest_maximum(np.nan_to_num(worth)) or 0
+    # Rounding may put the computed optimum below the worth of the crossing.
+    best = max(sign * best_value(several, exact_goal.tolerances, goal), worth[at])
+    values = {"bound": sign * best, "above": best - worth[at]} | (
+        {} if goal.objective is None else {"value": worth[at]}
+    )
+    settings: dict[str, Any] = {"cost": total_cost(several, places[at], goal.costs), **value_settings(**values)}
+    settings["thresholds"] = candidates[at].thresholds
     settings["scale"] = [*zip(candidates[at].scale.x, candidates[at].scale.y, strict=True)]
     treatments = map(_randomized_treatment, (candidates[at].first, candidates[at].second))
     return participants.policy(dict(zip(regions, treatments, strict=True)), rule=CROSSING_RULE, settings=settings)
