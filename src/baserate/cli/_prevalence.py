@@ -66,6 +66,11 @@ class PrevalenceOptions(Recalibration):
     divergence: Annotated[
         Literal["hellinger", "topsoe"] | None, option(default="hellinger"), "Divergence of histograms of dys."
     ] = None
+    seed: Annotated[
+        int | None,
+        option(type=click.IntRange(0), metavar="NUMBER", default="0"),
+        "Random seed of the points of kdey-hd, of several classes.",
+    ] = None
     level: Level = 0.95
     measures: Annotated[
         tuple[str, ...],
@@ -96,6 +101,7 @@ class PrevalenceOptions(Recalibration):
             "bins": self.bins,
             "bandwidth": self.bandwidth,
             "divergence": self.divergence,
+            "seed": self.seed,
             "threshold": self._decision_threshold(name) if "threshold" in names else None,
         }
         # The test uses bins too, and measures use thresholds, where the estimator has no such option.

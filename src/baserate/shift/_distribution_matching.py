@@ -220,7 +220,7 @@ def _divide_between_cells(score: Reals, mass: Cells | None, size: int) -> Floats
     return shares
 
 
-_SMOOTHING_NOTE = (
+SMOOTHING_NOTE = (
     "kdey-ml compares smoothed classes with the unsmoothed target, which biases it at any number of rows; kdey-hd and "
     "kdey-cs smooth both."
 )
@@ -237,7 +237,7 @@ def kdey_ml(data: BinaryData, *, bandwidth: float = DEFAULT_BANDWIDTH) -> Preval
     first, second = matrix @ kernels.first, matrix @ kernels.second
     match = match_distributions(first, second, kernels.target, _KULLBACK_LEIBLER)
     by_class = [matrix.T @ by - by @ each for by, each in ((match.by_first, first), (match.by_second, second))]
-    return kernels.finish(data, "kdey-ml", match, (*by_class, match.by_target), notes=(_SMOOTHING_NOTE,))
+    return kernels.finish(data, "kdey-ml", match, (*by_class, match.by_target), notes=(SMOOTHING_NOTE,))
 
 
 def kdey_hd(data: BinaryData, *, bandwidth: float = DEFAULT_BANDWIDTH) -> Prevalence:

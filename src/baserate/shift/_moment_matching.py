@@ -484,6 +484,9 @@ _PROJECTIONS = {
     "scm-l": "the likeliest point of the simplex",
     "cm-map": "the most probable point of the simplex",
     "scm-map": "the most probable point of the simplex",
+    "kdey-ml": "the likeliest point of the simplex",
+    "kdey-hd": "the point of the simplex with the least Hellinger distance",
+    "kdey-cs": "the point of the simplex with the least Cauchy–Schwarz divergence",
     "rlls": "π·w of the regularized weights w ≥ 0, divided by its sum",
     "rlls-hard": "π·w of the regularized weights w ≥ 0, divided by its sum",
 }
