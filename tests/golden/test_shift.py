@@ -1,6 +1,6 @@
 """Prevalence estimates beside peers: five data sets at six prevalences, unit vectors, and cases of early stopping."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -93,7 +93,7 @@ class Match(NamedTuple):
     method: str
     peer: str
     within: float
-    options: dict[str, Any] = {}
+    options: Mapping[str, Any] = {}
 
 
 MATCHES = (

@@ -115,7 +115,7 @@ def dys(data: BinaryData, *, bins: int = 8, divergence: DivergenceName = "hellin
     mean = float(match.by_target @ target)
     # Counts are effective numbers of rows.
     spread = float(target @ (match.by_target - mean) ** 2) / data.effective
-    return _finish(data, Matched("dys", match.share, match.unclipped, influence, spread))
+    return finish_match(data, Matched("dys", match.share, match.unclipped, influence, spread))
 
 
 class Matched(NamedTuple):
@@ -129,7 +129,7 @@ class Matched(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def _finish(data: BinaryData, matched: Matched) -> Prevalence:
+def finish_match(data: BinaryData, matched: Matched) -> Prevalence:
     """Add the interval, and combine the estimate with labelled rows."""
     share = matched.share
     variance, reach = data.reach(matched.influence, matched.spread)
@@ -205,7 +205,7 @@ class KernelData:
         first, second = (self.at_scores(each, tally.score) for each in by_cell[:2])
         influence = np.stack([first / tally.positives, second / tally.negatives])
         spread = data.mean(self.at_scores(by_cell[2], data.score))[1]
-        return _finish(data, Matched(method, match.share, match.unclipped, influence, spread, notes))
+        return finish_match(data, Matched(method, match.share, match.unclipped, influence, spread, notes))
 
 
 def _divide_between_cells(score: Reals, mass: Cells | None, size: int) -> Floats:
