@@ -54,13 +54,13 @@ def minimize_on_simplex(loss: Any) -> Floats:  # noqa: ANN401
 
 
 def test_likelihood_and_cauchy_schwarz_equal_brute_force() -> None:
-    score = np.asarray(TARGET.score)
+    score = np.asarray(TARGET.score, dtype=np.float64)
     densities = class_means(score, 0.1)
     expected = minimize_on_simplex(lambda q: -np.log(densities @ q).mean())
     assert estimate("kdey-ml").value == pytest.approx(expected, abs=1e-5)
     wide = 0.1 * np.sqrt(2)
     a = class_means(score, wide).mean(axis=0)
-    old = class_means(np.asarray(VALIDATION.score), wide)
+    old = class_means(np.asarray(VALIDATION.score, dtype=np.float64), wide)
     b = np.stack([old[VALIDATION.truth == k].mean(axis=0) for k in range(3)])
     expected = minimize_on_simplex(lambda q: 0.5 * np.log(q @ b @ q) - np.log(a @ q))
     assert estimate("kdey-cs").value == pytest.approx(expected, abs=1e-5)

@@ -25,7 +25,8 @@ VALIDATION, TEST = simulate(1000, 0.4, 1), simulate(3000, 0.3, 2)
 
 
 def study(**options: Any) -> Results:  # noqa: ANN401
-    return shift.quantification_study(VALIDATION, TEST, **({"methods": ["acc", "pacc"], "repeats": 2} | options))
+    chosen: dict[str, Any] = {"methods": ["acc", "pacc"], "repeats": 2} | options
+    return shift.quantification_study(VALIDATION, TEST, **chosen)
 
 
 def values(results: Results, measure: str, method: str = "acc") -> dict[float | None, Any]:
@@ -108,7 +109,8 @@ def test_tallies_tables_and_counts_are_accepted() -> None:
     own = shift.quantification_study(tally(*VALIDATION), tally(*TEST), methods="acc", repeats=2, seed=3)
     assert own.columns["value"] == study(methods="acc", seed=3).columns["value"]
     tables = [dict(zip(("y", "p"), sample, strict=True)) for sample in (VALIDATION, TEST)]
-    of_tables = shift.quantification_study(*tables, truth="y", score="p", methods="acc", repeats=2, seed=3)
+    options: dict[str, Any] = {"truth": "y", "score": "p", "methods": "acc", "repeats": 2, "seed": 3}
+    of_tables = shift.quantification_study(tables[0], tables[1], **options)  # type: ignore[arg-type]
     assert of_tables.columns["value"] == own.columns["value"]
 
 
@@ -191,6 +193,7 @@ def test_wrong_data_raise() -> None:
         shift.quantification_study(VALIDATION, (np.ones(10, dtype=int), np.linspace(0, 1, 10)))
     with pytest.raises(OptionError, match="validation and test have different kinds"):
         shift.quantification_study(VALIDATION, simulate_classes(50, 1))
-    renamed = MulticlassRows(*(getattr(simulate_classes(90, 1), name) for name in ("truth", "score")), ("a", "b", "x"))
+    rows = simulate_classes(90, 1)
+    renamed = MulticlassRows(rows.truth, rows.score, ("a", "b", "x"))
     with pytest.raises(OptionError, match="the test set has other classes"):
         shift.quantification_study(simulate_classes(90, 1), renamed)

@@ -1,6 +1,6 @@
 """`baserate prevalence-study`: errors of prevalence estimators on samples of a labelled test set, and its page."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -109,7 +109,7 @@ def _read_sample(reading: Reading, study: StudyOptions, *, quiet: bool) -> Any: 
     return tallies.pooled(next(iter(tallies.models)))
 
 
-def _headline(reading: Reading, study: StudyOptions, data: dict[str, Any]) -> str:
+def _headline(reading: Reading, study: StudyOptions, data: Mapping[str, Any]) -> str:
     samples = f"{format_count(data['samples'], 4)} samples of {format_count(data['size'], 4)} rows"
     parts = [describe_files(reading.file), f"{data['protocol']}: {samples}"]
     return " · ".join([*parts, f"validation: {describe_files(study.validation)}"])

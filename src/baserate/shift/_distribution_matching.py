@@ -253,8 +253,9 @@ def kdey_hd(data: BinaryData, *, bandwidth: float = DEFAULT_BANDWIDTH) -> Preval
     densities = [matrix @ each for each in (kernels.first, kernels.second, kernels.target)]
     # Where all three are negligible, their ratios are rounding.
     usable = np.max(densities, axis=0) > _NEGLIGIBLE * max(each.max() for each in densities)
-    matrix, densities = matrix[usable], [each[usable] + _LEAST for each in densities]
-    match = match_distributions(*densities, _HELLINGER)
+    matrix = matrix[usable]
+    first, second, target = densities = [each[usable] + _LEAST for each in densities]
+    match = match_distributions(first, second, target, _HELLINGER)
     changes = (match.by_first, match.by_second, match.by_target)
     by_cell = [matrix.T @ by - by @ density for by, density in zip(changes, densities, strict=True)]
     return kernels.finish(data, "kdey-hd", match, by_cell)
@@ -293,5 +294,5 @@ def kdey_cs(data: BinaryData, *, bandwidth: float = DEFAULT_BANDWIDTH) -> Preval
         # One more row of class k changes a_k, and the row and the column k of B.
         own = lead[k] * (target - mixed) - u[k] * pulled
         by_class.append(own - float(own @ shares[k]))
-    match = Match(share, free, *by_class, lead @ smooth)
+    match = Match(share, free, by_class[0], by_class[1], lead @ smooth)
     return kernels.finish(data, "kdey-cs", match, (*by_class, match.by_target))

@@ -15,8 +15,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from baserate._arrays import Floats
-from baserate._domains import POINTS, REPEATS, ROWS, ShareLike, check_domain, parse_share, wrong_option
+from baserate._arrays import Cells, Floats
+from baserate._domains import POINTS, REPEATS, ROWS, Domain, ShareLike, check_domain, parse_share, wrong_option
 from baserate._errors import EmptyDataError, FitError, OptionError
 from baserate._formatting import count_of
 from baserate._results import Results
@@ -40,6 +40,7 @@ DEFAULT_STUDY_METHODS = ("binned", "mlls", "acc", "pacc", "dys", "kdey-hd", "ms"
 DEFAULT_STUDY_CLASS_METHODS = ("gmm", "mlls", "acc", "pacc", "kdey-cs")
 _MOST_SAMPLES = 10_000
 _REPEATS = {"app": 10, "upp": 100, "npp": 100}
+_SEED = Domain(0, 2**63 - 1, "a whole number of 0 or more", "0", whole=True)
 _MEAN_METHOD = "mean over samples, normal"
 _COVERAGE_METHOD = "Wilson, or Clopper–Pearson where there are few hits or misses"
 
@@ -149,8 +150,7 @@ def _check_design(design: StudyDesign) -> StudyDesign:
     check_domain("size", design.size, ROWS._replace(high=10**7, words="a whole number of rows from 1 to 10,000,000"))
     check_domain("prevalences", design.prevalences, POINTS)
     check_domain("repeats", design.repeats, REPEATS)
-    if not (isinstance(design.seed, (int, np.integer)) and not isinstance(design.seed, bool) and design.seed >= 0):
-        raise wrong_option("seed", design.seed, "a whole number of 0 or more")
+    check_domain("seed", design.seed, _SEED)
     return design
 
 
@@ -199,7 +199,7 @@ class _BinarySource:
         if not (self.tally.positives and self.tally.negatives):
             raise FitError("the test set lacks a class", remedy="give rows of both classes.")
 
-    def draw(self, rng: np.random.Generator, counts: Sequence[int]) -> Target:
+    def draw(self, rng: np.random.Generator, counts: Cells) -> Target:
         """Draw so many rows of each class with replacement."""
         parts = (
             rng.choice(self.tally.score, many, p=mass / mass.sum())
@@ -245,7 +245,7 @@ class _ClassSource:
         shares: Floats = mass[order] / mass.sum()
         return shares
 
-    def draw(self, rng: np.random.Generator, counts: Sequence[int]) -> MulticlassTarget:
+    def draw(self, rng: np.random.Generator, counts: Cells) -> MulticlassTarget:
         """Draw so many rows of each class with replacement."""
         chosen = []
         for label, many in zip(self.labels, counts, strict=True):
@@ -294,9 +294,10 @@ class _Study:
 
     def _estimate(self, name: str, target: Target | MulticlassTarget, true: Floats) -> _Estimated:
         self.done += 1
+        estimate: Callable[..., Any] = estimate_prevalence
         options: dict[str, Any] = {"method": name, "level": self.design.level, **self.methods[name]}
         try:
-            result: Any = estimate_prevalence(target, self.validation, **options)  # type: ignore[call-overload]
+            result: Any = estimate(target, self.validation, **options)
         except FitError as error:
             self.failures.setdefault(name, []).append(str(error))
             return _Estimated(np.full(len(true), nan), nan, nan)
