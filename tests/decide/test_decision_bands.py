@@ -30,16 +30,15 @@ def make_people(n: int = 400, seed: int = 0, d: float = 1.5) -> dict[str, Any]:
 
 
 def curves(people: dict[str, Any], *score: str, **options: Any) -> Results:  # noqa: ANN401
-    weight = "w" if "w" in people else None
-    return decide.net_benefit_curve(
-        read.tallies(people, truth="sick", score=score or ("new",), weight=weight),
-        **({"thresholds": AT} | options),
-    )
+    weights: dict[str, Any] = {"weight": "w"} if "w" in people else {}
+    rows = read.tallies(people, truth="sick", score=score or ("new",), **weights)
+    return decide.net_benefit_curve(rows, **({"thresholds": AT} | options))
 
 
 def column(results: Results, name: str, strategy: str = "model") -> Floats:
     here = np.array(results.columns["strategy"]) == strategy
-    return np.asarray(results.columns[name], dtype=float)[here]
+    values: Floats = np.asarray(results.columns[name], dtype=float)[here]
+    return values
 
 
 def true_net_benefit(at: Floats, d: float = 1.5, prevalence: float = 0.3) -> Floats:
@@ -196,7 +195,9 @@ def test_seeds_give_equal_bands() -> None:
 
 def test_bands_cover_whole_curves() -> None:
     at = np.arange(5, 36) / 100
-    expected, covered, pointwise, differences = true_net_benefit(at), [], [], []
+    expected, differences = true_net_benefit(at), []
+    covered: list[Any] = []
+    pointwise: list[Any] = []
     rival = true_net_benefit(at, 1.0)
     for seed in range(150):
         people = make_people(500, seed)
@@ -238,7 +239,9 @@ def test_weights_are_relative_and_no_counts() -> None:
 
 def test_intervals_with_weights_of_confounders_cover() -> None:
     # Site decides both the prevalence and how often people are in the sample; the weights undo the selection.
-    at, covered, unweighted = np.array([0.1, 0.2, 0.3]), [], []
+    at = np.array([0.1, 0.2, 0.3])
+    covered: list[Any] = []
+    unweighted: list[Any] = []
     expected = true_net_benefit(at)
     for seed in range(200):
         people = make_people(1500, seed)

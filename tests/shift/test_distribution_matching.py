@@ -38,7 +38,8 @@ def density(places: Floats, centers: Floats, bandwidth: float) -> Floats:
     """Sum kernels one by one, at distances of vectors (p, 1 − p)."""
     width = bandwidth / np.sqrt(2)
     kernels: Floats = np.exp(-(((places[:, None] - centers) / width) ** 2) / 2) / width / np.sqrt(2 * np.pi)
-    return kernels.mean(axis=1)
+    means: Floats = kernels.mean(axis=1)
+    return means
 
 
 @pytest.mark.parametrize("bandwidth", [0.03, 0.1, 0.4])
@@ -81,7 +82,7 @@ def test_histograms_of_least_divergence_equal_brute_force(divergence: str, bins:
         m = q * first + (1 - q) * second
         with np.errstate(divide="ignore", invalid="ignore"):
             parts = [np.nan_to_num(p * np.log(2 * p / (m + mixed))) for p in (m, mixed)]
-        return float(((np.sqrt(m) - np.sqrt(mixed)) ** 2).sum() if divergence == "hellinger" else sum(parts).sum())
+        return float(((np.sqrt(m) - np.sqrt(mixed)) ** 2).sum() if divergence == "hellinger" else np.sum(parts))
 
     best = minimize_scalar(distance, bounds=(0, 1), method="bounded", options={"xatol": 1e-10})
     assert estimate("dys", bins=bins, divergence=divergence).value == pytest.approx(best.x, abs=2e-6)

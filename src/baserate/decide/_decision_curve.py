@@ -166,7 +166,7 @@ def as_harms(harm: Harm, models: Iterable[str]) -> dict[str, float]:
     given = parse_shares(harm)
     if not isinstance(given, Mapping):
         check_domain("harm", given, HARM)
-        return dict.fromkeys(names, float(given))
+        return dict.fromkeys(names, float(given or 0.0))
     unknown = [name for name in given if name not in names]
     if unknown:
         raise unknown_name("model", unknown[0], names)

@@ -115,7 +115,7 @@ def dys(data: BinaryData, *, bins: int = 8, divergence: DivergenceName = "hellin
     mean = float(match.by_target @ target)
     # Counts are effective numbers of rows.
     spread = float(target @ (match.by_target - mean) ** 2) / data.effective
-    return _finish(data, Matched("dys", match.share, match.unclipped, influence, spread))
+    return finish_match(data, Matched("dys", match.share, match.unclipped, influence, spread))
 
 
 class Matched(NamedTuple):
@@ -129,7 +129,7 @@ class Matched(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def _finish(data: BinaryData, matched: Matched) -> Prevalence:
+def finish_match(data: BinaryData, matched: Matched) -> Prevalence:
     """Add the interval, and combine the estimate with labelled rows."""
     share = matched.share
     variance, reach = data.reach(matched.influence, matched.spread)
@@ -205,7 +205,7 @@ class KernelData:
         first, second = (self.at_scores(each, tally.score) for each in by_cell[:2])
         influence = np.stack([first / tally.positives, second / tally.negatives])
         spread = data.mean(self.at_scores(by_cell[2], data.score))[1]
-        return _finish(data, Matched(method, match.share, match.unclipped, influence, spread, notes))
+        return finish_match(data, Matched(method, match.share, match.unclipped, influence, spread, notes))
 
 
 def _divide_between_cells(score: Reals, mass: Cells | None, size: int) -> Floats:
@@ -220,7 +220,7 @@ def _divide_between_cells(score: Reals, mass: Cells | None, size: int) -> Floats
     return shares
 
 
-_SMOOTHING_NOTE = (
+SMOOTHING_NOTE = (
     "kdey-ml compares smoothed classes with the unsmoothed target, which biases it at any number of rows; kdey-hd and "
     "kdey-cs smooth both."
 )
@@ -237,7 +237,7 @@ def kdey_ml(data: BinaryData, *, bandwidth: float = DEFAULT_BANDWIDTH) -> Preval
     first, second = matrix @ kernels.first, matrix @ kernels.second
     match = match_distributions(first, second, kernels.target, _KULLBACK_LEIBLER)
     by_class = [matrix.T @ by - by @ each for by, each in ((match.by_first, first), (match.by_second, second))]
-    return kernels.finish(data, "kdey-ml", match, (*by_class, match.by_target), notes=(_SMOOTHING_NOTE,))
+    return kernels.finish(data, "kdey-ml", match, (*by_class, match.by_target), notes=(SMOOTHING_NOTE,))
 
 
 def kdey_hd(data: BinaryData, *, bandwidth: float = DEFAULT_BANDWIDTH) -> Prevalence:
@@ -253,8 +253,9 @@ def kdey_hd(data: BinaryData, *, bandwidth: float = DEFAULT_BANDWIDTH) -> Preval
     densities = [matrix @ each for each in (kernels.first, kernels.second, kernels.target)]
     # Where all three are negligible, their ratios are rounding.
     usable = np.max(densities, axis=0) > _NEGLIGIBLE * max(each.max() for each in densities)
-    matrix, densities = matrix[usable], [each[usable] + _LEAST for each in densities]
-    match = match_distributions(*densities, _HELLINGER)
+    matrix = matrix[usable]
+    first, second, target = densities = [each[usable] + _LEAST for each in densities]
+    match = match_distributions(first, second, target, _HELLINGER)
     changes = (match.by_first, match.by_second, match.by_target)
     by_cell = [matrix.T @ by - by @ density for by, density in zip(changes, densities, strict=True)]
     return kernels.finish(data, "kdey-hd", match, by_cell)
@@ -293,5 +294,5 @@ def kdey_cs(data: BinaryData, *, bandwidth: float = DEFAULT_BANDWIDTH) -> Preval
         # One more row of class k changes a_k, and the row and the column k of B.
         own = lead[k] * (target - mixed) - u[k] * pulled
         by_class.append(own - float(own @ shares[k]))
-    match = Match(share, free, *by_class, lead @ smooth)
+    match = Match(share, free, by_class[0], by_class[1], lead @ smooth)
     return kernels.finish(data, "kdey-cs", match, (*by_class, match.by_target))

@@ -33,6 +33,7 @@ from baserate.shift._label_shift import (
     disagreement_notes,
 )
 from baserate.shift._maximum_likelihood import Posterior, RecalibrateOption, binary_mlls, fit_binned, hdy
+from baserate.shift._multiclass_kernels import multiclass_kdey_cs, multiclass_kdey_hd, multiclass_kdey_ml
 from baserate.shift._multiclass_likelihood import multiclass_gmm, multiclass_mlls
 from baserate.shift._threshold_selection import binary_max, binary_ms, binary_ms2, binary_t50, binary_x
 
@@ -196,6 +197,7 @@ ESTIMATORS: tuple[Estimator, ...] = (
         "scores are probabilities",
         aliases=("kdey", "kdeyhd"),
         binary=kdey_hd,
+        multiclass=multiclass_kdey_hd,
     ),
     Estimator(
         "kdey-cs",
@@ -203,6 +205,7 @@ ESTIMATORS: tuple[Estimator, ...] = (
         "scores are probabilities",
         aliases=("kdeycs",),
         binary=kdey_cs,
+        multiclass=multiclass_kdey_cs,
     ),
     Estimator(
         "kdey-ml",
@@ -210,6 +213,7 @@ ESTIMATORS: tuple[Estimator, ...] = (
         "a bandwidth so small that the bias of smoothing is negligible",
         aliases=("kdeyml",),
         binary=kdey_ml,
+        multiclass=multiclass_kdey_ml,
     ),
     Estimator(
         "t50",
@@ -253,7 +257,7 @@ MULTICLASS_METHODS: dict[str, MulticlassFunction] = {
     each.name: each.multiclass for each in ESTIMATORS if each.multiclass
 }
 METHODS = tuple(dict.fromkeys((*BINARY_METHODS, *MULTICLASS_METHODS)))
-"""Names of the methods; `binned` and `hdy` are for two classes only, `gmm` for several only."""
+"""Names of the methods; some are for two classes only, `gmm` for several only."""
 _BY_NAME = {each.name: each for each in ESTIMATORS}
 ALIASES = {alias: name for name in METHODS for alias in _BY_NAME[name].aliases}
 """Other names of a method -> its name."""
@@ -393,7 +397,7 @@ def _multiclass_function(name: str) -> MulticlassFunction:
     if name in MULTICLASS_METHODS:
         return MULTICLASS_METHODS[name]
     raise OptionError(
-        f"{name} bins a single score, so it is for two classes",
+        f"{name} uses a single score, so it is for two classes",
         remedy=f"for several, use one of {', '.join(MULTICLASS_METHODS)}.",
     )
 

@@ -164,7 +164,7 @@ def moment_influence(data: BinaryData, value: ScoreFunction, moments: BinaryMome
     return np.asarray(own / moments.gap)
 
 
-def _check_moments(data: BinaryData, value: ScoreFunction, level: float) -> BinaryMoments:
+def check_moments(data: BinaryData, value: ScoreFunction, level: float) -> BinaryMoments:
     """Compute means; raise unless they separate the classes."""
     moments = binary_moments(data, value)
     if moments.gap**2 <= normal_quantile(level) ** 2 * (moments.first_noise + moments.second_noise):
@@ -176,17 +176,14 @@ def _check_moments(data: BinaryData, value: ScoreFunction, level: float) -> Bina
     return moments
 
 
-def estimate_share(
-    data: BinaryData, value: ScoreFunction, method: str, *, estimated: float | None = None
-) -> Prevalence:
-    """Solve the mean of a score function for the prevalence; `estimated` replaces it by one that is nearly equal."""
-    moments = _check_moments(data, value, data.level)
+def estimate_share(data: BinaryData, value: ScoreFunction, method: str) -> Prevalence:
+    """Solve the mean of a score function for the prevalence."""
+    moments = check_moments(data, value, data.level)
     # Unclipped until the end: a clipped estimate has no influence function at its bounds.
-    share = moments.share if estimated is None else estimated
+    share = moments.share
     influence, spread = moment_influence(data, value, moments, share), moments.noise / moments.gap**2
     _, reach = data.reach(influence, spread)
     low, high = moments.fieller(reach)
-    low, high = min(low, share), max(high, share)
     estimate = Prevalence(
         Estimate(min(max(share, 0.0), 1.0), *_clip_bounds(data, share, low, high), data.level, _FIELLER),
         method,
@@ -202,7 +199,7 @@ def estimate_share(
 def _estimate_with_prior(data: BinaryData, value: ScoreFunction, method: str, alpha: float) -> Prevalence:
     if not alpha >= 1:
         raise wrong_option("alpha", alpha, "1 or more, for a prior that pulls towards the middle")
-    moments = _check_moments(data, value, data.level)
+    moments = check_moments(data, value, data.level)
     # Per row of the target, as the moments are means.
     prior = (alpha - 1) / data.effective
 
@@ -227,7 +224,7 @@ def _unpenalized_slope(moments: BinaryMoments, q: float) -> float:
 def _estimate_regularized(data: BinaryData, value: ScoreFunction, method: str, alpha: float) -> Prevalence:
     if not alpha >= 0:
         raise wrong_option("alpha", alpha, "a penalty of 0 or more")
-    moments, tally = _check_moments(data, value, data.level), data.validation
+    moments, tally = check_moments(data, value, data.level), data.validation
     shares = np.array([tally.prevalence, 1 - tally.prevalence])
     joint = np.array([[moments.first, moments.second], [1 - moments.first, 1 - moments.second]]) * shares
     target_means = np.array([moments.target, 1 - moments.target])
@@ -484,6 +481,9 @@ _PROJECTIONS = {
     "scm-l": "the likeliest point of the simplex",
     "cm-map": "the most probable point of the simplex",
     "scm-map": "the most probable point of the simplex",
+    "kdey-ml": "the likeliest point of the simplex",
+    "kdey-hd": "the point of the simplex with the least Hellinger distance",
+    "kdey-cs": "the point of the simplex with the least Cauchy–Schwarz divergence",
     "rlls": "π·w of the regularized weights w ≥ 0, divided by its sum",
     "rlls-hard": "π·w of the regularized weights w ≥ 0, divided by its sum",
 }

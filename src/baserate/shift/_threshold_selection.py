@@ -17,7 +17,8 @@ from baserate._arrays import Bools, Floats
 from baserate._errors import FitError
 from baserate._formatting import format_number
 from baserate.shift._data import BinaryData, Prevalence
-from baserate.shift._moment_matching import estimate_share, flag_at
+from baserate.shift._distribution_matching import Matched, finish_match
+from baserate.shift._moment_matching import check_moments, estimate_share, flag_at, moment_influence
 
 _ROUNDING = 1e-12
 """Difference of the rates that rounding can cause."""
@@ -100,8 +101,15 @@ def _estimate_at_best(data: BinaryData, method: str, loss: Callable[[ThresholdRa
 
 
 def _estimate_median(data: BinaryData, method: str, rates: ThresholdRates) -> Prevalence:
-    """Estimate by the median over thresholds; the interval is that of the threshold with the (lower) median."""
-    shares = rates.estimate_shares(data)
-    middle = int(np.argsort(shares, kind="stable")[(len(shares) - 1) // 2])
-    threshold = float(rates.threshold[middle])
-    return estimate_share(data, flag_at(data, threshold), method, estimated=float(np.median(shares)))
+    """Estimate by the median over thresholds.
+
+    A median of correlated estimates has no influence function. The interval is that of the threshold with the largest
+    TPR − FPR, around the median, which varies less: intervals are a little too wide.
+    """
+    share = float(np.median(rates.estimate_shares(data)))
+    best = float(rates.threshold[int(np.argmax(rates.tpr - rates.fpr))])
+    flags = flag_at(data, best)
+    moments = check_moments(data, flags, data.level)
+    influence = moment_influence(data, flags, moments, share)
+    spread = moments.noise / moments.gap**2
+    return finish_match(data, Matched(method, min(max(share, 0.0), 1.0), share, influence, spread))
