@@ -67,6 +67,7 @@ CALLS: dict[str, Call] = {
     "baserate.measure.table": Call("curve", after=("roc",)),
     "baserate.measure.multiclass.summary": Call("classes"),
     "baserate.measure.multiclass.pairwise_auc": Call("classes"),
+    "baserate.measure.multiclass.pairwise_ordinal_auc": Call("classes"),
     "baserate.measure.multiclass.per_class": Call("classes", before=("auc",)),
     "baserate.measure.multiclass.undefined_classes": Call("classes", before=("auc",)),
     # Inference

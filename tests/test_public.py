@@ -76,7 +76,7 @@ PUBLIC = {
     """,
     "baserate.measure.multiclass": """
         AVERAGES DEFAULT_MEASURES MEASURES Split average_over_classes find_measure find_measures pairwise_auc
-        per_class search summary undefined_classes
+        pairwise_ordinal_auc per_class search summary undefined_classes
     """,
     "baserate.population": """
         BestThreshold FAMILIES LEVELS best_threshold beta binormal default_thresholds exact_value find_thresholds

@@ -73,13 +73,13 @@ def test_partial_areas_of_a_binormal_curve(markers: dict[str, Tally]) -> None:
     ],
 )
 def test_kernel_densities(markers: dict[str, Tally], marker: str, rule: str, expected: float, at_half: float) -> None:
-    # With n = 4096 in place of pROC's 512 bins: its step functions count half a bin too little.
+    # With n = 4096 in place of pROC's 512 points, which are joined by straight lines.
     curve = smooth(markers[marker], "density", bandwidth=f"{rule}-pooled")
     assert float(curve.auc) == pytest.approx(expected, abs=1e-4)
     assert curve.tpr(0.5) == pytest.approx(at_half, abs=2e-4)
 
 
-def test_the_error_of_bins_shrinks_with_their_number(markers: dict[str, Tally]) -> None:
+def test_the_error_of_straight_lines_shrinks_with_their_number(markers: dict[str, Tally]) -> None:
     # smooth(roc, method = "density", n = 512), the default, and n = 4096.
     exact = float(smooth(markers["ndka"], "density", bandwidth="nrd0-pooled").auc)
     assert exact - 0.604461786525 > 4e-4
@@ -103,7 +103,7 @@ def test_bandwidths(markers: dict[str, Tally], *, marker: str, which: str, nrd0:
     sample = sample_of(markers[marker], which)
     assert normal_reference_bandwidth(sample) == pytest.approx(nrd0, rel=1e-13)
     assert normal_reference_bandwidth(sample, 1.06) == pytest.approx(nrd, rel=1e-13)
-    # bw.SJ(x, nb = 1e5, tol = 1e-12); with its defaults R is up to 2% off.
+    # bw.SJ(x, nb = 1e5, tol = 1e-12); with its defaults R is 1.4% off.
     assert sheather_jones_bandwidth(sample) == pytest.approx(sj, rel=2e-4)
 
 

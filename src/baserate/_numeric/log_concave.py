@@ -358,7 +358,7 @@ class SmoothedLogConcave:
     """Standard deviation of the normal variable."""
 
     def pdf(self, x: Real) -> Floats:
-        density: Floats = np.sum(self._tilted(self._move_inside(x)), axis=-1)
+        density: Floats = np.sum(self._integrate_pieces(self._move_inside(x)), axis=-1)
         return density
 
     def cdf(self, x: Real) -> Floats:
@@ -369,7 +369,7 @@ class SmoothedLogConcave:
         tails = ndtr((x - knots) / self.sd)
         steps = np.diff(np.exp(log_density) * tails, axis=-1) / slope
         # The integral by parts, exact but where a line is level: there, that of ndtr.
-        by_parts = steps + self._tilted(x) / slope
+        by_parts = steps + self._integrate_pieces(x) / slope
         z = (x - knots) / self.sd
         integral = self.sd * (z * tails + np.exp(-z * z / 2) / sqrt(2 * pi))
         flat = -np.diff(integral, axis=-1) * np.exp((log_density[1:] + log_density[:-1]) / 2)
@@ -408,7 +408,7 @@ class SmoothedLogConcave:
         level = np.abs(rise) < _FLAT
         return knots, log_density, np.where(level, 1.0, rise / width), level
 
-    def _tilted(self, x: Floats) -> Floats:
+    def _integrate_pieces(self, x: Floats) -> Floats:
         """Integrate every piece against the normal density; an exponential times it is another one, with a factor."""
         from scipy.special import log_ndtr
 

@@ -13,7 +13,7 @@ _NEAR = 4e-16
 """Relative width of a bracket that is as narrow as rounding allows."""
 
 
-class _Bracketed(Protocol):
+class _HasBreaks(Protocol):
     """A distribution with points that enclose its mass."""
 
     @property
@@ -23,7 +23,7 @@ class _Bracketed(Protocol):
     def sf(self, x: Floats, /) -> Floats: ...
 
 
-def find_quantiles(distribution: _Bracketed, q: Floats, *, upper: bool, bounded: bool = False) -> Floats:
+def find_quantiles(distribution: _HasBreaks, q: Floats, *, upper: bool, bounded: bool = False) -> Floats:
     """Return the values that are reached (or, if `upper`, exceeded) with these probabilities.
 
     The breaks of the distribution bracket each value. Newton's method follows, with bisection where it would leave the

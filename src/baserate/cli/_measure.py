@@ -65,9 +65,12 @@ def may_have_many_classes(reading: Reading) -> bool:
 
 
 def read_classes(
-    reading: Reading, classes: Classes, *, quiet: bool, alike: bool = False
+    reading: Reading, classes: Classes, *, quiet: bool, alike: bool = False, ordered: bool = False
 ) -> "Tallies | Confusions | MulticlassRows":
-    """Read several classes; two become tallies, unless options of several are given or they are to be `alike`."""
+    """Read several classes; two become tallies, unless options of several are given or they are to be `alike`.
+
+    If the classes are `ordered`, they share one score.
+    """
     from baserate import read
 
     if classes.cross_table:
@@ -75,7 +78,7 @@ def read_classes(
     check_truth(reading)
     if reading.positive or reading.negative:
         raise click.UsageError("of many classes none is positive; leave out --positive and --negative.")
-    if reading.score or (classes.scores and reading.predicted):
+    if (reading.score and not ordered) or (classes.scores and reading.predicted):
         raise click.UsageError("of many classes give either --scores or --predicted, and no --score.")
     options: dict[str, Any] = {
         "missing": "drop" if reading.missing == "drop" else "refuse",
@@ -83,6 +86,8 @@ def read_classes(
         **{name: getattr(reading, name) for name in ("truth", "group", "weight", "count") if getattr(reading, name)},
     }
     labels = [read.LabelText(each) for each in classes.labels] or None
+    if ordered:
+        return read.class_rows(reading.file, score=reading.score[0], labels=labels, **options)
     if classes.scores:
         return read.class_rows(reading.file, score=score_columns(classes.scores), labels=labels, **options)
     if not reading.predicted:
@@ -226,6 +231,8 @@ zcat people.csv.gz | baserate measure - --truth sick --score risk
 baserate measure people.csv --truth sick --score risk --threshold 0.3 --tests
 # many classes, from labels
 baserate measure pets.csv --truth is --predicted called
+# ordered classes, from one score
+baserate measure stages.csv --truth stage --score risk --labels a,b,c
 # many classes, from a score for each
 baserate measure pets.csv --truth is --scores p_ --average macro
 """
@@ -270,7 +277,11 @@ def measure(
     from baserate import Tallies
 
     parse_class_measures(measure_options.measures)
-    data = read_classes(reading, classes, quiet=output.quiet, alike=isinstance(measure_options.prevalence, dict))
+    ordered = bool(reading.score and classes.labels and not (classes.scores or reading.predicted))
+    if ordered:
+        measure_options = _select_ordinal(reading, measure_options)
+    alike = isinstance(measure_options.prevalence, dict)
+    data = read_classes(reading, classes, quiet=output.quiet, alike=alike, ordered=ordered)
     if isinstance(data, Tallies):
         _measure_binary(reading, measure_options, settings, intervals, output, data)
         return
@@ -278,6 +289,21 @@ def measure(
     if measure_options.threshold:
         raise click.UsageError("--threshold is for two classes; of several, the highest score decides.")
     _measure_classes(data, reading, measure_options, classes, intervals, output)
+
+
+def _select_ordinal(reading: Reading, measure_options: MeasureOptions) -> MeasureOptions:
+    """Select the measure of ordered classes that share one score; refuse others."""
+    from baserate.measure import describe, multiclass
+
+    if len(reading.score) > 1:
+        raise click.UsageError("ordered classes have one score; give one --score, or a score of each with --scores.")
+    names = {describe(each).name for name in measure_options.measures for each in multiclass.find_measures(name)}
+    if names - {"ordinal_auc"}:
+        raise click.UsageError(
+            "one --score of all --labels has one measure, ordinal_auc; leave out --measures, or give a score of each "
+            "class with --scores."
+        )
+    return replace(measure_options, measures=measure_options.measures or ("ordinal_auc",))
 
 
 def _check_binary(

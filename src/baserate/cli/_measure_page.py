@@ -264,9 +264,20 @@ class _ClassPage:
         """Yield the confusion matrix, then classes, then measures of all classes, with a column for each group."""
         everybody = self.groups[None]
         cells = [row for row in everybody if row["measure"] == "cell"]
-        yield self._frequent_errors(cells) if len(self.data["classes"]) > MANY else self._confusion_matrix(cells)
+        if cells:
+            yield self._frequent_errors(cells) if len(self.data["classes"]) > MANY else self._confusion_matrix(cells)
+        elif pairs := [row for row in everybody if row["measure"] == "pairwise_ordinal_auc"]:
+            yield self._pairs(pairs)
         yield from self._by_class(everybody)
         yield from self._all_classes()
+
+    def _pairs(self, pairs: Sequence[TidyRow]) -> Table:
+        """Return the AUC of each pair of ordered classes."""
+
+        def name(row: TidyRow) -> str:
+            return f"{shorten_label(row['class'])} above {shorten_label(row['against'])}"
+
+        return list_table(pairs, {"AUC": self.format.value}, label=name, corner=str(self.reading.truth))
 
     def _confusion_matrix(self, cells: Sequence[TidyRow]) -> Table:
         """Return counts and shares of each row, truth in rows."""
@@ -312,7 +323,7 @@ class _ClassPage:
     def _by_class(self, rows: Sequence[TidyRow]) -> Iterator[Table]:
         """Yield classes and averages in lines, measures in columns."""
         places = {str(name): at for at, name in enumerate(self.data["classes"])}
-        measures = [row for row in rows if row["measure"] not in {"cell", "pairwise_auc"}]
+        measures = [row for row in rows if row["measure"] not in {"cell", "pairwise_auc", "pairwise_ordinal_auc"}]
         columns = list(dict.fromkeys(row["measure"] for row in measures if row["class"] is not None))
         averages = [row for row in measures if row["average"]]
         classes = [row for row in measures if not row["average"] and str(row["class"]) in places]

@@ -50,6 +50,9 @@ from baserate.measure.multiclass import (
     exact_match,
     hand_till,
     hand_till_weighted,
+    ordinal_auc,
+    pairwise_ordinal_auc,
+    placements,
     row_span,
     row_values,
     top_k_accuracy,
@@ -91,6 +94,8 @@ def row_influence(measure: Measure, rows: MulticlassRows, value: float) -> RowIn
     """Compute the contribution of each row to a measure in [0, 1]; None where there is no closed form."""
     if measure in (hand_till, hand_till_weighted):
         return RowInfluence(auc, hand_till_slopes(rows, weighted=measure is hand_till_weighted))
+    if measure is ordinal_auc:
+        return RowInfluence(auc, ordinal_slopes(rows))
     inner, how, options = vars(measure).get("parts", (None, None, None))
     if (
         options
@@ -150,6 +155,22 @@ def hand_till_slopes(rows: MulticlassRows, *, weighted: bool = False) -> Floats:
     if weighted:
         total += (shares * (areas - np.sum(support * areas) / support.sum()))[rows.truth]
     return ratio(total * weight, pairs * support[rows.truth])
+
+
+def ordinal_slopes(rows: MulticlassRows) -> Floats:
+    """Compute the influence of each row on the mean AUC over pairs of ordered classes, as DeLong's of each pair.
+
+    A row shifts the AUC of its class and another by its placement among the other class, less that AUC, times its
+    share of the weight of its class.
+    """
+    weight = np.ones(len(rows)) if rows.weight is None else rows.weight
+    support, areas, above = rows.support, pairwise_ordinal_auc(rows), placements(rows)
+    # Of an earlier class, a member adds to the AUC by scoring below.
+    later = rows.truth[:, np.newaxis] > np.arange(len(rows.labels))
+    gaps = above - areas[:, rows.truth].T
+    total = np.nansum(np.where(later, gaps, -gaps), axis=1)
+    present = int(np.count_nonzero(support))
+    return ratio(total * weight, present * (present - 1) / 2 * support[rows.truth])
 
 
 def average_interval(influence: RowInfluence, rows: MulticlassRows, value: float, level: float) -> Bounds:

@@ -184,7 +184,8 @@ def smooth_roc(  # noqa: PLR0913  (each is an option of fit or interval)
     r"""Fit a smooth ROC curve, with confidence intervals of its AUC and of its points.
 
     The binormal curve is :math:`Φ(a+bΦ^{-1}(x))`, with the AUC :math:`Φ(a/\sqrt{1+b^2})`. Other methods fit a
-    distribution to the scores of each class; the curve and its AUC follow exactly.
+    distribution to the scores of each class. The curve is :math:`S_1(S_0^{-1}(x))`, where :math:`S_1` and :math:`S_0`
+    are the shares of positives and negatives above a score, and its area :math:`\int S_1(t)f_0(t)\,dt`.
 
     Parameters
     ----------
@@ -192,7 +193,7 @@ def smooth_roc(  # noqa: PLR0913  (each is an option of fit or interval)
         Scores of one model.
     method
         ``"binormal-ml"``: binormal by maximum likelihood over all thresholds [@metz1998]. ``"binormal"``: by least
-        squares of probits, as in pROC. ``"normal"``: normal scores. ``"density"``: kernel densities.
+        squares of probits, as in pROC [@robin2011]. ``"normal"``: normal scores. ``"density"``: kernel densities.
         ``"logcondens"``: log-concave densities by maximum likelihood [@dumbgen2009]. ``"logcondens-smooth"``: these,
         smoothed to the variance of the sample.
     bandwidth

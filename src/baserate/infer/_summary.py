@@ -183,7 +183,7 @@ def multiclass_summary(
 def check_method_used(interval: IntervalOptions, results: Results, *, reweighed: bool = False) -> None:
     """Raise if an interval method was requested that none of the measures has."""
     # Cells of a table and pairs of classes never have an interval.
-    names = {*results.columns["measure"]} - {"tp", "fp", "fn", "tn", "cell", "pairwise_auc"}
+    names = {*results.columns["measure"]} - {"tp", "fp", "fn", "tn", "cell", *multiclass.PAIRS}
     registries = (MEASURES, multiclass.MEASURES)
     functions = [functions[name] for functions in registries for name in names if name in functions]
     useful = any(interval.method in interval_methods(measure, reweighed=reweighed) for measure in functions)

@@ -6,6 +6,7 @@
 - `_rates`: accuracy, balanced accuracy, expected cost; MCC, kappa and other agreement beyond chance
 - `_information`: entropies, mutual information, chi-squared, lambda
 - `_scores`: Hand–Till AUC, Brier score, log loss and their skills, RPS, top-k accuracy, exact match
+- `_ordinal`: AUC of ordered classes
 - `_label_ranking`: coverage error, LRAP, ranking loss and NDCG of sets of labels; values of each row
 - `_summary`: tidy rows for each class, averages, and all classes together
 """
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 from baserate._errors import UnknownNameError
 from baserate._lazy import unknown_attribute
 from baserate.measure._measure import Measure as Measure
-from baserate.measure.multiclass import _information, _label_ranking, _rates, _scores
+from baserate.measure.multiclass import _information, _label_ranking, _ordinal, _rates, _scores
 from baserate.measure.multiclass._information import *
 from baserate.measure.multiclass._label_ranking import *
 from baserate.measure.multiclass._label_ranking import (
@@ -23,6 +24,8 @@ from baserate.measure.multiclass._label_ranking import (
     row_span as row_span,
     row_values as row_values,
 )
+from baserate.measure.multiclass._ordinal import *
+from baserate.measure.multiclass._ordinal import ordinal_score as ordinal_score, placements as placements
 from baserate.measure.multiclass._rates import *
 from baserate.measure.multiclass._registry import (
     AVERAGES,
@@ -45,6 +48,7 @@ from baserate.measure.multiclass._scores import (
 )
 from baserate.measure.multiclass._summary import (
     DEFAULT_MEASURES,
+    PAIRS as PAIRS,
     find_measures,
     iterate_groups as iterate_groups,
     results_data as results_data,
@@ -69,6 +73,7 @@ __all__ += _rates.__all__
 __all__ += _information.__all__
 __all__ += _scores.__all__
 __all__ += _label_ranking.__all__
+__all__ += _ordinal.__all__
 
 
 def __dir__() -> list[str]:

@@ -25,7 +25,7 @@ from baserate._tally import Tally
 from baserate.measure import _measure
 from baserate.measure._measure import Measure, collect, describe
 from baserate.measure._registry import as_measure, margin
-from baserate.measure.multiclass import _information, _label_ranking, _rates, _scores
+from baserate.measure.multiclass import _information, _label_ranking, _ordinal, _rates, _scores
 from baserate.read import PredictionOptions, accepts_predictions
 
 Average = Literal["macro", "weighted", "micro", "samples"]
@@ -44,7 +44,7 @@ _CAUSES = {
 """Reason why a measure of one class against the rest is undefined, for each margin that is zero."""
 _NO_CLASS = "no class has a value"
 
-MEASURES: dict[str, Measure] = collect(_rates, _information, _scores, _label_ranking)
+MEASURES: dict[str, Measure] = collect(_rates, _information, _scores, _ordinal, _label_ranking)
 """Measures of all classes together by name, in the order of the documentation and of tables."""
 
 

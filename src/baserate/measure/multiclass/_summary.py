@@ -22,6 +22,7 @@ from baserate.measure import _registry as binary
 from baserate.measure._measure import Measure, describe, find_by_name, typed_names
 from baserate.measure._registry import note_cautions, undefined_reason
 from baserate.measure._summary import compute_estimate, tidy_columns
+from baserate.measure.multiclass._ordinal import pairwise_ordinal_auc
 from baserate.measure.multiclass._registry import (
     AVERAGES,
     MEASURES,
@@ -41,6 +42,8 @@ DEFAULT_MEASURES: dict[type, tuple[str, ...]] = {
 }
 """Default measures by type of argument: of each class (Counts, Curve), and of all classes together."""
 
+PAIRS = frozenset({"pairwise_auc", "pairwise_ordinal_auc"})
+"""Names of rows with the AUC of two classes."""
 COLUMNS = (
     *("measure", "model", "group", "class", "against", "average", "threshold"),
     *("value", "low", "high", "level", "how", "why"),
@@ -124,7 +127,9 @@ def summary(
     groups = [(group, _GroupData.of(data)) for group, data in iterate_groups(classes)]
     rows = [row | {"group": group} for group, data in groups for row in plan.rows(data, notes)]
     _, pooled = groups[0]
-    data = results_data(classes, pooled.table, notes) | typed_names(measures, find_measures)
+    data = results_data(classes, pooled.table, notes, decisions=plan.has_decisions) | typed_names(
+        measures, find_measures
+    )
     return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, data)
 
 
@@ -188,10 +193,15 @@ class _Plan(NamedTuple):
         of_each = [measure for measure in selected if describe(measure).of in (Counts, Curve, Tally)]
         return _Plan(of_each, [m for m in selected if m not in of_each], wanted, costs, strictly)
 
+    @property
+    def has_decisions(self) -> bool:
+        """Whether any measure may depend on predicted classes; the AUC of ordered classes alone does not."""
+        return bool(self.of_each) or self.of_all != [MEASURES["ordinal_auc"]]
+
     def rows(self, data: _GroupData, notes: list[str]) -> Iterator[Row]:
         """Yield the tidy rows of one group."""
         labels = data.split.labels
-        cells = data.table.mass
+        cells = data.table.mass if self.has_decisions else np.zeros((0, 0))
         for at, to in np.argwhere((cells > 0) | (len(labels) <= _MANY)).tolist():
             yield {"measure": "cell", "class": labels[at], "against": labels[to], "value": float(cells[at, to])}
         for make, measures in ((self._per_class_rows, self.of_each), (self._overall_rows, self.of_all)):
@@ -231,6 +241,8 @@ class _Plan(NamedTuple):
         if name == "hand_till":
             yield from _hand_till_rows(argument, self.estimator)
             return
+        if name == "ordinal_auc":
+            yield from _ordinal_rows(argument)
         if name in _COST_MEASURES and self.costs is not None:
             measure = partial(measure, costs=self.costs)
         yield {"measure": name, **tidy_columns(self.estimator(measure, argument))}
@@ -296,6 +308,14 @@ def _join_methods(method: str, interval: str | None) -> str:
     return f"{method}; {interval}" if interval else method
 
 
+def _ordinal_rows(rows: MulticlassRows) -> Iterator[Row]:
+    """Yield the AUC of each pair of classes: that a member of the later class scores above one of the earlier."""
+    table = pairwise_ordinal_auc(rows)
+    for at, to in np.argwhere(np.triu(np.isfinite(table), 1)).tolist() if len(rows.labels) <= _MANY else ():
+        pair = {"class": rows.labels[to], "against": rows.labels[at]}
+        yield {"measure": "pairwise_ordinal_auc", **pair, "value": float(table[at, to])}
+
+
 def _hand_till_rows(rows: MulticlassRows, estimator: Estimator) -> Iterator[Row]:
     """Yield the table of pairs of classes, then its mean."""
     table = pairwise_auc(rows)
@@ -335,7 +355,9 @@ def iterate_groups(
         yield dict(zip(classes.attributes, group, strict=True)), classes.of_group(at)
 
 
-def results_data(classes: Confusions | MulticlassRows, table: Confusion, notes: Sequence[str]) -> dict[str, Any]:
+def results_data(
+    classes: Confusions | MulticlassRows, table: Confusion, notes: Sequence[str], *, decisions: bool = True
+) -> dict[str, Any]:
     """Return the data of results: rows, classes, prevalences, digest and notes; `table` is that of all rows."""
     intake = classes.intake
     shares = ratio(table.truth, table.total)
@@ -350,7 +372,7 @@ def results_data(classes: Confusions | MulticlassRows, table: Confusion, notes: 
         "weighted": table.moments is not None,
         "digest": classes.digest,
         "columns": dict(intake.columns),
-        "notes": [*intake.notes, *notes, *_note_absent(table), *_note_omitted(table)],
+        "notes": [*intake.notes, *notes, *(_note_absent(table) if decisions else ()), *_note_omitted(table)],
     }
 
 
