@@ -107,6 +107,17 @@ def unused_option(name: str, value: object, why: str) -> OptionError:
     return OptionError(f"{keyword(name, value)} has no use: {why}.", option=name, value=value)
 
 
+def check_rates(low: float, high: float) -> None:
+    """Refuse an interval that is not one of rates.
+
+    >>> check_rates(0.2, 0.1)
+    Traceback (most recent call last):
+    baserate._errors.OptionError: the interval (0.2, 0.1) is not one of rates; give 0 ≤ low < high ≤ 1.
+    """
+    if not 0 <= low < high <= 1:
+        raise OptionError(f"the interval ({low}, {high}) is not one of rates", remedy="give 0 ≤ low < high ≤ 1.")
+
+
 def check_prevalence(name: str, value: object, *, ends: bool = False) -> None:
     """Refuse a value that is not a prevalence; with `ends`, 0 and 1 are prevalences, too.
 

@@ -7,6 +7,7 @@ Intervals
     `_summary`: many measures with intervals.
     `_binomial`: proportions (Wilson, Clopper–Pearson, Jeffreys, Agresti–Coull), also at a fixed prevalence; quantiles.
     `_auc_intervals`: AUC intervals (DeLong, Hanley–McNeil, score); two AUCs with their covariance.
+    `_partial_areas`: areas under a section of a binormal curve; contributions of rows to such an area.
     `_confusion_intervals`: measures of confusion matrices: linear in the cells, by the delta method, or simulated.
     `_operating_points`: sensitivity at a fixed specificity, and specificity at a fixed sensitivity.
     `_multiclass`: intervals and comparisons of multi-class measures: class averages, Hand and Till's M, mean losses.

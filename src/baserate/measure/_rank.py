@@ -7,7 +7,7 @@ import numpy as np
 
 from baserate._arrays import Cells, Floats, ratio
 from baserate._curve import Curve
-from baserate._domains import wrong_option
+from baserate._domains import check_rates, wrong_option
 from baserate._errors import OptionError
 from baserate._numeric.cumulative import concordance, cumulative_blocks, cumulative_sums
 from baserate.measure._measure import Values, measure
@@ -73,8 +73,7 @@ def partial_auc(
     if fpr is not None and tpr is not None:
         raise OptionError("give either fpr or tpr; the other follows from the curve.")
     low, high = (fpr or (0.0, 1.0)) if tpr is None else tpr
-    if not 0 <= low < high <= 1:
-        raise OptionError(f"the interval ({low}, {high}) is not one of rates", remedy="give 0 ≤ low < high ≤ 1.")
+    check_rates(low, high)
     true, false = c.flagged_mass
     rate, height = ratio(false, false[-1]), ratio(true, true[-1])
     if tpr is not None:
