@@ -20,7 +20,7 @@ SMOOTH: dict[str, Rule] = {
     "loess": decide.loess,
     "aicc": partial(decide.loess, span="aicc"),
     "spline": decide.spline,
-    "bootstrap": partial(decide.bootstrap, samples=20),
+    "bootstrap": partial(decide.bootstrap_average, samples=20),
 }
 OBSERVED = ("loess", "aicc", "spline")
 
@@ -162,14 +162,14 @@ def test_bootstrap_averages_the_choices_of_samples() -> None:
     truth, score = simulate(120, 5)
     c = curve(tally(truth, score))
     chosen = decide.bootstrap_threshold(c, decide.youden, n_bootstrap=2000).thresholds
-    mean = decide.bootstrap(c, samples=2000, seed=7).threshold
+    mean = decide.bootstrap_average(c, samples=2000, seed=7).threshold
     assert mean == pytest.approx(chosen[np.isfinite(chosen)].mean(), abs=0.05)
-    median = decide.bootstrap(c, samples=2000, average="median", seed=7).threshold
+    median = decide.bootstrap_average(c, samples=2000, average="median", seed=7).threshold
     assert median == pytest.approx(float(np.median(chosen)), abs=0.05)
-    assert decide.bootstrap(c, seed=1).threshold == decide.bootstrap(c, seed=1).threshold
-    assert decide.bootstrap(c, seed=1).threshold != decide.bootstrap(c, seed=2).threshold
-    assert decide.bootstrap(c, "f1").threshold != decide.bootstrap(c).threshold
-    rare = decide.bootstrap(curve(tally([1, 0, 0, 0], [0.9, 0.8, 0.4, 0.2])), samples=100)
+    assert decide.bootstrap_average(c, seed=1).threshold == decide.bootstrap_average(c, seed=1).threshold
+    assert decide.bootstrap_average(c, seed=1).threshold != decide.bootstrap_average(c, seed=2).threshold
+    assert decide.bootstrap_average(c, "f1").threshold != decide.bootstrap_average(c).threshold
+    rare = decide.bootstrap_average(curve(tally([1, 0, 0, 0], [0.9, 0.8, 0.4, 0.2])), samples=100)
     assert any("of 100 bootstrap samples gave no finite threshold, and the mean" in note for note in rare.notes)
 
 
@@ -189,7 +189,7 @@ def test_smooth_rules_are_validated(name: str) -> None:
 def test_smoothing_makes_thresholds_less_variable() -> None:
     """Over 40 samples of 200 rows, smoothed thresholds vary less than those of Youden's rule."""
     rules: dict[str, Rule] = {"youden": decide.youden, "normal": decide.normal, "kernel": decide.kernel}
-    rules |= {"loess": decide.loess, "bootstrap": decide.bootstrap}
+    rules |= {"loess": decide.loess, "bootstrap": decide.bootstrap_average}
     thresholds: dict[str, list[float]] = {name: [] for name in rules}
     for seed in range(40):
         c = curve(tally(*population.binormal(means=(0, 1)).draw(200, seed)))
@@ -208,9 +208,9 @@ def test_smoothing_makes_thresholds_less_variable() -> None:
         (partial(decide.loess, span=1.5), "span is 1.5; expected a share above 0 and at most 1, or 'aicc'"),
         (partial(decide.loess, span="gcv"), "span is 'gcv'"),
         (partial(decide.spline, knots=3), "knots is 3; expected a whole number from 4 to 200"),
-        (partial(decide.bootstrap, average="mode"), "average is 'mode'; expected 'mean' or 'median'"),
-        (partial(decide.bootstrap, samples=0), "samples is 0"),
-        (partial(decide.bootstrap, measure="auc"), "auc does not depend on the threshold"),
+        (partial(decide.bootstrap_average, average="mode"), "average is 'mode'; expected 'mean' or 'median'"),
+        (partial(decide.bootstrap_average, samples=0), "samples is 0"),
+        (partial(decide.bootstrap_average, measure="auc"), "auc does not depend on the threshold"),
         (partial(decide.kernel, measure="flag_rate"), "neither end of flag_rate is better"),
     ],
 )

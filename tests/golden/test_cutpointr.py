@@ -34,8 +34,13 @@ def marker(columns: Columns) -> Callable[[str], Curve]:
         ("s100b", decide.spline, 0.22, 0),  # maximize_gam_metric(formula = m ~ s(x.sorted, bs = "cr"))
         ("ndka", decide.spline, 12.67, 0),
         ("s100b", partial(decide.loess, span=0.3), 0.23, 0),  # loess(degree = 1, span = 0.3, surface = "direct")
-        ("s100b", partial(decide.bootstrap, samples=2000), 0.244515, 0.005),  # maximize_boot_metric, 2000 samples
-        ("ndka", partial(decide.bootstrap, samples=2000), 14.06904, 0.03),
+        (
+            "s100b",
+            partial(decide.bootstrap_average, samples=2000),
+            0.244515,
+            0.005,
+        ),  # maximize_boot_metric, 2000 samples
+        ("ndka", partial(decide.bootstrap_average, samples=2000), 14.06904, 0.03),
         ("s100b", decide.kernel, 0.196841880693, 1e-5),  # optimize() of the sum of normal distribution functions
         ("ndka", decide.kernel, 14.3938963062, 1e-4),
         ("s100b", partial(decide.kernel, measure="f1"), 0.1914990758, 1e-5),

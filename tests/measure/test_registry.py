@@ -71,6 +71,7 @@ def test_options_are_keywords_of_their_measures() -> None:
     assert options == {
         **dict.fromkeys(("net_benefit", "standardized_net_benefit", "net_reduction"), "at"),
         **dict.fromkeys(("f_beta", "e_measure"), "beta"),
+        "weighted_kappa": "costs",
         "expected_cost": "costs",
     }
     assert all(option in signature(MEASURES[name]).parameters for name, option in options.items())

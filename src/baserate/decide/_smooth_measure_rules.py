@@ -215,7 +215,7 @@ def spline(
     return _highest(points, fit_regression_spline(points.place, points.value, knots=int(knots)).fitted)
 
 
-def _note_bootstrap(
+def _note_bootstrap_average(
     curve: Curve,
     cut: Cut,
     measure: str | Measure = DEFAULT_MEASURE,
@@ -256,8 +256,8 @@ def _sample_thresholds(
     return thresholds
 
 
-@rule(notes=_note_bootstrap)
-def bootstrap(
+@rule(notes=_note_bootstrap_average)
+def bootstrap_average(
     curve: Curve,
     /,
     measure: str | Measure = DEFAULT_MEASURE,
@@ -300,7 +300,7 @@ def bootstrap(
     --------
     >>> from baserate import curve, decide, population, tally
     >>> c = curve(tally(*population.binormal(means=(0, 1)).draw(200, 1)))
-    >>> [round(choose(c).threshold, 2) for choose in (decide.youden, decide.bootstrap)]  # 0.5 in the population
+    >>> [round(choose(c).threshold, 2) for choose in (decide.youden, decide.bootstrap_average)]  # 0.5 in the population
     [0.34, 0.36]
     """
     if average not in ("mean", "median"):
