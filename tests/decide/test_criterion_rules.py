@@ -245,7 +245,8 @@ def test_midpoints_flag_the_same_rows(rule: Rule, data: Rows) -> None:
 
 
 def test_midpoints_of_policies_on_new_rows_and_after_calibrators() -> None:
-    table = {"sick": [1, 1, 0, 1, 0, 0], "risk": [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]}
+    risks = [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]
+    table = {"sick": [1, 1, 0, 1, 0, 0], "risk": risks}
     data = read.tallies(table, truth="sick", score="risk")
     plain, middle = (decide.choose_policy(data, decide.youden, midpoints=each) for each in (False, True))
     assert (plain.threshold, middle.threshold) == (0.8, 0.75)
@@ -256,7 +257,7 @@ def test_midpoints_of_policies_on_new_rows_and_after_calibrators() -> None:
     after = decide.choose_policy(data, decide.youden, calibrator=halved, midpoints=True)
     at = (halved([0.7])[0] + halved([0.8])[0]) / 2
     assert halved([after.threshold])[0] == pytest.approx(at)
-    assert [after.action(each) for each in table["risk"]] == [plain.action(each) for each in table["risk"]]
+    assert [after.action(each) for each in risks] == [plain.action(each) for each in risks]
 
 
 def test_midpoints_are_validated_and_refused_for_stated_thresholds() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from baserate import Costs, OptionError, curve, decide, infer, population, tally
+from baserate import Costs, OptionError, Results, curve, decide, infer, population, tally
 from tests.decide.test_rules import both
 from tests.strategies import Rows
 
@@ -18,6 +18,11 @@ def simulate(rows: int = 300, shift: float = 0.0, seed: int = 0) -> dict[str, An
     truth, score = population.binormal(means=(0, 1.5), prevalence=0.4).draw(rows, rng)
     site = rng.choice(["north", "south"], rows)
     return {"truth": truth, "score": score + shift * (site == "south"), "group": site}
+
+
+def choose(data: dict[str, Any], rule: Any = None, **options: Any) -> Results:  # noqa: ANN401  (options)
+    """Choose thresholds in the groups of simulated rows."""
+    return decide.group_thresholds(data["truth"], data["score"], rule, group=data["group"], **options)
 
 
 def rows_of(results: Any, measure: str) -> list[dict[str, Any]]:  # noqa: ANN401  (results)
@@ -45,7 +50,7 @@ def test_each_group_has_the_threshold_of_the_rule(data: Rows, labels: list[str])
 
 def test_thresholds_have_intervals_and_corrected_measures() -> None:
     data = simulate()
-    results = decide.group_thresholds(**data, rule="youden", measures=["sensitivity"], n_bootstrap=100)
+    results = choose(data, rule="youden", measures=["sensitivity"], n_bootstrap=100)
     thresholds, measures = rows_of(results, "threshold"), rows_of(results, "sensitivity")
     assert [row["group"] for row in thresholds] == [None, {"group": "north"}, {"group": "south"}]
     for threshold, row in zip(thresholds, measures, strict=True):
@@ -66,9 +71,7 @@ CELLS = ("tp", "fp", "fn", "tn")
 
 
 def test_differences_find_shifted_scores_and_only_those() -> None:
-    shifted = rows_of(
-        decide.group_thresholds(**simulate(400, 3.0), rule="normal", n_bootstrap=200), "threshold_difference"
-    )
+    shifted = rows_of(choose(simulate(400, 3.0), rule="normal", n_bootstrap=200), "threshold_difference")
     (row,) = shifted
     assert (row["group"], row["other"]) == ({"group": "north"}, {"group": "south"})
     assert row["low"] < row["value"] < row["high"] < 0
@@ -76,9 +79,7 @@ def test_differences_find_shifted_scores_and_only_those() -> None:
     assert row["p"] == row["p_adjusted"] == pytest.approx(2 / 201)
     rejected = 0
     for seed in range(20):
-        results = decide.group_thresholds(
-            **simulate(200, seed=seed), rule="normal", n_bootstrap=100, measures=["youden"]
-        )
+        results = choose(simulate(200, seed=seed), rule="normal", n_bootstrap=100, measures=["youden"])
         (row,) = rows_of(results, "threshold_difference")
         assert row["low"] <= row["value"] <= row["high"]
         rejected += row["p"] < 0.05
@@ -88,7 +89,7 @@ def test_differences_find_shifted_scores_and_only_those() -> None:
 def test_p_values_are_adjusted_over_all_pairs() -> None:
     data = simulate(600, 0.5, 3)
     data["group"] = np.where(np.arange(600) % 3 == 0, "coast", data["group"])
-    results = decide.group_thresholds(**data, rule="normal", n_bootstrap=200, measures=["youden"])
+    results = choose(data, rule="normal", n_bootstrap=200, measures=["youden"])
     rows = rows_of(results, "threshold_difference")
     pairs = [(row["group"]["group"], row["other"]["group"]) for row in rows]
     assert pairs == [("coast", "north"), ("coast", "south"), ("north", "south")]
@@ -101,8 +102,7 @@ def test_results_depend_on_the_seed_and_not_on_the_order_of_rows() -> None:
     order = np.random.default_rng(1).permutation(150)
     moved = {name: column[order] for name, column in data.items()}
     first, second, other = (
-        decide.group_thresholds(**each, rule="youden", n_bootstrap=60, seed=seed)
-        for each, seed in ((data, 0), (moved, 0), (data, 1))
+        choose(each, rule="youden", n_bootstrap=60, seed=seed) for each, seed in ((data, 0), (moved, 0), (data, 1))
     )
     assert [row["low"] for row in first.rows()] == [row["low"] for row in second.rows()]
     assert [row["low"] for row in first.rows()] != [row["low"] for row in other.rows()]
@@ -113,7 +113,7 @@ def test_small_groups_and_failing_groups_are_noted() -> None:
     data["group"] = data["group"].copy()
     data["group"][:2] = "islet"
     data["truth"][:2] = True
-    results = decide.group_thresholds(**data, rule="youden", n_bootstrap=50)
+    results = choose(data, rule="youden", n_bootstrap=50)
     notes = " ".join(results.data["notes"])
     assert (
         "3 groups with fewer than 50 positives or negatives (group = islet, group = north, group = south; the least"
@@ -129,16 +129,15 @@ def test_small_groups_and_failing_groups_are_noted() -> None:
 
 def test_rules_with_options_costs_midpoints_and_prevalence() -> None:
     data = simulate(200)
-    plain = {**data, "n_bootstrap": 0}
-    middle = decide.group_thresholds(**plain, rule="youden", midpoints=True)
+    middle = choose(data, n_bootstrap=0, rule="youden", midpoints=True)
     assert rows_of(middle, "threshold")[1]["value"] not in data["score"]
-    priced = decide.group_thresholds(**plain, fp=1, fn=9)
+    priced = choose(data, n_bootstrap=0, fp=1, fn=9)
     assert priced.rows()[0]["rule"] == "cost"
     assert rows_of(priced, "expected_cost")
-    rare = decide.group_thresholds(**plain, fp=1, fn=9, prevalence="2%")
+    rare = choose(data, n_bootstrap=0, fp=1, fn=9, prevalence="2%")
     assert rows_of(rare, "threshold")[0]["value"] > rows_of(priced, "threshold")[0]["value"]
-    bound = decide.group_thresholds(**plain, rule=partial(decide.best, measure="f1"))
-    named = decide.group_thresholds(**plain, rule="best", measure="f1")
+    bound = choose(data, n_bootstrap=0, rule=partial(decide.best, measure="f1"))
+    named = choose(data, n_bootstrap=0, rule="best", measure="f1")
     assert [row["value"] for row in bound.rows()] == [row["value"] for row in named.rows()]
 
 
@@ -148,8 +147,8 @@ def test_wrong_uses_are_refused() -> None:
         decide.group_thresholds(data["truth"], data["score"], "youden")
     for options in ({"rule": "fixed", "threshold": 0.5}, {"rule": "bands", "shares": (0.1, 0.2)}):
         with pytest.raises(OptionError, match="does not choose one threshold on data"):
-            decide.group_thresholds(**data, **options)
+            choose(data, **options)
     with pytest.raises(OptionError, match="does not choose one threshold"):
-        decide.group_thresholds(**data, rule="abstain", costs=Costs(fp=1, fn=1), refer=0.2)
+        choose(data, rule="abstain", costs=Costs(fp=1, fn=1), refer=0.2)
     with pytest.raises(OptionError, match="n_bootstrap is -1"):
-        decide.group_thresholds(**data, rule="youden", n_bootstrap=-1)
+        choose(data, rule="youden", n_bootstrap=-1)

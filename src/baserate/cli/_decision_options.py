@@ -78,8 +78,8 @@ def _read_value(text: str) -> tuple[str, float]:
     ('sensitivity', 0.9)
     """
     name, _, number = text.partition("=")
-    value = parse_share(number)
-    if not name.strip() or isinstance(value, str) or not math.isfinite(value):
+    value: object = parse_share(number)
+    if not name.strip() or not isinstance(value, float) or not math.isfinite(value):
         raise click.BadParameter(f"{text!r} is not a measure and its value, such as 'sensitivity = 90%'.")
     return name.strip(), value
 

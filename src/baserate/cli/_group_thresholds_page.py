@@ -10,6 +10,7 @@ from baserate.decide import DIFFERENCE
 from baserate.text import (
     Cell,
     CellFormatter,
+    CellWriter,
     Explanation,
     GroupKey,
     Page,
@@ -72,7 +73,7 @@ def _difference_tables(rows: Sequence[TidyRow], formatter: CellFormatter) -> Ite
     """Yield the differences of thresholds, if there are any."""
     if not rows:
         return
-    columns = {
+    columns: dict[str, CellWriter] = {
         "difference": formatter.estimate,
         "p": lambda row: format_p(row["p"]),
         _ADJUSTED: lambda row: format_p(row["p_adjusted"]),

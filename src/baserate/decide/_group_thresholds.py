@@ -16,7 +16,7 @@ from baserate._errors import BaserateError, OptionError, keyword
 from baserate._formatting import count_of
 from baserate._policy import Policy
 from baserate._results import Estimate, Results
-from baserate._tally import Group, Tallies
+from baserate._tally import Group, Tallies, Tally
 from baserate.decide._evaluation import (
     CELLS,
     COLUMNS,
@@ -144,7 +144,7 @@ def _choose_in_groups(
 ) -> list[_Choice]:
     """Choose in all rows, then in each group; all rows must have a threshold, and groups may have none."""
     n_bootstrap, interval = resampling
-    parts = {None: tallies.pooled(model), **tallies.models[model]}
+    parts: dict[Group | None, Tally] = {None: tallies.pooled(model), **tallies.models[model]}
     # Groups are independent, so each has random numbers of its own.
     seeds = make_generator(0 if interval is None else interval.seed).spawn(len(parts))
     choices = []

@@ -8,7 +8,7 @@ from typing import Unpack
 
 import numpy as np
 
-from baserate._arrays import Floats
+from baserate._arrays import Value
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._cut import Cut
@@ -25,9 +25,9 @@ _ALTMAN_RANGE = (1e-4, 0.1)
 """Minimal p-values for which the approximation holds."""
 
 
-def chi_square(counts: Counts[Floats]) -> Floats:
+def chi_square(counts: Counts[Value]) -> Value:
     """Compute Pearson's chi-square statistic of 2×2 tables, without a correction for continuity."""
-    statistic: Floats = counts.total * mcc(counts) ** 2
+    statistic: Value = counts.total * mcc(counts) ** 2
     return statistic
 
 

@@ -34,6 +34,7 @@ OptionKind = Literal[
     "flag",
     "word",
     "share_or_word",
+    "value",
     "number",
     "numbers",
     "share",
