@@ -251,6 +251,7 @@ def test_midpoints_of_policies_on_new_rows_and_after_calibrators() -> None:
     plain, middle = (decide.choose_policy(data, decide.youden, midpoints=each) for each in (False, True))
     assert (plain.threshold, middle.threshold) == (0.8, 0.75)
     assert Policy.from_json(middle.to_json()) == middle
+    assert ("midway between scores" in str(middle), "midway" in str(plain)) == (True, False)
     # A new row between the middle and the score is flagged by the middle alone.
     assert [each.action(0.77) for each in (plain, middle)] == ["pass", "flag"]
     halved = calibration.prevalence(sample_prevalence=0.5, prevalence=0.2)

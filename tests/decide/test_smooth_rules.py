@@ -9,7 +9,9 @@ from hypothesis import given, strategies as st
 from scipy.stats import norm
 
 from baserate import Costs, Counts, Curve, FitError, OptionError, Policy, curve, decide, measure, population, tally
+from baserate._numeric.smoothers import lowess
 from baserate.decide._rule import Rule
+from baserate.shift import reweigh
 from tests.decide.test_rules import both, curve_of
 from tests.strategies import Rows
 
@@ -147,6 +149,17 @@ def test_any_rows_give_a_threshold_or_a_reason(data: Rows, name: str) -> None:
     assert policy.threshold == inf or data.score.min() <= policy.threshold <= data.score.max()
 
 
+def test_loess_of_many_thresholds_is_the_best_of_all() -> None:
+    for seed in range(5):
+        truth, score = simulate(1500, seed)
+        c = curve(tally(truth, score))
+        places = np.sort((score - score.min()) / np.ptp(score))
+        values = np.asarray(measure.youden(c.counts))[1:][::-1]
+        for span in (0.05, 0.3, 1):
+            fit = lowess(places, np.ones(len(places)), values, frac=span)
+            assert decide.loess(c, span=span).threshold == pytest.approx(np.sort(score)[np.argmax(fit)], abs=1e-9)
+
+
 def test_infinite_values_are_left_out_and_counted() -> None:
     truth, score = simulate(100, 1)
     c = curve(tally(truth, score))
@@ -246,3 +259,24 @@ def test_thresholds_of_weighted_rows_follow_the_weights() -> None:
         # The number of rows differs, which the bandwidth and the variance use.
         assert one.threshold == pytest.approx(other.threshold, abs=0.1)
         assert one.threshold < rule(curve(tally(truth, score))).threshold
+
+
+def test_costs_are_those_of_the_deployment_prevalence() -> None:
+    truth, score = simulate(400)
+    c = curve(tally(truth, score))
+    costs = Costs(fp=1, fn=5)
+    thresholds = []
+    for share in (0.5, 0.1, 0.02):
+        at = reweigh(c, prevalence=share)
+        normal = decide.normal(at, "expected_cost", costs=costs).threshold
+        middle = normal if np.isfinite(normal) else score.max()
+        ratio = norm.pdf(middle, score[truth].mean(), score[truth].std(ddof=1)) / norm.pdf(
+            middle, score[~truth].mean(), score[~truth].std(ddof=1)
+        )
+        if score.min() < middle < score.max():
+            assert ratio == pytest.approx(1 / 5 * (1 - share) / share, rel=1e-6)
+        thresholds.append(normal)
+        kernel = decide.kernel(at, "expected_cost", costs=costs)
+        assert kernel.settings["prevalence"] == pytest.approx(share)
+    assert thresholds == sorted(thresholds)
+    assert len({*thresholds}) == 3

@@ -1,7 +1,8 @@
 """Thresholds of cutpointr 1.1.2 and mgcv 1.8 (R 4.2.2) for the biomarkers of aSAH, computed by running them.
 
 cutpointr's kernel rule (plug-in bandwidths, a local search) gives 320.9 for ndka, where the index of its own curves is
-0.02; their maximum, 0.26, is at 17.4. The kernel estimate with Silverman's bandwidths has its maximum at 14.39, by a search over 20,001 thresholds and `optimize`.
+0.02; their maximum, 0.26, is at 17.4. The kernel estimate with Silverman's bandwidths has its maximum at 14.39, by a
+search over 20,001 thresholds and `optimize`.
 """
 
 from collections.abc import Callable

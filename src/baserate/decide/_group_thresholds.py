@@ -20,6 +20,7 @@ from baserate._tally import Group, Tallies, Tally
 from baserate.decide._evaluation import (
     CELLS,
     COLUMNS,
+    SAME_DATA_NOTE,
     Row,
     add_measure_settings,
     estimate_row,
@@ -129,8 +130,8 @@ def group_thresholds(  # noqa: PLR0913  (all but the first two are seldom given)
             ]
         rows += [place | row for row in _difference_rows(tallies, choices[1:], interval)]
         notes += [f"{of}{note}" for note in _notes(tallies, choices)]
-    same_data = [CORRECTED_NOTE, _JOINT_NOTE]
-    details = add_measure_settings({"same": list(policies), "notes": [*same_data, *notes]}, selected)
+    same_data = CORRECTED_NOTE if n_bootstrap and interval is not None else SAME_DATA_NOTE
+    details = add_measure_settings({"same": list(policies), "notes": [same_data, _JOINT_NOTE, *notes]}, selected)
     columns = rows_to_columns((*COLUMNS, "other", "p", "p_adjusted"), rows, several=len(tallies.models) > 1)
     return Results(columns, results_header(tallies, details, policies, interval))
 
@@ -144,11 +145,11 @@ def _choose_in_groups(
 ) -> list[_Choice]:
     """Choose in all rows, then in each group; all rows must have a threshold, and groups may have none."""
     n_bootstrap, interval = resampling
-    parts: dict[Group | None, Tally] = {None: tallies.pooled(model), **tallies.models[model]}
+    parts: list[tuple[Group | None, Tally]] = [(None, tallies.pooled(model)), *tallies.models[model].items()]
     # Groups are independent, so each has random numbers of its own.
     seeds = make_generator(0 if interval is None else interval.seed).spawn(len(parts))
     choices = []
-    for (group, tally), seed in zip(parts.items(), seeds, strict=True):
+    for (group, tally), seed in zip(parts, seeds, strict=True):
         curve = Curve(tally)
         try:
             policy = choose(curve)
