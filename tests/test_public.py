@@ -34,14 +34,16 @@ PUBLIC = {
         assign_folds bias_corrected cross_fit identity one_vs_rest prior reprior temperature vector
     """,
     "baserate.decide": """
-        ClassifierMixture Combination CorrectedEstimate Decisions DominatedClassifier IsoCost ROCConvexHull RULES
-        Requirement ReversibleClassifier RuleCrossValidation ThresholdBootstrap Vertex abstain actions
-        balanced bands best bootstrap_threshold break_even brier_curve capacity cheapest_thresholds check
-        choose_policy closest combination_table combine_scores compare cost cost_curve cost_curves cost_table
-        cross_validate_rule decision_tables evaluate_policy find_rule fixed hull_likelihood_ratios hull_table
-        iso_cost least_cost likelihood_ratio_table multiclass_summary net_benefit_curve net_benefit_difference
-        net_benefits on_raw_scores parse_requirements probability_cost rank_by_hull require roc_convex_hull summary
-        youden
+        ClassifierMixture Combination CorrectedEstimate Decisions DominatedClassifier IsoCost ROCConvexHull
+        RULES Requirement ReversibleClassifier RuleCrossValidation ThresholdBootstrap Vertex abstain actions
+        balanced balanced_predictive_values bands best bootstrap_average bootstrap_threshold break_even brier_curve
+        capacity cheapest_thresholds check choose_policy closest closest_predictive_values combination_table
+        combine_scores compare cost cost_curve cost_curves cost_table cross_validate_rule decision_tables
+        evaluate_policy find_rule fixed group_thresholds hull_likelihood_ratios hull_table iso_cost kernel
+        least_cost likelihood_ratio_table loess maximin maximin_predictive_values mean_score median_score
+        min_p_value minimax multiclass_summary nearest net_benefit_curve net_benefit_difference net_benefits
+        normal observed_prevalence on_raw_scores parse_requirements prevalence_matching probability_cost
+        rank_by_hull require roc_convex_hull spline summary use_midpoints youden
     """,
     "baserate.draw": """
         CalibrationDisplay ConfusionMatrixDisplay DecisionCurveDisplay DetCurveDisplay DetDisplay Drawing

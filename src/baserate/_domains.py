@@ -68,6 +68,7 @@ SHAPE = Domain(0.01, 1e6, "a shape from 0.01 to 1e6", "2")
 KNOTS = Domain(4, 200, "a whole number from 4 to 200", "10", whole=True)
 BANDWIDTH = Domain(1e-100, 1e100, "a bandwidth from 1e-100 to 1e100", "0.05")
 SPAN = Domain(1e-12, 1, "a share above 0 and at most 1", "0.5")
+TRIM = Domain(1e-6, 0.49, "a share from 1e-6 to 0.49", "0.1")
 INCHES = Domain(0.5, 100, "a number of inches from 0.5 to 100", "7")
 
 MEMORY = 4 << 30

@@ -108,6 +108,7 @@ _ENTRIES = (
     _measure("ks", "ks_statistic kolmogorov_smirnov ks_2samp"),
     _measure("gini", "gini_score somers_d"),
     _measure("lift", "lift_score"),
+    _measure("risk_ratio", "relative_risk"),
     _measure("mean_probability", "mean_prediction"),
     _measure("ece", "expected_calibration_error ece_score calibration_error"),
     _measure("ici", "integrated_calibration_index"),
@@ -147,6 +148,12 @@ _ENTRIES = (
         "measure",
     ),
     _entry("ci.thresholds", "decide.bootstrap_threshold", "decide"),
+    _entry("oc_youden_normal youden_normal", "decide.normal", "decide --rule normal"),
+    _entry("oc_youden_kernel youden_kernel", "decide.kernel", "decide --rule kernel"),
+    _entry("maximize_loess_metric lowess", "decide.loess", "decide --rule loess"),
+    _entry("maximize_gam_metric smoothing_spline gam", "decide.spline", "decide --rule spline"),
+    _entry("maximize_boot_metric bagging", "decide.bootstrap_average", "decide --rule bootstrap"),
+    _entry("boot_test subgroup_thresholds", "decide.group_thresholds", "decide --group-thresholds"),
     _entry(
         "roc.test delong delong_test delong_roc_test mcnemar mcnemar_test mcnemar.test cov test significance "
         "compare_models",

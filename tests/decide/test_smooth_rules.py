@@ -9,7 +9,9 @@ from hypothesis import given, strategies as st
 from scipy.stats import norm
 
 from baserate import Costs, Counts, Curve, FitError, OptionError, Policy, curve, decide, measure, population, tally
+from baserate._numeric.smoothers import lowess
 from baserate.decide._rule import Rule
+from baserate.shift import reweigh
 from tests.decide.test_rules import both, curve_of
 from tests.strategies import Rows
 
@@ -20,7 +22,7 @@ SMOOTH: dict[str, Rule] = {
     "loess": decide.loess,
     "aicc": partial(decide.loess, span="aicc"),
     "spline": decide.spline,
-    "bootstrap": partial(decide.bootstrap, samples=20),
+    "bootstrap": partial(decide.bootstrap_average, samples=20),
 }
 OBSERVED = ("loess", "aicc", "spline")
 
@@ -147,6 +149,17 @@ def test_any_rows_give_a_threshold_or_a_reason(data: Rows, name: str) -> None:
     assert policy.threshold == inf or data.score.min() <= policy.threshold <= data.score.max()
 
 
+def test_loess_of_many_thresholds_is_the_best_of_all() -> None:
+    for seed in range(5):
+        truth, score = simulate(1500, seed)
+        c = curve(tally(truth, score))
+        places = np.sort((score - score.min()) / np.ptp(score))
+        values = np.asarray(measure.youden(c.counts))[1:][::-1]
+        for span in (0.05, 0.3, 1):
+            fit = lowess(places, np.ones(len(places)), values, frac=span)
+            assert decide.loess(c, span=span).threshold == pytest.approx(np.sort(score)[np.argmax(fit)], abs=1e-9)
+
+
 def test_infinite_values_are_left_out_and_counted() -> None:
     truth, score = simulate(100, 1)
     c = curve(tally(truth, score))
@@ -162,14 +175,14 @@ def test_bootstrap_averages_the_choices_of_samples() -> None:
     truth, score = simulate(120, 5)
     c = curve(tally(truth, score))
     chosen = decide.bootstrap_threshold(c, decide.youden, n_bootstrap=2000).thresholds
-    mean = decide.bootstrap(c, samples=2000, seed=7).threshold
+    mean = decide.bootstrap_average(c, samples=2000, seed=7).threshold
     assert mean == pytest.approx(chosen[np.isfinite(chosen)].mean(), abs=0.05)
-    median = decide.bootstrap(c, samples=2000, average="median", seed=7).threshold
+    median = decide.bootstrap_average(c, samples=2000, average="median", seed=7).threshold
     assert median == pytest.approx(float(np.median(chosen)), abs=0.05)
-    assert decide.bootstrap(c, seed=1).threshold == decide.bootstrap(c, seed=1).threshold
-    assert decide.bootstrap(c, seed=1).threshold != decide.bootstrap(c, seed=2).threshold
-    assert decide.bootstrap(c, "f1").threshold != decide.bootstrap(c).threshold
-    rare = decide.bootstrap(curve(tally([1, 0, 0, 0], [0.9, 0.8, 0.4, 0.2])), samples=100)
+    assert decide.bootstrap_average(c, seed=1).threshold == decide.bootstrap_average(c, seed=1).threshold
+    assert decide.bootstrap_average(c, seed=1).threshold != decide.bootstrap_average(c, seed=2).threshold
+    assert decide.bootstrap_average(c, "f1").threshold != decide.bootstrap_average(c).threshold
+    rare = decide.bootstrap_average(curve(tally([1, 0, 0, 0], [0.9, 0.8, 0.4, 0.2])), samples=100)
     assert any("of 100 bootstrap samples gave no finite threshold, and the mean" in note for note in rare.notes)
 
 
@@ -189,7 +202,7 @@ def test_smooth_rules_are_validated(name: str) -> None:
 def test_smoothing_makes_thresholds_less_variable() -> None:
     """Over 40 samples of 200 rows, smoothed thresholds vary less than those of Youden's rule."""
     rules: dict[str, Rule] = {"youden": decide.youden, "normal": decide.normal, "kernel": decide.kernel}
-    rules |= {"loess": decide.loess, "bootstrap": decide.bootstrap}
+    rules |= {"loess": decide.loess, "bootstrap": decide.bootstrap_average}
     thresholds: dict[str, list[float]] = {name: [] for name in rules}
     for seed in range(40):
         c = curve(tally(*population.binormal(means=(0, 1)).draw(200, seed)))
@@ -208,9 +221,9 @@ def test_smoothing_makes_thresholds_less_variable() -> None:
         (partial(decide.loess, span=1.5), "span is 1.5; expected a share above 0 and at most 1, or 'aicc'"),
         (partial(decide.loess, span="gcv"), "span is 'gcv'"),
         (partial(decide.spline, knots=3), "knots is 3; expected a whole number from 4 to 200"),
-        (partial(decide.bootstrap, average="mode"), "average is 'mode'; expected 'mean' or 'median'"),
-        (partial(decide.bootstrap, samples=0), "samples is 0"),
-        (partial(decide.bootstrap, measure="auc"), "auc does not depend on the threshold"),
+        (partial(decide.bootstrap_average, average="mode"), "average is 'mode'; expected 'mean' or 'median'"),
+        (partial(decide.bootstrap_average, samples=0), "samples is 0"),
+        (partial(decide.bootstrap_average, measure="auc"), "auc does not depend on the threshold"),
         (partial(decide.kernel, measure="flag_rate"), "neither end of flag_rate is better"),
     ],
 )
@@ -246,3 +259,24 @@ def test_thresholds_of_weighted_rows_follow_the_weights() -> None:
         # The number of rows differs, which the bandwidth and the variance use.
         assert one.threshold == pytest.approx(other.threshold, abs=0.1)
         assert one.threshold < rule(curve(tally(truth, score))).threshold
+
+
+def test_costs_are_those_of_the_deployment_prevalence() -> None:
+    truth, score = simulate(400)
+    c = curve(tally(truth, score))
+    costs = Costs(fp=1, fn=5)
+    thresholds = []
+    for share in (0.5, 0.1, 0.02):
+        at = reweigh(c, prevalence=share)
+        normal = decide.normal(at, "expected_cost", costs=costs).threshold
+        middle = normal if np.isfinite(normal) else score.max()
+        ratio = norm.pdf(middle, score[truth].mean(), score[truth].std(ddof=1)) / norm.pdf(
+            middle, score[~truth].mean(), score[~truth].std(ddof=1)
+        )
+        if score.min() < middle < score.max():
+            assert ratio == pytest.approx(1 / 5 * (1 - share) / share, rel=1e-6)
+        thresholds.append(normal)
+        kernel = decide.kernel(at, "expected_cost", costs=costs)
+        assert kernel.settings["prevalence"] == pytest.approx(share)
+    assert thresholds == sorted(thresholds)
+    assert len({*thresholds}) == 3

@@ -72,6 +72,7 @@ def test_options_are_keywords_of_their_measures() -> None:
         **dict.fromkeys(("net_benefit", "standardized_net_benefit", "net_reduction"), "at"),
         **dict.fromkeys(("f_beta", "e_measure"), "beta"),
         **dict.fromkeys(("precision_at_k", "recall_at_k", "hits_at_k"), "k"),
+        "weighted_kappa": "costs",
         "expected_cost": "costs",
         "sensitivity_at_specificity": "specificity",
         **dict.fromkeys(("specificity_at_sensitivity", "precision_at_sensitivity"), "sensitivity"),

@@ -47,14 +47,21 @@ def lowess(x: Floats, mass: Floats, y: Floats, *, frac: float = 0.5, delta: floa
     array([2. , 1.9, 1.7, 1.4, 1. ])
     """
     at = _anchors(x, delta)
+    return _interpolate(x, at, lowess_at(x, mass, y.reshape(-1, len(x)), at, frac=frac)).reshape(y.shape)
+
+
+def lowess_at(x: Floats, mass: Floats, rows: Floats, at: Places, *, frac: float) -> Floats:
+    """Fit rows of y, as `lowess` does, at some places of x alone.
+
+    >>> x = np.array([0.0, 0.1, 0.3, 0.6, 1.0])
+    >>> lowess_at(x, np.ones(5), 2 - x[None], np.array([1, 3]), frac=0.8)
+    array([[1.9, 1.4]])
+    """
     radius = _radii(x, mass, at, frac)
-    rows = y.reshape(-1, len(x))
     # The matrix of all weights serves any number of y, and few points need no blocks; both costs in numbers of weights.
     if len(at) * len(x) <= len(rows) * ((1 << 17) + 16 * len(x) + 256 * len(at)):
-        fits = np.concatenate([rows @ part.T for part in _smoothers(x, mass, at, radius)], axis=1)
-    else:
-        fits = np.stack([_fit_by_blocks(x, mass, row, at, radius) for row in rows])
-    return _interpolate(x, at, fits).reshape(y.shape)
+        return np.concatenate([rows @ part.T for part in _smoothers(x, mass, at, radius)], axis=1)
+    return np.stack([_fit_by_blocks(x, mass, row, at, radius) for row in rows])
 
 
 def _anchors(x: Floats, delta: float) -> Places:

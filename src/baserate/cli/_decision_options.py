@@ -1,7 +1,7 @@
 """Options of `baserate decide`: the rule that chooses a threshold, and its parameters."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 from click.shell_completion import CompletionItem
 
-from baserate._domains import BANDWIDTH, FOLDS, KNOTS, SAMPLES, SPAN
+from baserate._domains import BANDWIDTH, FOLDS, KNOTS, SAMPLES, SPAN, TRIM, parse_share
 from baserate._errors import OptionError
 from baserate._formatting import count_of
 from baserate.cli._declarations import given_values, option
@@ -57,8 +57,37 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
+def _join_rules(names: Sequence[str]) -> str:
+    """Join names of rules with commas and a final "or".
+
+    >>> _join_rules(["best"]), _join_rules(["best", "normal", "require"])
+    ('best', 'best, normal or require')
+    """
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last
+
+
 def _read_threshold(text: str) -> float:
     return read_threshold(text, f"several make bands: --bands {text}")
+
+
+def _read_value(text: str) -> tuple[str, float]:
+    """Read a measure and its value.
+
+    >>> _read_value("sensitivity = 90%")
+    ('sensitivity', 0.9)
+    """
+    name, _, number = text.partition("=")
+    value: object = parse_share(number)
+    if not name.strip() or not isinstance(value, float) or not math.isfinite(value):
+        raise click.BadParameter(f"{text!r} is not a measure and its value, such as 'sensitivity = 90%'.")
+    return name.strip(), value
+
+
+def _read_trim(text: str) -> float:
+    """Read a share of rows at each end."""
+    message = f"{text!r} is not a share of rows at each end; give one from 1e-6 to 0.49, such as 10%."
+    return read_share(text, message, domain=TRIM)
 
 
 def _read_span(text: str) -> float | str:
@@ -186,6 +215,20 @@ class DecisionOptions(OutcomeCosts):
     threshold: Annotated[
         float | None, option(type=_read_threshold, metavar="NUMBER"), "Fixed threshold to evaluate."
     ] = None
+    midpoints: Annotated[
+        bool, "Thresholds midway between neighboring scores; the same rows of the data are flagged."
+    ] = False
+    group_thresholds: Annotated[bool, "Threshold of each group by --group, with differences between groups."] = False
+    nearest: Annotated[
+        tuple[str, float] | None,
+        option(type=_read_value, metavar="VALUE"),
+        "Measure and the value that it should be nearest to, such as 'sensitivity = 90%'.",
+    ] = None
+    trim: Annotated[
+        float | None,
+        option(type=_read_trim, metavar="SHARE", default="0.1"),
+        "Share of rows at each end without thresholds, of the rule min-p-value.",
+    ] = None
     equal_variances: Annotated[bool, "Fit one variance to both classes, with the rule normal."] = False
     bandwidth: Annotated[
         float | None,
@@ -205,7 +248,7 @@ class DecisionOptions(OutcomeCosts):
     samples: Annotated[
         int | None,
         option(type=whole_number(SAMPLES), metavar="NUMBER", default="50"),
-        "Number of bootstrap samples whose thresholds the rule bootstrap averages.",
+        "Number of bootstrap samples of the rule bootstrap-average.",
     ] = None
     average: Annotated[
         str | None,
@@ -271,6 +314,13 @@ class DecisionOptions(OutcomeCosts):
     @property
     def choose(self) -> "Rule":
         """The rule with its options, which are checked as far as they can be without data."""
+        from baserate.decide import use_midpoints
+
+        return use_midpoints(self.choose_as_stated) if self.midpoints else self.choose_as_stated
+
+    @property
+    def choose_as_stated(self) -> "Rule":
+        """The rule with its options, before thresholds move to midpoints."""
         options = {name: value for each in self.entry.options for name, value in self._arguments(each).items()}
         return partial(self.entry.function, **options) if options else self.entry.function
 
@@ -297,6 +347,8 @@ class DecisionOptions(OutcomeCosts):
             return {}
         if rule_option.kind == "rows_or_share":
             return dict([value])
+        if rule_option.kind == "value":
+            return {"measure": self._objective(value[0]), "value": value[1]}
         if rule_option.parameter == "costs":
             value = self.outcome_costs
         elif rule_option.kind == "measure":
@@ -344,6 +396,7 @@ class DecisionOptions(OutcomeCosts):
         measures += [
             find_measure(name) for name in (self.maximize, self.minimize) if name and name.strip().lower() != "cost"
         ]
+        measures += [find_measure(self.nearest[0])] if self.nearest else []
         measures += [each.measure for text in self.require for each in parse_requirements(text)]
         return {{"at": "net_benefit_at"}.get(name, name) for each in measures if (name := option_of(each))}
 
@@ -358,12 +411,14 @@ class DecisionOptions(OutcomeCosts):
         for name, rules in rules_by_option().items():
             if self._is_given(name) and self.rule_name not in rules:
                 yield (
-                    f"{_flag(name)} is for the rule {' or '.join(rules)}, and the rule is {self.rule_name}; leave it "
+                    f"{_flag(name)} is for the rule {_join_rules(rules)}, and the rule is {self.rule_name}; leave it "
                     f"out, or give --rule {rules[0]}."
                 )
         if self.has_costs and not self.entry.has_table:
             cost = next(filter(self._is_given, CELLS))
             yield f"{_flag(cost)} is for flags, which the rule {self.rule_name} does not set; leave out {_flag(cost)}."
+        if self.midpoints and (self.rule_name == "fixed" or self.bands):
+            yield "--midpoints is for thresholds that a rule chooses, and these are stated; leave out --midpoints."
         for name in ("net_benefit_at", "beta"):
             if self._is_given(name) and name not in self._used_settings:
                 yield f"no named measure depends on {_flag(name)}; leave it out."

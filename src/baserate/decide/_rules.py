@@ -16,7 +16,14 @@ from baserate._costs import Costs
 from baserate._errors import OptionError, UnknownNameError, keyword, nearest, unknown_name
 from baserate._formatting import count_of, format_name, format_share, join_words
 from baserate._policy import Policy
-from baserate.decide import _cost_rules, _smooth_class_rules, _smooth_measure_rules, _threshold_rules
+from baserate.decide import (
+    _cost_rules,
+    _criterion_rules,
+    _minimal_p_value,
+    _smooth_class_rules,
+    _smooth_measure_rules,
+    _threshold_rules,
+)
 from baserate.measure import MEASURES, as_measure, describe, resolve_name
 from baserate.read import PredictionOptions, check_options
 
@@ -27,6 +34,7 @@ OptionKind = Literal[
     "flag",
     "word",
     "share_or_word",
+    "value",
     "number",
     "numbers",
     "share",
@@ -79,6 +87,8 @@ class DecisionRule:
     no_folds: str | None = None
     """Why cross-validation does not apply; None where it does."""
     on_command_line: bool = True
+    compared: bool = True
+    """Whether summaries show its choice beside those of other rules, if it needs no options."""
     in_plans: bool = False
     """Whether a plan may name it: it needs no options but costs."""
     page_label: str | None = None
@@ -87,7 +97,7 @@ class DecisionRule:
     @property
     def needs_no_options(self) -> bool:
         """Whether the rule chooses on a curve alone, so that summaries compare it with other rules."""
-        return not self.options and self.on_command_line
+        return self.compared and self.on_command_line and not self.options
 
     @property
     def page_function(self) -> str | None:
@@ -206,7 +216,7 @@ _ENTRIES = (
         "break-even",
         _threshold_rules.break_even,
         "Equalize precision and recall (break-even point): as many flagged as there are positives.",
-        aliases=("breakeven", "precision-recall-break-even", "prbep", "prevalence-matching"),
+        aliases=("breakeven", "precision-recall-break-even", "prbep"),
         describe=lambda _: "precision = recall",
         in_plans=True,
         page_label="Precision = recall",
@@ -259,10 +269,10 @@ _ENTRIES = (
         exclusive=(("maximize", "minimize"),),
     ),
     DecisionRule(
-        "bootstrap",
-        _smooth_measure_rules.bootstrap,
+        "bootstrap-average",
+        _smooth_measure_rules.bootstrap_average,
         "Average the best thresholds of bootstrap samples (by Youden's J by default).",
-        aliases=("bagging", "maximize-boot-metric", "minimize-boot-metric"),  # cutpointr
+        aliases=("bootstrap", "bagging", "maximize-boot-metric", "minimize-boot-metric"),  # cutpointr
         describe=lambda settings: _describe_smooth(
             f"{settings.get('average', 'mean')} over {settings.get('samples', 50)} bootstrap samples", settings
         ),
@@ -272,6 +282,109 @@ _ENTRIES = (
             RuleOption("average", "word", "average"),
         ),
         exclusive=(("maximize", "minimize"),),
+    ),
+    DecisionRule(
+        "balanced-predictive-values",
+        _criterion_rules.balanced_predictive_values,
+        "Equalize PPV and NPV.",
+        aliases=(
+            "npv-equal-ppv",
+            "abs-d-ppv-npv",
+        ),
+        describe=lambda _: "PPV = NPV",
+        compared=False,
+    ),
+    DecisionRule(
+        "closest-predictive-values",
+        _criterion_rules.closest_predictive_values,
+        "Minimize the distance of PPV and NPV to 1.",
+        aliases=("proc01",),
+        describe=lambda _: "PPV and NPV closest to 1",
+        compared=False,
+    ),
+    DecisionRule(
+        "maximin",
+        _criterion_rules.maximin,
+        "Maximize the lesser of sensitivity and specificity.",
+        aliases=(
+            "max-sp-se",
+            "min-sens-spec",
+        ),
+        describe=lambda _: "greatest lesser of sensitivity and specificity",
+        compared=False,
+    ),
+    DecisionRule(
+        "maximin-predictive-values",
+        _criterion_rules.maximin_predictive_values,
+        "Maximize the lesser of PPV and NPV.",
+        aliases=("max-npv-ppv",),
+        describe=lambda _: "greatest lesser of PPV and NPV",
+        compared=False,
+    ),
+    DecisionRule(
+        "minimax",
+        _criterion_rules.minimax,
+        "Minimize the more frequent of false positives and false negatives.",
+        aliases=("minimax-error",),
+        describe=lambda _: "fewest of the more frequent error",
+        compared=False,
+    ),
+    DecisionRule(
+        "prevalence-matching",
+        _criterion_rules.prevalence_matching,
+        "Flag as many rows as there are positives.",
+        aliases=("predicted-prevalence",),
+        describe=lambda _: "as many flagged as positives",
+        compared=False,
+    ),
+    DecisionRule(
+        "observed-prevalence",
+        _criterion_rules.observed_prevalence,
+        "Flag probabilities from the prevalence on.",
+        aliases=("observed-prev",),
+        describe=lambda _: "risk of at least the prevalence",
+        compared=False,
+    ),
+    DecisionRule(
+        "mean-score",
+        _criterion_rules.mean_score,
+        "Flag scores from their mean on.",
+        aliases=(
+            "mean",
+            "oc-mean",
+            "mean-prev",
+        ),
+        describe=lambda _: "scores from their mean on",
+        compared=False,
+    ),
+    DecisionRule(
+        "median-score",
+        _criterion_rules.median_score,
+        "Flag scores from their median on.",
+        aliases=(
+            "median",
+            "oc-median",
+        ),
+        describe=lambda _: "scores from their median on",
+        compared=False,
+    ),
+    DecisionRule(
+        "nearest",
+        _criterion_rules.nearest,
+        "Take the threshold where a measure is nearest to a stated value.",
+        aliases=("nearest-value", "target-value"),
+        describe=lambda settings: f"{format_name(settings['measure'])} nearest to {settings['value']:g}",
+        options=(RuleOption("nearest", "value", None),),
+        needs=("nearest",),
+        needs_example="a measure and its value: --nearest 'sensitivity = 90%'",
+    ),
+    DecisionRule(
+        "min-p-value",
+        _minimal_p_value.min_p_value,
+        "Minimize the p-value of a chi-square test (biased: prefer costs or requirements).",
+        aliases=("min-pvalue", "minimal-p-value", "minimum-p-value", "minp", "p-chisquared"),
+        describe=lambda _: "least p-value of a chi-square test",
+        options=(RuleOption("trim", "share", "trim"),),
     ),
     DecisionRule(
         "cost",
@@ -433,6 +546,8 @@ class RuleOptions(PredictionOptions, total=False):
     knots: int
     samples: int
     average: Literal["mean", "median"]
+    value: float
+    trim: float
 
 
 def bind_rule(

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from baserate._arrays import Floats
+from baserate._costs import as_costs
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._cut import Cut
@@ -127,7 +128,7 @@ def _linear_gains(curve: Curve, measure: Measure, options: dict[str, Any]) -> Ga
     if name in {describe(youden).name, describe(balanced_accuracy).name}:
         return equal_gains(curve.positives, curve.negatives)
     if name == describe(expected_cost).name and "costs" in bound:
-        return cost_gains(curve.positives, curve.negatives, bound["costs"])
+        return cost_gains(curve.positives, curve.negatives, as_costs(bound["costs"]))
     return None
 
 

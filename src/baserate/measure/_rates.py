@@ -44,11 +44,14 @@ __all__ = [
     "pass_rate",
     "positive_likelihood_ratio",
     "precision",
+    "predictive_value_product",
     "prevalence",
     "prevalence_threshold",
+    "risk_ratio",
     "sensitivity",
     "specificity",
     "standardized_net_benefit",
+    "weighted_kappa",
     "youden",
 ]
 
@@ -346,6 +349,22 @@ def diagnostic_odds_ratio(c: Counts[Value]) -> Value:
 
 
 @measure(
+    "Risk among flagged rows divided by the risk among rows that are not flagged (relative risk).",
+    formula="PPV/(1-NPV)",
+    aliases=("relative risk", "RR"),
+    references=("fleiss2003",),
+    values=Values("high", (0, inf), needs=("positives", "flagged", "not_flagged")),
+)
+def risk_ratio(c: Counts[Value]) -> Value:
+    """
+    >>> from baserate import Counts
+    >>> risk_ratio(Counts(tp=40, fp=10, fn=10, tn=40))
+    4.0
+    """
+    return ratio(precision(c), false_omission_rate(c))
+
+
+@measure(
     "Prevalence below which precision falls steeply (point of maximum curvature).",
     formula=r"\sqrt{FPR}/(\sqrt{TPR}+\sqrt{FPR})",
     aliases=("PT",),
@@ -564,6 +583,33 @@ def kappa(c: Counts[Value]) -> Value:
 
 
 @measure(
+    "Cohen's kappa with costs: share saved of the cost that as many random flags would have.",
+    formula=r"1-\frac{C_{FP}FP+C_{FN}FN}{(C_{FP}·N·\hat P+C_{FN}·P·\hat N)/n}",
+    aliases=("Kraemer's weighted kappa",),
+    references=("cohen1968",),
+    values=Values("high", (-inf, 1), needs=("chance_disagreement",), dual="weighted_kappa"),
+    option="costs",
+)
+def weighted_kappa(c: Counts[Value], *, costs: CostsLike = Costs()) -> Value:  # noqa: B008  (Costs is immutable)
+    """Equal costs give Cohen's kappa. Both errors must cost more than nothing, and correct decisions nothing.
+
+    >>> from baserate import Counts
+    >>> c = Counts(tp=20, fp=10, fn=5, tn=15)
+    >>> weighted_kappa(c), round(weighted_kappa(c, costs=Costs(fn=3)), 10)
+    (0.4, 0.4444444444)
+    """
+    costs = as_costs(costs)
+    if not (costs.fp > 0 and costs.fn > 0) or costs.tp or costs.tn:
+        raise OptionError(
+            f"costs are {costs}; expected costs of both errors above 0, and none of correct decisions.",
+            option="costs",
+            value=costs,
+        )
+    chance = costs.fp * c.negatives * c.flagged + costs.fn * c.positives * c.not_flagged
+    return ratio((costs.fp + costs.fn) * (c.tp * c.tn - c.fp * c.fn), chance)
+
+
+@measure(
     "Mean of sensitivity and specificity.",
     formula="(TPR+TNR)/2",
     aliases=("BA", "bACC", "mean per-class recall"),
@@ -647,6 +693,22 @@ def markedness(c: Counts[Value]) -> Value:
     0.545
     """
     return precision(c) + npv(c) - 1
+
+
+@measure(
+    "Product of precision and negative predictive value.",
+    formula="PPV·NPV",
+    aliases=("prod ppv npv",),
+    references=("altman1994b",),
+    values=Values("high", (0, 1), needs=("flagged", "not_flagged"), dual="predictive_value_product"),
+)
+def predictive_value_product(c: Counts[Value]) -> Value:
+    """
+    >>> from baserate import Counts
+    >>> round(predictive_value_product(Counts(tp=40, fp=10, fn=10, tn=40)), 10)
+    0.64
+    """
+    return precision(c) * npv(c)
 
 
 @measure(
