@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,7 +26,15 @@ from baserate._arrays import (
 )
 from baserate._confusion import Confusion, distinct_labels, row_mass
 from baserate._counts import Counts
-from baserate._errors import EmptyDataError, MissingValuesError, OptionError, ShapeError, WeightError, keyword
+from baserate._errors import (
+    EmptyDataError,
+    MissingValuesError,
+    OptionError,
+    ShapeError,
+    WeightError,
+    keyword,
+    unknown_name,
+)
 from baserate._formatting import count_groups, count_of, replace_unprintable
 from baserate._numeric.distinct import Codes, float_bits, hash_rows_unordered, positions_by_code
 from baserate._rendering import Renderable
@@ -294,6 +302,7 @@ class LabelSets:
     score: Reals | None = None
     """Score for the label."""
     weight: Floats | None = None
+    intake: ReadSummary = field(default_factory=lambda: ReadSummary(read=0))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", distinct_labels(self.labels))
@@ -335,12 +344,23 @@ class LabelSets:
         return self._mass_where(self.truth.any(axis=1))
 
     @property
-    def ranked(self) -> float:
+    def label_pairs(self) -> float:
         """Mass of rows that have some labels and lack others."""
         return self._mass_where(self.truth.any(axis=1) & ~self.truth.all(axis=1))
 
     def _mass_where(self, where: Bools) -> float:
         return float(np.count_nonzero(where) if self.weight is None else self.weight[where].sum())
+
+    def over(self, labels: Iterable[object]) -> LabelSets:
+        """Select some labels, in their order."""
+        wanted = distinct_labels(labels)
+        unknown = [label for label in wanted if label not in self.labels]
+        if unknown:
+            raise unknown_name("label", str(unknown[0]), [str(each) for each in self.labels])
+        places = [self.labels.index(label) for label in wanted]
+        tables = {name: getattr(self, name) for name in ("truth", "predicted", "score")}
+        chosen: dict[str, Any] = {name: each if each is None else each[:, places] for name, each in tables.items()}
+        return replace(self, labels=wanted, **chosen)
 
     def per_label(self) -> Counts[Floats]:
         """Return the 2×2 table of each label, over all rows."""

@@ -264,7 +264,10 @@ class _ClassPage:
         """Yield the confusion matrix, then classes, then measures of all classes, with a column for each group."""
         everybody = self.groups[None]
         cells = [row for row in everybody if row["measure"] == "cell"]
-        yield self._frequent_errors(cells) if len(self.data["classes"]) > MANY else self._confusion_matrix(cells)
+        if any(row["measure"] in COUNTS for row in everybody):
+            yield self._cells_by_label([row for row in everybody if row["measure"] in COUNTS])
+        elif cells:
+            yield self._frequent_errors(cells) if len(self.data["classes"]) > MANY else self._confusion_matrix(cells)
         yield from self._by_class(everybody)
         yield from self._all_classes()
 
@@ -278,6 +281,18 @@ class _ClassPage:
         return number_when_narrow(
             replace(matrix, sections=(*matrix.sections, Section("% of each row", tuple(shares), apart=True)))
         )
+
+    def _cells_by_label(self, rows: Sequence[TidyRow]) -> Table:
+        """Return the four cells of each label, where rows have sets of labels."""
+        pivot = Pivot(
+            line=lambda row: str(row["class"]),
+            column=itemgetter("measure"),
+            section=lambda _row: "",
+            cell=self.format.count,
+            label=shorten_label,
+            heading=COUNTS.__getitem__,
+        )
+        return pivot.table(rows, corner="each label", columns=list(COUNTS))
 
     def _frequent_errors(self, cells: Sequence[TidyRow]) -> Table:
         """Return the most frequent errors, where a table of all classes would be too large to read."""
@@ -312,7 +327,7 @@ class _ClassPage:
     def _by_class(self, rows: Sequence[TidyRow]) -> Iterator[Table]:
         """Yield classes and averages in lines, measures in columns."""
         places = {str(name): at for at, name in enumerate(self.data["classes"])}
-        measures = [row for row in rows if row["measure"] not in {"cell", "pairwise_auc"}]
+        measures = [row for row in rows if row["measure"] not in {"cell", "pairwise_auc", *COUNTS}]
         columns = list(dict.fromkeys(row["measure"] for row in measures if row["class"] is not None))
         averages = [row for row in measures if row["average"]]
         classes = [row for row in measures if not row["average"] and str(row["class"]) in places]

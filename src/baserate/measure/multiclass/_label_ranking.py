@@ -87,7 +87,7 @@ def label_ranking_average_precision(s: LabelSets) -> float:
     formula=r"\frac1n\sum_i\frac{|\{(k,j)\in Y_i×\bar Y_i:s_{ij}≥s_{ik}\}|}{|Y_i||\bar Y_i|}",
     aliases=("ranking loss",),
     references=("tsoumakas2010",),
-    values=Values("low", (0, 1), needs=("ranked",)),
+    values=Values("low", (0, 1), needs=("label_pairs",)),
 )
 def label_ranking_loss(s: LabelSets) -> float:
     """Ties count as errors, as in the definition and in scikit-learn; TorchMetrics breaks them by the order of the
