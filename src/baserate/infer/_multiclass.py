@@ -263,7 +263,10 @@ def multiclass_interval(measure: Measure, data: RowData, *, level: float, seed: 
     plain = unwrap_options(measure)
     if plain in _HITS:
         return _hit_interval(_HITS[plain](measure, data), data, level)
-    closed = (_bound_sets if isinstance(data, LabelSets) else _bound_rows)(measure, data, value, level)
+    if isinstance(data, LabelSets):
+        closed = _bound_sets(measure, data, level)
+    else:
+        closed = _bound_rows(measure, data, value, level)
     return closed or _bootstrap_interval(measure, data, value, level, seed)
 
 
@@ -278,7 +281,7 @@ def _bound_rows(measure: Measure, data: MulticlassRows, value: float, level: flo
     return None if influence is None else average_interval(influence, data, value, level)
 
 
-def _bound_sets(measure: Measure, sets: LabelSets, _value: float, level: float) -> Bounds | None:
+def _bound_sets(measure: Measure, sets: LabelSets, level: float) -> Bounds | None:
     """Bound a mean of values of rows; None for another measure."""
     rows = _values_of_rows(measure, sets)
     return None if rows is None else _row_mean_interval(rows, row_span(measure, sets), sets, level)

@@ -160,7 +160,7 @@ class Split:
         else:
             table = self.classes.confusion() if isinstance(self.classes, MulticlassRows) else self.classes
             every = table.one_vs_rest()
-        return every if self.places is None else every[..., list(self.places)]
+        return every if self.places is None else every[(..., np.array(self.places))]  # type: ignore[call-overload]
 
     @cached_property
     def pooled_counts(self) -> Counts[Any]:
