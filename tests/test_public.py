@@ -78,7 +78,7 @@ PUBLIC = {
     """,
     "baserate.measure.multiclass": """
         AVERAGES DEFAULT_MEASURES MEASURES Split average_over_classes find_measure find_measures pairwise_auc
-        pairwise_ordinal_auc per_class search summary undefined_classes
+        pairwise_ordinal_auc per_class per_row search summary undefined_classes
     """,
     "baserate.population": """
         BestThreshold FAMILIES LEVELS best_threshold beta binormal default_thresholds exact_value find_thresholds
@@ -86,7 +86,7 @@ PUBLIC = {
     """,
     "baserate.read": """
         LabelText class_rows class_scores class_target confusion confusions cost_matrix cross_table decisions join
-        label_sets rows tallies tally target
+        label_columns label_sets rows tallies tally target
     """,
     "baserate.report": """
         CHECKS Finding MULTICLASS_CHECKS MulticlassReport MulticlassVerdict Plan Report Verdict View draw_figures

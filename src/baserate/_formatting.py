@@ -281,7 +281,7 @@ def replace_unprintable(text: str) -> str:
 
 _ABBREVIATIONS = frozenset(
     {
-        *("auc", "cap", "ece", "ecce", "f1", "fdr", "fnr", "fpr", "ici", "ks", "mad", "mce", "mcc"),
+        *("auc", "cap", "dcg", "ece", "ecce", "f1", "fdr", "fnr", "fpr", "ici", "ks", "mad", "mce", "mcc", "ndcg"),
         *("npv", "ppv", "pr", "rmsce", "roc", "sedi", "tnr", "tpr"),
     }
 )

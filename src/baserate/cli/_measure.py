@@ -21,6 +21,7 @@ from baserate.cli._io import (
 from baserate.cli._options import (
     ClassLabels,
     ClassShares,
+    ColumnList,
     Intervals,
     Measures,
     MeasureSettings,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from baserate._costs import CostMatrix
     from baserate._policy import Policy
     from baserate._results import Results
-    from baserate._rows import MulticlassRows, Rows
+    from baserate._rows import LabelSets, MulticlassRows, Rows
     from baserate._tally import Tallies
     from baserate.infer import IntervalOptions
     from baserate.measure import Measure
@@ -52,11 +53,21 @@ class Classes:
     average: tuple[tuple[str, ...], ...]
     costs: str | None
     cross_table: str | None
+    truths: tuple[str, ...] = ()
+    average_over: tuple[str, ...] = ()
 
     @property
     def is_requested(self) -> bool:
         """Whether any of them is given, so that no class is the positive one."""
-        return bool(self.scores or self.labels or self.average or self.costs or self.cross_table)
+        return bool(
+            self.scores
+            or self.labels
+            or self.average
+            or self.costs
+            or self.cross_table
+            or self.truths
+            or self.average_over
+        )
 
 
 def may_have_many_classes(reading: Reading) -> bool:
@@ -75,6 +86,8 @@ def read_classes(
 
     if classes.cross_table:
         return _read_cross_table(reading, classes)
+    if classes.truths:
+        raise click.UsageError("--truths is for sets of labels; `baserate measure` takes them.")
     check_truth(reading)
     if reading.positive or reading.negative:
         raise click.UsageError("of many classes none is positive; leave out --positive and --negative.")
@@ -95,6 +108,44 @@ def read_classes(
     if classes.is_requested or alike:
         return read.confusions(reading.file, predicted=reading.predicted, labels=labels, **options)
     return read.decisions(reading.file, predicted=reading.predicted, **options)
+
+
+def _read_label_sets(
+    reading: Reading, classes: Classes, measure_options: "MeasureOptions", *, quiet: bool
+) -> "LabelSets":
+    """Read sets of labels: a column of 0 and 1 for each label, and predictions or scores."""
+    from baserate import read
+
+    unused = [name for name in ("truth", "score", "group", "count", "positive", "negative") if getattr(reading, name)]
+    if unused:
+        raise click.UsageError(f"sets of labels have no --{unused[0]}; leave it out, or leave out --truths.")
+    if classes.cross_table or classes.costs or measure_options.prevalence is not None:
+        raise click.UsageError("sets of labels have neither --cross-table, --costs nor --prevalence; leave it out.")
+    sets = read.label_columns(
+        reading.file,
+        truth=score_columns(classes.truths),
+        predicted=score_columns(reading.predicted.split(",")) if reading.predicted else None,
+        score=score_columns(classes.scores) if classes.scores else None,
+        labels=[read.LabelText(each) for each in classes.labels] or None,
+        weight=reading.weight,
+        missing="drop" if reading.missing == "drop" else "refuse",
+        watch=partial(progress_bar, quiet=quiet),
+    )
+    return _decide_labels(sets, measure_options.threshold)
+
+
+def _decide_labels(sets: "LabelSets", thresholds: Sequence[float]) -> "LabelSets":
+    """Decide at a threshold where there are scores alone, by default at 0.5 if they are probabilities."""
+    if sets.predicted is not None and thresholds:
+        raise click.UsageError("--predicted holds decisions already; leave out --threshold or --predicted.")
+    if len(thresholds) > 1:
+        raise click.UsageError("sets of labels are decided at one threshold; give one.")
+    if sets.predicted is not None or sets.score is None:
+        return sets
+    probable = bool(sets.score.min() >= 0 and sets.score.max() <= 1)
+    if not thresholds and not probable:
+        return sets
+    return replace(sets, predicted=sets.score >= (thresholds[0] if thresholds else 0.5))
 
 
 def _read_cross_table(reading: Reading, classes: Classes) -> "Confusions":
@@ -235,6 +286,8 @@ baserate measure pets.csv --truth is --predicted called
 baserate measure stages.csv --truth stage --score risk --labels a,b,c
 # many classes, from a score for each
 baserate measure pets.csv --truth is --scores p_ --average macro
+# several labels in each row, averaged over rows
+baserate measure photos.csv --truths has_ --scores p_ --average samples
 """
 
 
@@ -247,7 +300,18 @@ class ClassOptions(Classes):
     average: Annotated[
         tuple[tuple[str, ...], ...],
         option(type=read_names, metavar="NAMES", multiple=True),
-        "Averages over classes: none, macro, weighted, micro, or weights such as cat=1,dog=2.",
+        "Averages over classes: none, macro, weighted, micro, or weights such as cat=1,dog=2; of sets of labels also "
+        "samples, over rows.",
+    ] = ()
+    average_over: Annotated[
+        tuple[str, ...],
+        option("--average-over", type=read_names, metavar="LABELS", default="all"),
+        "Classes that averages include.",
+    ] = ()
+    truths: Annotated[
+        ColumnList,
+        option("--truths"),
+        "Columns of 0 and 1 for each label, where rows have several: y_sea,y_sky, or y_ for all with this prefix.",
     ] = ()
     costs: Annotated[str | None, option(metavar="FILE"), "Cost matrix of decisions, with true classes in rows."] = None
     cross_table: Annotated[
@@ -275,8 +339,15 @@ def measure(
         _measure_binary(reading, measure_options, settings, intervals, output)
         return
     from baserate import Tallies
+    from baserate.cli._measure_page import multiclass_page
 
     parse_class_measures(measure_options.measures)
+    if classes.truths:
+        settings.refuse_for_classes()
+        sets = _read_label_sets(reading, classes, measure_options, quiet=output.quiet)
+        results = _summarize_classes(sets, measure_options.measures, classes, intervals.to_interval())
+        report_results(results, multiclass_page, reading, output)
+        return
     ordered = bool(reading.score and classes.labels and not (classes.scores or reading.predicted))
     if ordered:
         measure_options = _select_ordinal(reading, measure_options)
@@ -447,8 +518,18 @@ def refuse_single_share(labels: Sequence[object]) -> NoReturn:
     )
 
 
+def _match_labels(names: Sequence[str], labels: Sequence[object]) -> list[object] | None:
+    """Return the labels that are named; None without any."""
+    from baserate.read import LabelText, resolve_label
+
+    return [resolve_label(LabelText(each), labels) for each in names] or None
+
+
 def _summarize_classes(
-    read: "Confusions | MulticlassRows", names: Sequence[str], classes: Classes, interval: "IntervalOptions | None"
+    read: "Confusions | MulticlassRows | LabelSets",
+    names: Sequence[str],
+    classes: Classes,
+    interval: "IntervalOptions | None",
 ) -> "Results":
     from baserate.measure import multiclass
 
@@ -456,6 +537,7 @@ def _summarize_classes(
     options: dict[str, Any] = {
         "measures": parse_class_measures(names),
         "averages": read_averages(classes.average, read.labels),
+        "average_labels": _match_labels(classes.average_over, read.labels),
         "costs": read_costs(classes.costs),
     }
     if interval is None:

@@ -264,7 +264,9 @@ class _ClassPage:
         """Yield the confusion matrix, then classes, then measures of all classes, with a column for each group."""
         everybody = self.groups[None]
         cells = [row for row in everybody if row["measure"] == "cell"]
-        if cells:
+        if any(row["measure"] in COUNTS for row in everybody):
+            yield self._cells_by_label([row for row in everybody if row["measure"] in COUNTS])
+        elif cells:
             yield self._frequent_errors(cells) if len(self.data["classes"]) > MANY else self._confusion_matrix(cells)
         elif pairs := [row for row in everybody if row["measure"] == "pairwise_ordinal_auc"]:
             yield self._pairs(pairs)
@@ -289,6 +291,18 @@ class _ClassPage:
         return number_when_narrow(
             replace(matrix, sections=(*matrix.sections, Section("% of each row", tuple(shares), apart=True)))
         )
+
+    def _cells_by_label(self, rows: Sequence[TidyRow]) -> Table:
+        """Return the four cells of each label, where rows have sets of labels."""
+        pivot = Pivot(
+            line=lambda row: str(row["class"]),
+            column=itemgetter("measure"),
+            section=lambda _row: "",
+            cell=self.format.count,
+            label=shorten_label,
+            heading=COUNTS.__getitem__,
+        )
+        return pivot.table(rows, corner="each label", columns=list(COUNTS))
 
     def _frequent_errors(self, cells: Sequence[TidyRow]) -> Table:
         """Return the most frequent errors, where a table of all classes would be too large to read."""
@@ -323,7 +337,8 @@ class _ClassPage:
     def _by_class(self, rows: Sequence[TidyRow]) -> Iterator[Table]:
         """Yield classes and averages in lines, measures in columns."""
         places = {str(name): at for at, name in enumerate(self.data["classes"])}
-        measures = [row for row in rows if row["measure"] not in {"cell", "pairwise_auc", "pairwise_ordinal_auc"}]
+        elsewhere = {"cell", "pairwise_auc", "pairwise_ordinal_auc", *COUNTS}
+        measures = [row for row in rows if row["measure"] not in elsewhere]
         columns = list(dict.fromkeys(row["measure"] for row in measures if row["class"] is not None))
         averages = [row for row in measures if row["average"]]
         classes = [row for row in measures if not row["average"] and str(row["class"]) in places]

@@ -284,7 +284,10 @@ def multiclass_interval(measure: Measure, data: RowData, *, level: float, seed: 
     plain = unwrap_options(measure)
     if plain in _HITS:
         return _hit_interval(_HITS[plain](measure, data), data, level)
-    closed = (_bound_sets if isinstance(data, LabelSets) else _bound_rows)(measure, data, value, level)
+    if isinstance(data, LabelSets):
+        closed = _bound_sets(measure, data, level)
+    else:
+        closed = _bound_rows(measure, data, value, level)
     return closed or _bootstrap_interval(measure, data, value, level, seed)
 
 
@@ -299,7 +302,7 @@ def _bound_rows(measure: Measure, data: MulticlassRows, value: float, level: flo
     return None if influence is None else average_interval(influence, data, value, level)
 
 
-def _bound_sets(measure: Measure, sets: LabelSets, _value: float, level: float) -> Bounds | None:
+def _bound_sets(measure: Measure, sets: LabelSets, level: float) -> Bounds | None:
     """Bound a mean of values of rows; None for another measure."""
     rows = _values_of_rows(measure, sets)
     return None if rows is None else _row_mean_interval(rows, row_span(measure, sets), sets, level)
@@ -309,9 +312,10 @@ def _values_of_rows(measure: Measure, sets: LabelSets) -> Floats | None:
     """Return the values of the rows if a measure is their mean; None if it is not, or values are not in [0, 1]."""
     inner, how, options = vars(measure).get("parts", (None, None, None))
     if inner is not None:
+        how, some = how if isinstance(how, tuple) else (how, sets.labels)
         if how != "samples" or describe(inner).span != (0, 1):
             return None
-        return np.asarray(inner(sets.per_row(), **options))
+        return np.asarray(inner(sets.over(some).per_row(), **options))
     return row_values(measure, sets) if unwrap_options(measure) in ROW_MEASURES else None
 
 
@@ -359,7 +363,18 @@ def _bootstrap_interval(measure: Measure, data: RowData, value: float, level: fl
     if not len(defined):
         return Bounds(nan, nan, "Bayesian bootstrap", "no sample is defined")
     low, high = percentiles(defined, level)
+    if low == high == value and value in describe(measure).span:
+        return _bound_perfection(measure, data, value, level)
     return Bounds(min(low, value), max(high, value), f"Bayesian bootstrap, {N_BOOTSTRAP} samples")
+
+
+def _bound_perfection(measure: Measure, data: RowData, value: float, level: float) -> Bounds:
+    """Bound a number at the end of its range, where no sample varies, by the smallest class that may have errors."""
+    least, most = describe(measure).span
+    sizes = np.concatenate([data.support, data.total - data.support])
+    reach = (most - least) * (1 - clopper_pearson(float(sizes[sizes > 0].min()), 0.0, level)[0])
+    how = "Clopper–Pearson for the smallest class: no sample varies"
+    return Bounds(value, value + reach, how) if value == least else Bounds(value - reach, value, how)
 
 
 def _sort_rows(data: RowData) -> RowData:

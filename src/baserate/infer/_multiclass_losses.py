@@ -128,7 +128,11 @@ def _skill_interval(measure: Measure, rows: MulticlassRows, value: float, level:
     times, weight = row_amounts(rows)
     if times.sum() < 2:
         return Bounds(nan, nan, _METHOD, _SINGLE_ROW)
-    heavy = explain_heavy_tail(_own_probabilities(rows.score, rows)) if loss is log_loss else None
+    heavy = (
+        explain_heavy_tail(_own_probabilities(np.asarray(rows.score, dtype=np.float64), rows))
+        if loss is log_loss
+        else None
+    )
     if heavy:
         return Bounds(nan, nan, _METHOD, heavy)
     left, whole = 1 - value, constant(rows.support)

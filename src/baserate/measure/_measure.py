@@ -31,7 +31,7 @@ _CAUSES = {
     "predicted_spread": "all rows have the same predicted class",
     "any_spread": "truth and decisions are both constant",
     "labelled": "no row has a label",
-    "ranked": "every row has all labels or none, so there are no pairs to rank",
+    "label_pairs": "every row has all labels or none, so there are no pairs to rank",
     "alternatives": "there is a single label, so nothing else could be predicted",
     "events": "there are neither observed nor expected positives",
     "score_spread": "all probabilities are equal",

@@ -4,10 +4,10 @@ from math import sqrt
 
 import numpy as np
 
-from baserate._arrays import Value, as_python, ratio, root
+from baserate._arrays import Value, as_python, root
 from baserate._counts import Counts
 from baserate.measure._measure import Values, measure
-from baserate.measure._rates import fnr, fpr
+from baserate.measure._rates import fnr, fpr, sensitivity, specificity
 
 __all__ = ["roc_distance", "sedi"]
 
@@ -28,12 +28,10 @@ def sedi(c: Counts[Value]) -> Value:
     >>> round(sedi(Counts(tp=231, fp=32, fn=27, tn=54)), 10)
     0.6986083257
     """
-    positives, negatives = np.asarray(c.positives, dtype=np.float64), np.asarray(c.negatives, dtype=np.float64)
-    hit, miss = ratio(c.tp, positives), ratio(c.fn, positives)
-    alarm, pass_ = ratio(c.fp, negatives), ratio(c.tn, negatives)
     with np.errstate(divide="ignore", invalid="ignore"):
         # The logarithms of the products of right and of wrong decisions: either may be −∞, and both only if undefined.
-        right, wrong = np.log(hit) + np.log(pass_), np.log(alarm) + np.log(miss)
+        right = np.log(sensitivity(c)) + np.log(specificity(c))
+        wrong = np.log(fpr(c)) + np.log(fnr(c))
         inner = (wrong - right) / (wrong + right)
     value = np.where(np.isneginf(wrong), 1.0, np.where(np.isneginf(right), -1.0, inner))
     defined = np.isfinite(wrong) | np.isfinite(right)

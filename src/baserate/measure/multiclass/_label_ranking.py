@@ -16,7 +16,7 @@ from baserate._counts import Counts
 from baserate._domains import wrong_option
 from baserate._errors import OptionError
 from baserate._rows import LabelSets
-from baserate.measure._measure import Measure, Values, describe, measure, unwrap_options
+from baserate.measure._measure import Measure, Values, describe, measure, normalize_name, unwrap_options
 from baserate.measure._registry import as_measure
 from baserate.measure.multiclass._scores import exact_match
 from baserate.read import PredictionOptions, accepts_predictions
@@ -87,7 +87,7 @@ def label_ranking_average_precision(s: LabelSets) -> float:
     formula=r"\frac1n\sum_i\frac{|\{(k,j)\in Y_i×\bar Y_i:s_{ij}≥s_{ik}\}|}{|Y_i||\bar Y_i|}",
     aliases=("ranking loss",),
     references=("tsoumakas2010",),
-    values=Values("low", (0, 1), needs=("ranked",)),
+    values=Values("low", (0, 1), needs=("label_pairs",)),
 )
 def label_ranking_loss(s: LabelSets) -> float:
     """Ties count as errors, as in the definition and in scikit-learn; TorchMetrics breaks them by the order of the
@@ -163,9 +163,10 @@ def per_row(measure: str | Measure, sets: LabelSets, /, **predictions: Unpack[Pr
     >>> per_row("recall", sets).tolist(), per_row("exact_match", sets).tolist()
     ([0.5, 1.0, nan], [0.0, 0.0, 0.0])
     """
-    own = {each.__name__: each for each in (*ROW_MEASURES, exact_match)}
-    function = own.get(measure.strip().lower().replace(" ", "_")) if isinstance(measure, str) else measure
-    function = as_measure(measure) if function is None else function
+    own: dict[str, Measure] = {describe(each).name: each for each in (*ROW_MEASURES, exact_match)}
+    function = as_measure(
+        own.get(normalize_name(measure).replace(" ", "_"), measure) if isinstance(measure, str) else measure
+    )
     plain = unwrap_options(function)
     if plain in ROW_MEASURES:
         return row_values(function, sets)
@@ -221,13 +222,18 @@ def _coverage(ranks: _Ranks) -> Floats:
 
 def _average_precision(ranks: _Ranks) -> Floats:
     shares = np.where(ranks.true, ranks.true_reached / ranks.reached, 0.0)
-    return ratio(shares.sum(axis=1), ranks.true.sum(axis=1).astype(np.float64))
+    summed: Floats = shares.sum(axis=1)
+    return ratio(summed, _count_true(ranks))
 
 
 def _loss(ranks: _Ranks) -> Floats:
-    wrong = np.where(ranks.true, ranks.reached - ranks.true_reached, 0.0).sum(axis=1)
-    true = ranks.true.sum(axis=1).astype(np.float64)
+    wrong: Floats = np.where(ranks.true, ranks.reached - ranks.true_reached, 0.0).sum(axis=1)
+    true = _count_true(ranks)
     return ratio(wrong, true * (ranks.true.shape[1] - true))
+
+
+def _count_true(ranks: _Ranks) -> Floats:
+    return np.asarray(ranks.true.sum(axis=1), dtype=np.float64)
 
 
 def _gains(ranks: _Ranks, k: int | None = None) -> Floats:
@@ -238,7 +244,7 @@ def _gains(ranks: _Ranks, k: int | None = None) -> Floats:
 
 
 def _normalized_gains(ranks: _Ranks, k: int | None = None) -> Floats:
-    best = _summed_discounts(ranks, k)[ranks.true.sum(axis=1)]
+    best: Floats = _summed_discounts(ranks, k)[ranks.true.sum(axis=1)]
     return ratio(_gains(ranks, k), best)
 
 

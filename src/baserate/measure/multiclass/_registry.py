@@ -7,7 +7,7 @@ measure to it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Literal, Unpack, get_args
@@ -115,6 +115,8 @@ class Split:
     """Each class against the rest, as arguments of measures of two classes; computed once for many measures."""
 
     classes: Confusion | MulticlassRows | LabelSets
+    places: tuple[int, ...] | None = None
+    """Indexes of the classes in use; None for all."""
 
     @staticmethod
     def of(classes: Classes) -> Split:
@@ -127,22 +129,38 @@ class Split:
             )
         return Split(classes)
 
+    def select(self, labels: Iterable[object]) -> Split:
+        """Select some of the classes; each is still set against all others."""
+        every = self.classes.labels
+        wanted = list(dict.fromkeys(labels))
+        unknown = [label for label in wanted if label not in every]
+        if unknown:
+            raise unknown_name("class", str(unknown[0]), [str(each) for each in every])
+        if not wanted:
+            raise OptionError("no class is left to average", remedy="name at least one.")
+        return replace(self, places=tuple(every.index(label) for label in wanted))
+
     @property
     def labels(self) -> tuple[object, ...]:
-        """Return the classes."""
-        return self.classes.labels
+        """Return the classes in use."""
+        every = self.classes.labels
+        return every if self.places is None else tuple(every[at] for at in self.places)
 
     @cached_property
     def support(self) -> Floats:
         """Return the mass of each class."""
-        return self.classes.truth if isinstance(self.classes, Confusion) else self.classes.support
+        every = self.classes.truth if isinstance(self.classes, Confusion) else self.classes.support
+        return every if self.places is None else every[..., self.places]
 
     @cached_property
     def counts(self) -> Counts[Floats]:
         """Return the 2×2 tables of decisions, one for each class."""
         if isinstance(self.classes, LabelSets):
-            return self.classes.per_label()
-        return (self.classes.confusion() if isinstance(self.classes, MulticlassRows) else self.classes).one_vs_rest()
+            every = self.classes.per_label()
+        else:
+            table = self.classes.confusion() if isinstance(self.classes, MulticlassRows) else self.classes
+            every = table.one_vs_rest()
+        return every if self.places is None else every[(..., np.array(self.places))]  # type: ignore[call-overload]
 
     @cached_property
     def pooled_counts(self) -> Counts[Any]:
@@ -156,10 +174,11 @@ class Split:
         """Return the tallies of scores, one for each class."""
         if isinstance(self.classes, Confusion):
             raise OptionError("labels have neither ranks nor probabilities", remedy="give a score for each class.")
+        places = range(len(self.classes.labels)) if self.places is None else self.places
         if isinstance(self.classes, LabelSets):
-            return self.classes.one_vs_rest()
-        many = range(len(self.labels))
-        return tuple(parallel_map(self.classes.against_rest, many, size=self.classes.score.size))
+            every = self.classes.one_vs_rest()
+            return tuple(every[at] for at in places)
+        return tuple(parallel_map(self.classes.against_rest, places, size=self.classes.score.size))
 
     def arguments(self, measure: Measure) -> Any:  # noqa: ANN401  (Counts, or a list of arguments)
         """Return the arguments of a measure, class by class."""
@@ -212,7 +231,13 @@ def per_class(measure: str | Measure, classes: Classes, /, **options: Any) -> Fl
     )
 
 
-def average_over_classes(measure: str | Measure, how: Average | Mapping[Any, float], **options: Any) -> Measure:  # noqa: ANN401
+def average_over_classes(
+    measure: str | Measure,
+    how: Average | Mapping[Any, float],
+    *,
+    labels: Iterable[object] | None = None,
+    **options: Any,  # noqa: ANN401  (of the measure)
+) -> Measure:
     """Make a measure of all classes from one of two classes: its average over each class against the rest.
 
     Classes with an undefined value are left out of the average; `undefined_classes` lists them with the reasons.
@@ -224,6 +249,9 @@ def average_over_classes(measure: str | Measure, how: Average | Mapping[Any, flo
     how
         ``"macro"`` (plain mean), ``"weighted"`` (mean by class frequency), ``"micro"`` (all classes pooled, then
         measured), ``"samples"`` (mean over rows, for sets of labels), or a weight for each label.
+    labels
+        Classes to average, by default all: each is set against all others, whether or not these are averaged. Values of
+        rows, ``"samples"``, are over these labels alone.
     **options
         Options of the measure.
 
@@ -240,15 +268,17 @@ def average_over_classes(measure: str | Measure, how: Average | Mapping[Any, flo
     [0.775, 0.547826087, 0.547826087]
     >>> average_over_classes(measure.sensitivity, {"A": 0, "B": 1, "C": 1, "D": 0})(table)
     0.8500000000000001
+    >>> round(average_over_classes(measure.precision, "micro", labels=["B", "C"])(table), 10)
+    0.1559633028
     """
-    measure = as_measure(measure)
+    measure, wanted = as_measure(measure), None if labels is None else tuple(labels)
     if not isinstance(how, Mapping) and how not in AVERAGES:
         listing = f"Known are: {', '.join(AVERAGES)}, and a weight for each label."
         raise unknown_name("average", how, AVERAGES, listing=listing)
 
     @accepts_predictions("class data", others=(Split,))
     def average(classes: Classes, **predictions: Unpack[PredictionOptions]) -> float:
-        split = Split.of(classes)
+        split = Split.of(classes) if wanted is None else Split.of(classes).select(wanted)
         if how == "micro":
             value: float = measure(_pool_classes(split, measure), **options)
             return value
@@ -262,7 +292,8 @@ def average_over_classes(measure: str | Measure, how: Average | Mapping[Any, flo
     # An average has no options, is not a share of rows, and the page does not show it.
     plain: dict[str, Any] = {"dual": None, "share": None, "page": None, "option": None, "option_required": False}
     vars(average)["about"] = replace(description, name=name, of=of, needs=(), **plain)
-    vars(average)["parts"] = measure, how, options
+    # With some classes alone, none of the closed forms applies.
+    vars(average)["parts"] = measure, how if wanted is None else (how, wanted), options
     # Undefined classes are left out, so no single margin says when the average itself is undefined.
     vars(average)["why"] = lambda classes: None if not np.isnan(average(classes)) else _NO_CLASS
     return average
@@ -323,6 +354,8 @@ def _pool_classes(split: Split, measure: Measure) -> Any:  # noqa: ANN401  (an a
 
 def _average_over_rows(split: Split, measure: Measure, options: Mapping[str, Any]) -> float:
     sets = split.classes
+    if isinstance(sets, LabelSets) and split.places is not None:
+        sets = sets.over(split.labels)
     if not isinstance(sets, LabelSets) or describe(measure).of is not Counts:
         raise OptionError("an average over samples needs sets of labels, several for each row", remedy="use macro.")
     return mean_defined(measure(sets.per_row(), **options), 1.0 if sets.weight is None else sets.weight)
