@@ -50,8 +50,9 @@ PUBLIC = {
     """,
     "baserate.fairness": """
         Folds Goal PARITIES Parity ParityValidation RocCrossing ScoreScale choose_roc_crossing common_threshold
-        compare_attributes compare_groups cross_validate deterministic_thresholds find_parity frontier group_differences
-        group_gaps group_table impact optimal_policy reject_option roc_crossings
+        compare_attributes compare_groups cross_validate decompose_entropy deterministic_thresholds find_parity frontier
+        group_differences group_gaps group_ratios group_table impact intersection_excess optimal_policy reject_option
+        roc_crossings stratified_differences
     """,
     "baserate.infer": """
         AucPair CalibratedData CalibrationOptions CalibrationTest ClassVariance Comparison ConfidenceBand
