@@ -176,7 +176,9 @@ CALLS: dict[str, Call] = {
     "baserate.fairness.reject_option": Call("groups", {"goal": GOAL, "favor": "a", "favorable": "flag"}),
     **{
         f"baserate.fairness.{name}": Call("groups", {"policy": POLICY})
-        for name in ("compare_groups", "group_differences", "group_gaps", "group_table")
+        for name in (
+            *("compare_groups", "decompose_entropy", "group_differences", "group_gaps", "group_ratios", "group_table"),
+        )
     },
     "baserate.fairness.compare_attributes": Call("groups", {"attributes": ["group"], "policy": POLICY}),
     # Figures
@@ -254,6 +256,10 @@ OTHERS: dict[str, str] = {
     "baserate.read.join": "joins rows that were read",
     "baserate.draw.confusion_matrix": "takes predicted labels in place of scores, too, and has tests of its own",
     **dict.fromkeys(("baserate.read.cost_matrix", "baserate.read.cross_table"), "reads a matrix from a file"),
+    **dict.fromkeys(
+        ("baserate.fairness.intersection_excess", "baserate.fairness.stratified_differences"),
+        "needs groups by several attributes, and has tests of its own",
+    ),
     "baserate.infer.compare_unpaired": "takes two samples, each a pair of labels and scores, and has tests of its own",
 }
 """Public functions that do not take labels and scores, and the reason."""

@@ -25,7 +25,9 @@ BERKELEY = {
 
 def count_tallies(tables: dict[tuple[str, str], tuple[int, int]], names: tuple[str, str] = ("sex", "dept")) -> Tallies:
     """Make tallies of flagged and other rows of each group and stratum; the decision is the outcome."""
-    parts = {key: Tally.from_counts([1.0, 0.0], [[a, 0], [0, b]]) for key, (a, b) in tables.items()}
+    parts: dict[tuple[object, ...], Tally] = {
+        key: Tally.from_counts([1.0, 0.0], [[a, 0], [0, b]]) for key, (a, b) in tables.items()
+    }
     return Tallies({"admitted": parts}, names)
 
 

@@ -125,6 +125,8 @@ class _GroupPage:
         yield self._disparities(tables["gap"], by)
         if "stratum" in tables:
             yield self._strata(tables["stratum"], by)
+        if "inequality" in tables:
+            yield self._inequality(tables["inequality"], by)
         if "intersection" in tables:
             yield self._intersections(tables["intersection"], by)
 
@@ -209,6 +211,23 @@ class _GroupPage:
         columns = ("observed", "expected", "value", "p", "p_adjusted")
         cells = ({**row, "column": column} for row in rows for column in columns)
         return pivot.table(cells, corner=f"intersections of {shorten_label(by)}")
+
+    def _inequality(self, rows: Sequence[TidyRow], by: str) -> Table:
+        """Return the parts of the inequality of benefits that lie within groups and between them."""
+        columns: dict[str, CellWriter] = {
+            "index": self._number,
+            "share": lambda row: _two_digits(row["share"]),
+            "expected by chance": lambda row: _two_digits(row["floor"]),
+            "95% limit if equal": lambda row: _two_digits(row["floor_high"]),
+            "p": _p_value,
+        }
+        return list_table(
+            [row for row in rows if row["part"] != "group"],
+            columns,
+            section=lambda row: measure_label(row["measure"], self.data),
+            label=lambda row: f"{row['part']} groups" if row["part"] != "total" else "total",
+            corner=f"inequality of benefits by {shorten_label(by)}",
+        )
 
     def _excess_cell(self, row: TidyRow) -> Cell:
         if row["column"] in ("observed", "expected"):

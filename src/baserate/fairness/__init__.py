@@ -5,6 +5,7 @@
 - `_differences`: differences and ratios to a reference group, the rest or everybody
 - `_intersections`: intersections of attributes against what their attributes explain
 - `_strata`: differences within strata of control columns, and pooled
+- `_inequality`: inequality of benefits within groups and between them
 - `_groups`: measures of each group, beside differences, ratios and gaps
 - `_gaps`: disparities over all groups, with their null distribution
 - `_optimum`: exact optimum under parity constraints, with randomization
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         group_table as group_table,
     )
     from baserate.fairness._impact import frontier as frontier, impact as impact
+    from baserate.fairness._inequality import decompose_entropy as decompose_entropy
     from baserate.fairness._intersections import intersection_excess as intersection_excess
     from baserate.fairness._mixing_impact import mixing_impact as mixing_impact
     from baserate.fairness._optimum import optimal_policy as optimal_policy

@@ -11,6 +11,7 @@ from baserate._domains import MIN_GROUP
 from baserate._errors import OptionError, unknown_name
 from baserate._results import Estimate, Results
 from baserate._tally import Group, Tallies
+from baserate.fairness._gaps import note_four_fifths
 from baserate.fairness._group_counts import (
     Decisions,
     Eligibility,
@@ -155,11 +156,11 @@ def group_ratios(  # noqa: PLR0913  (all but the first are seldom given)
 ) -> Results:
     r"""Divide the measures of each group by those of a reference group, the rest or everybody, with intervals.
 
-    The ratio of flag rates is also called disparate impact. It is that of `group` to `other` and is not inverted where
-    it exceeds 1. Its interval combines the limits of both values [@donner2012]. It excludes 1 exactly where the
-    interval of the difference of two shares excludes 0, and p-values are those of the differences: both ask whether the
-    values are equal. A ratio to everybody is :math:`R/(wR+1-w)`, where R is the ratio to the rest and w the share of
-    the group.
+    The ratio of flag rates is also called disparate impact; a note says where the four-fifths rule applies. A ratio is
+    that of `group` to `other` and is not inverted where it exceeds 1. Its interval combines the limits of both values
+    [@donner2012]. It excludes 1 exactly where the interval of the difference of two shares excludes 0, and p-values are
+    those of the differences: both ask whether the values are equal. A ratio to everybody is :math:`R/(wR+1-w)`, where R
+    is the ratio to the rest and w the share of the group.
 
     Parameters
     ----------
@@ -183,7 +184,9 @@ def group_ratios(  # noqa: PLR0913  (all but the first are seldom given)
     counts = count_groups(tallies, policy, measures, by)
     baseline, size = Baseline.of(counts, relative_to, reference), check_min_group(min_group)
     contrasts = compare_with_baseline(counts, interval, baseline, size)
-    return _combine(counts, RATIO_COLUMNS, ratio_rows(contrasts, interval), baseline, size, interval)
+    results = _combine(counts, RATIO_COLUMNS, ratio_rows(contrasts, interval), baseline, size, interval)
+    notes = [*results.data["notes"], *note_four_fifths(results.columns["measure"])]
+    return Results(results.columns, {**results.data, "notes": notes})
 
 
 def _combine(

@@ -383,8 +383,12 @@ def gap_notes(counts: GroupCounts, spreads: Mapping[str, list[GroupSpread]]) -> 
         for one in every
         for group, why in one.undefined.items()
     ]
-    rated = any(describe(one.measure).name in {"flag_rate", "pass_rate"} for one in every)
-    return [*notes, *[FOUR_FIFTHS] * rated]
+    return [*notes, *note_four_fifths(describe(one.measure).name for one in every)]
+
+
+def note_four_fifths(measures: Iterable[str]) -> list[str]:
+    """Return the note on the four-fifths rule if shares of decisions are among the measures."""
+    return [FOUR_FIFTHS] * any(name in {"flag_rate", "pass_rate"} for name in measures)
 
 
 def _spread_model(

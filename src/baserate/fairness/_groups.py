@@ -21,10 +21,11 @@ from baserate.fairness._group_counts import (
     exclusion_notes,
     group_support,
 )
+from baserate.fairness._inequality import decompose_entropy
 from baserate.fairness._intersections import intersection_excess
 from baserate.fairness._strata import stratified_differences
 from baserate.infer import IntervalOptions, check_n_samples
-from baserate.measure import Measure, describe, prevalence, tidy_columns
+from baserate.measure import Measure, as_measure, collect_settings, describe, prevalence, theil_index, tidy_columns
 from baserate.read import AdjustedIntervalOptions, accepts_predictions
 
 TABLE_COLUMNS = (
@@ -208,7 +209,8 @@ def compare_attributes(
     Returns
     -------
     Results
-        Rows of `compare_groups` below each other, with the attributes of each in the column `by`.
+        Rows of `compare_groups` below each other, with the attributes of each in the column `by`. If generalized
+        entropy or Theil's index is among the measures, the table "inequality" has the rows of `decompose_entropy`.
 
     Examples
     --------
@@ -240,11 +242,25 @@ def compare_attributes(
         excess = intersection_excess(tallies, by=attributes, **own)
         rows += [{"by": ", ".join(attributes), "table": "intersection", **row} for row in excess.rows()]
         more.append(excess)
+    for alpha in _entropy_exponents(options.get("measures")):
+        shared = {name: options[name] for name in ("policy", "interval", "n_permutations") if name in options}
+        for by in sets:
+            entropy = decompose_entropy(tallies, by=by, alpha=alpha, **shared)
+            rows += [{"by": ", ".join(by), "table": "inequality", **row} for row in entropy.rows()]
+            more.append(entropy)
     notes = dict.fromkeys(note for part in (*parts.values(), *more) for note in part.data["notes"])
     controls = {"control": more[0].data["control"]} if control else {}
     data = {**last.data, "by": list(parts), "notes": list(notes), "reference": reference or None, **controls}
     names = dict.fromkeys(["by", *last.columns, *(name for part in more for name in part.columns)])
     return Results({name: [row.get(name) for row in rows] for name in names}, data)
+
+
+def _entropy_exponents(measures: Iterable[str | Measure] | None) -> list[float]:
+    """Return α of the generalized entropies among measures, which decompose into parts within and between groups."""
+    named = [as_measure(each) for each in ([measures] if isinstance(measures, str) else measures or ())]
+    settings = collect_settings(named)
+    exponents = [settings["generalized_entropy"]["alpha"]] if "generalized_entropy" in settings else []
+    return exponents + [1.0] * (theil_index in named and 1 not in exponents)
 
 
 def _compare_within(
