@@ -173,6 +173,7 @@ CALLS: dict[str, Call] = {
         f"baserate.fairness.{name}": Call("groups", {"policy": POLICY})
         for name in ("compare_groups", "group_differences", "group_gaps", "group_table")
     },
+    "baserate.fairness.multicalibration": Call("groups", {"min_group": 1, "n_simulations": 50}),
     "baserate.fairness.compare_attributes": Call("groups", {"attributes": ["group"], "policy": POLICY}),
     # Figures
     **{
