@@ -180,6 +180,7 @@ CALLS: dict[str, Call] = {
             *("compare_groups", "decompose_entropy", "group_differences", "group_gaps", "group_ratios", "group_table"),
         )
     },
+    "baserate.fairness.multicalibration": Call("groups", {"min_group": 1, "n_simulations": 50}),
     "baserate.fairness.compare_attributes": Call("groups", {"attributes": ["group"], "policy": POLICY}),
     # Figures
     **{

@@ -244,6 +244,11 @@ _ENTRIES = (
     ),
     _entry("RejectOptionClassification", "fairness.reject_option", "equalize"),
     _entry(
+        "multicalibration multiaccuracy multi_calibration subgroup_calibration",
+        "fairness.multicalibration",
+        "groups --multicalibration",
+    ),
+    _entry(
         "CalibratedEqOddsPostprocessing CalibratedEqualizedOdds calibrated_eq_odds",
         "fairness.calibrated_equalized_odds",
         "equalize --withhold fnr",

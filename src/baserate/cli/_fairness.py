@@ -35,6 +35,7 @@ from baserate.cli._io import (
     read_tallies,
     save_policy,
 )
+from baserate.cli._multicalibration import MulticalibrationOptions, multicalibration_page
 from baserate.cli._options import (
     Columns,
     GroupPrevalences,
@@ -90,6 +91,8 @@ baserate groups people.csv --truth sick --score risk --group sex --control age
 baserate groups people.csv --truth sick --score risk --group race,sex --intersections
 # predicted labels
 baserate groups people.csv --truth sick --predicted says --group race
+# calibration in all values of both columns and their intersections
+baserate groups people.csv --truth sick --score risk --group race,sex --multicalibration
 """
 
 
@@ -110,7 +113,7 @@ class GroupOptions(PolicyOption):
     measures: Annotated[tuple[str, ...], two_class_measures("flag rate, sensitivity, FPR, precision and accuracy")] = ()
     level: Level = 0.95
     n_permutations: Annotated[
-        int, option(type=whole_number(SAMPLES)), "Number of permutations for the null distribution."
+        int, option(type=whole_number(SAMPLES)), "Number of permutations, or simulations, for the null distribution."
     ] = 10_000
     seed: Seed = 0
     relative_to: Annotated[
@@ -146,7 +149,13 @@ class GroupOptions(PolicyOption):
 
 
 @command("groups", examples=_GROUPS_EXAMPLES)
-def groups(reading: Reading, group_options: GroupOptions, settings: MeasureSettings, output: Output) -> None:
+def groups(
+    reading: Reading,
+    group_options: GroupOptions,
+    overlapping: MulticalibrationOptions,
+    settings: MeasureSettings,
+    output: Output,
+) -> None:
     """Compare groups: measures, differences and disparities.
 
     Every number has its interval, and base rates beside it; numbers that rest on few rows are marked. Each group is
@@ -158,6 +167,9 @@ def groups(reading: Reading, group_options: GroupOptions, settings: MeasureSetti
     from baserate.cli._fairness_page import groups_page
     from baserate.infer import IntervalOptions
 
+    if overlapping.multicalibration:
+        _test_calibration(reading, group_options, overlapping, output)
+        return
     # Before reading, so that errors come at once.
     policy, measures = group_options.decision_policy, group_options.bind_measures(settings)
     full_reading = complete_reading(reading, policy)
@@ -183,6 +195,27 @@ def groups(reading: Reading, group_options: GroupOptions, settings: MeasureSetti
     results = name_as_typed(describe_adjustment(results, sample, prevalence), group_options.measures)
     print_notes(full_reading, results.data, output)
     print_results(results, lambda: groups_page(results, full_reading, policy, output.digits), output)
+
+
+def _test_calibration(
+    reading: Reading, group_options: GroupOptions, overlapping: MulticalibrationOptions, output: Output
+) -> None:
+    """Test calibration in overlapping groups, and print the results."""
+    overlapping.check(group_options)
+    check_group(reading.group)
+    if reading.predicted:
+        raise click.UsageError("labels are not probabilities; give --score in place of --predicted.")
+    results = overlapping.run(
+        read_tallies(reading, quiet=output.quiet),
+        level=group_options.level,
+        seed=group_options.seed,
+        min_group=group_options.min_group or MIN_GROUP,
+        n_simulations=group_options.n_permutations,
+    )
+    print_notes(reading, results.data, output)
+    print_results(
+        results, lambda: multicalibration_page(results, headline(reading, results.data), output.digits), output
+    )
 
 
 def complete_reading(reading: Reading, policy: "Policy | None") -> Reading:

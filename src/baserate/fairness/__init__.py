@@ -13,6 +13,7 @@
 - `_reject_option`: reject option classification
 - `_calibrated_odds`: scores withheld at random until a generalized error rate is equal
 - `_mixing_impact`: price of withheld scores, with intervals
+- `_multicalibration`: calibration in many overlapping groups
 - `_impact`: effect of a policy on each group, and the price of fairness at each tolerance
 - `_cross_validation`: gaps on held-out folds
 
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from baserate.fairness._inequality import decompose_entropy as decompose_entropy
     from baserate.fairness._intersections import intersection_excess as intersection_excess
     from baserate.fairness._mixing_impact import mixing_impact as mixing_impact
+    from baserate.fairness._multicalibration import multicalibration as multicalibration
     from baserate.fairness._optimum import optimal_policy as optimal_policy
     from baserate.fairness._parities import (
         PARITIES as PARITIES,

@@ -159,7 +159,7 @@ def select_participants(
     all_tallies = as_tallies(groups)
     name = find_model(all_tallies, model)
     tallies = Tallies({name: all_tallies.models[name]}, all_tallies.attributes, all_tallies.intake)
-    _require_groups(tallies)
+    require_groups(tallies)
     digest = tallies.digest  # before the adjustment: it identifies the data, not the setting
     tallies = tallies if goal.prevalence is None else reweigh(tallies, prevalence=goal.prevalence)
     excluded = tuple(group for group, tally in tallies.models[name].items() if missing_classes(tally, goal))
@@ -174,7 +174,8 @@ def select_participants(
     return Participants(tallies, name, goal, excluded, otherwise, digest)
 
 
-def _require_groups(tallies: Tallies) -> None:
+def require_groups(tallies: Tallies) -> None:
+    """Check that the rows were read with groups."""
     if not tallies.attributes:
         raise OptionError("the rows were read without groups", remedy=f"read them with {keyword('group')}, a column.")
 
@@ -343,7 +344,7 @@ def count_groups(
         If rows have no groups, a measure does not apply, or a policy has more actions than pass and flag.
     """
     check_tallies(tallies)
-    _require_groups(tallies)
+    require_groups(tallies)
     attributes = tallies.attributes if by is None else (by,) if isinstance(by, str) else tuple(by)
     measures = measures if measures is None or isinstance(measures, str) else list(measures)
     checked = _check_measures(DEFAULT_MEASURES if measures is None else measures)

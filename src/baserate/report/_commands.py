@@ -416,6 +416,8 @@ def _equalize_script(script: _Script) -> str:
 
 def _groups_script(script: _Script) -> str:
     """Return the statement that compares groups."""
+    if "multicalibration" in script.options:
+        return script.call("fairness.multicalibration", keywords=script.keywords("level", "seed", "min_group"))
     policy = script.keywords("policy")
     if script.plan.threshold is not None:
         policy = [f"policy={python_literal(script.plan.threshold)}"]

@@ -7,10 +7,10 @@ from math import exp, floor, log10, nan
 from typing import Any
 
 from baserate import infer
-from baserate._formatting import format_number, format_percent
+from baserate._formatting import format_level, format_number, format_p_phrase, format_percent
 from baserate._results import Estimate
 from baserate.infer import normal_quantile
-from baserate.report._commands import Step, has_both_classes, unused_file_name
+from baserate.report._commands import OPEN_THRESHOLD, Step, has_both_classes, unused_file_name
 from baserate.report._findings import (
     Check,
     Evidence,
@@ -20,6 +20,7 @@ from baserate.report._findings import (
     describe_place,
     evidence_numbers,
     format_estimate,
+    format_group,
     format_rate,
     format_short,
     format_things,
@@ -33,6 +34,8 @@ _MAX_HALF_WIDTH, _TARGET_HALF_WIDTH = 0.1, 0.05
 _RARE_PREVALENCE, _HIGH_AUC, _PRECISION_GAP = 0.1, 0.75, 0.25
 _ROUNDING = 1e-9
 """Tolerance for floats: 1 − 0.07 is not exactly 0.93."""
+_RELEVANT_DIFFERENCE = 0.01
+"""Difference between observed and predicted share of positives in a group that is reported."""
 _RELEVANT_ERROR = 0.005
 """Excess calibration error below which significance alone does not matter."""
 _MAX_STANDARD_ERRORS, _MIN_DISTINCT = 0.01, 20
@@ -425,3 +428,57 @@ def _isotonic_fit_evidence(report: Report) -> Evidence | None:
     headline = f"Each of {format_short(distinct)} distinct scores equals the share of positives among its rows"
     numbers = {"distinct_scores": distinct, "deviation": deviation, "p": rows[0]["p"]}
     return Evidence(f"{deviates} {format_short(deviation)}. {_OPTIMISTIC}", numbers, headline)
+
+
+def _suggest_multicalibration(_report: Report, _numbers: Mapping[str, Any]) -> Step:
+    """Suggest tests of calibration in all groups and intersections."""
+    return Step(verb="groups", changes={**OPEN_THRESHOLD, "reference": None}, options={"multicalibration": None})
+
+
+@Check(
+    code="BR022",
+    title="Groups are miscalibrated beyond chance",
+    severity="caution",
+    panel="groups",
+    why=(
+        "The same probability means another risk in these groups. Thresholds that follow from costs are then wrong for "
+        "them, and no threshold by group corrects the reported risk of a person."
+    ),
+    remedy="List all groups and intersections, then calibrate these groups by themselves, or refit the model.",
+    suggest=_suggest_multicalibration,
+)
+def find_miscalibrated_groups(report: Report) -> Evidence | None:
+    r"""Groups whose probabilities are wrong by more than chance, while the mean of all rows is right.
+
+    Tested are all groups of each column, and the intersections of two columns, with at least 50 rows. First all
+    log-odds are shifted until the mean of all rows is right, as another prevalence would do. p-values are adjusted for
+    all groups by simulations of a calibrated model. It is reported where one is below one less the level, and the
+    difference is at least 0.01.
+
+    >>> import baserate
+    >>> truth = ([1] * 20 + [0] * 80) * 2 + ([1] * 40 + [0] * 60) * 2
+    >>> report = baserate.evaluate(truth, [0.3] * 400, group={"site": ["north"] * 200 + ["south"] * 200})
+    >>> finding = next(each for each in report.findings if each.code == "BR022")
+    >>> print(finding.headline, finding.sentence, sep="\n")
+    Probabilities are 10.0 points too high in site = north, more than chance explains
+    After a shift that corrects the mean of all rows, probabilities are on average 10.0 points too high in site = north
+    (simultaneous 95% CI 2.7 to 15.7 points, adjusted p = 0.0070). 2 groups or intersections are miscalibrated in all.
+    """
+    rows = [row for row in report.select(part="multicalibration") if abs(row["value"]) >= _RELEVANT_DIFFERENCE]
+    if not rows:
+        return None
+    worst = min(rows, key=lambda row: (row["p_adjusted"], -abs(row["value"])))
+    name = format_group(worst["group"])
+    size = f"{100 * abs(worst['value']):.1f} points {'too low' if worst['value'] > 0 else 'too high'}"
+    ends = (worst["low"], worst["high"]) if worst["value"] > 0 else (-worst["high"], -worst["low"])
+    low, high = (f"{100 * end:.1f}".replace("-", "−") for end in ends)
+    p = format_p_phrase(worst["p_adjusted"], is_bound=worst["p_is_bound"], name="adjusted p")
+    level = format_level(report.plan.level)
+    more = f" {len(rows)} groups or intersections are miscalibrated in all." if len(rows) > 1 else ""
+    sentence = (
+        f"After a shift that corrects the mean of all rows, probabilities are on average {size} in {name} "
+        f"(simultaneous {level}% CI {low} to {high} points, {p}).{more}"
+    )
+    numbers = {"difference": worst["value"], "low": worst["low"], "high": worst["high"], "groups": len(rows)}
+    chances = {"p": worst["p"], "p_adjusted": worst["p_adjusted"], "group": name}
+    return Evidence(sentence, numbers | chances, f"Probabilities are {size} in {name}, more than chance explains")

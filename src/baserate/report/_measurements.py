@@ -273,6 +273,8 @@ def _null_reference_row(setting: Setting, subset: Subset, name: str, tally: Tall
 
 Progress = Callable[[int, int], None]
 """Callback with the number of the step that ended, and the number of all steps."""
+N_GROUP_SIMULATIONS = 2000
+"""Simulations of a calibrated model for the tests of overlapping groups."""
 GROUP_MEASURES = ("flag_rate", "sensitivity", "fpr", "precision")
 """Measures that are compared between groups."""
 _MIN_SENSITIVITY_SHARE = 0.5
@@ -286,7 +288,7 @@ def measure_plan(plan: Plan, source: PlanData, progress: Progress | None = None)
     setting = Setting(plan, source, deployment, policies)
     steps = (
         *(_data_rows, _decision_rows, score_rows, _constant_rows, _cost_rows, _attainable_rows, _label_rows),
-        *(_disparity_rows, _group_difference_rows, _support_rows, _model_difference_rows),
+        *(_disparity_rows, _group_difference_rows, _support_rows, _multicalibration_rows, _model_difference_rows),
     )
     rows: list[NumberRow] = []
     for place, step in enumerate(steps, start=1):
@@ -478,6 +480,43 @@ def _support_rows(setting: Setting) -> Iterator[NumberRow]:
             model = row["model"] or next(iter(setting.sample.models))
             fixed = {"part": "support", "model": model, "group": row["group"], "where": "here"}
             yield {**fixed, "measure": row["measure"], "value": row["trials"], "small": row["small"]}
+
+
+def _multicalibration_rows(setting: Setting) -> Iterator[NumberRow]:
+    """Yield groups and intersections that are miscalibrated beyond chance, and beyond an error that all groups share.
+
+    All log-odds of a model are first shifted until the mean is right: what remains is not that of another prevalence.
+    """
+    if not setting.sample.attributes:
+        return
+    for model in setting.sample.models:
+        shifted = _shift_to_mean(setting.sample, model, least=setting.plan.min_group)
+        if shifted is None:
+            continue
+        options = {"level": setting.plan.level, "seed": setting.plan.seed, "min_group": setting.plan.min_group}
+        for row in fairness.multicalibration(shifted, n_simulations=N_GROUP_SIMULATIONS, **options).rows():
+            if row["group"] and row["rank"] and row["p_adjusted"] < 1 - setting.plan.level:
+                bounds = {"low": row["low_simultaneous"], "high": row["high_simultaneous"]}
+                fixed = {
+                    "part": "multicalibration",
+                    "measure": "observed_less_expected",
+                    "model": model,
+                    "where": "here",
+                }
+                yield {**row, **bounds, **fixed}
+
+
+def _shift_to_mean(tallies: Tallies, model: str, *, least: int) -> Tallies | None:
+    """Return the tallies of one model with all log-odds shifted to the prevalence; None where that is impossible."""
+    pooled = tallies.pooled(model)
+    if has_labels_only(tallies, model) or not pooled.probable or pooled.rows.sum() < least or pooled.reweighed:
+        return None
+    shift = float(calibration_offset(pooled).value)
+    if not isfinite(shift):
+        return None
+    groups = tallies.models[model].items()
+    shifted = {group: tally.with_scores(shift_probabilities(tally.score, shift)) for group, tally in groups}
+    return replace(tallies, models={model: shifted})
 
 
 def _model_difference_rows(setting: Setting) -> Iterator[NumberRow]:

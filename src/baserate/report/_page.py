@@ -261,8 +261,9 @@ def _number_payload(report: Report, models: Mapping[str, int]) -> list[JsonObjec
     groups = {str(group): at for at, group in enumerate(report.groups)}
     numbers = []
     for row in report.rows():
-        # With many groups these are most rows. Models hold the former; the page computes the latter.
-        if row["part"] == "group_differences" or _is_computed(report, row):
+        # With many groups these are most rows. Models hold the differences; the page computes the others, or states
+        # them in a finding.
+        if row["part"] in ("group_differences", "multicalibration") or _is_computed(report, row):
             continue
         number = {name: json_ready(row[name]) for name in _NUMBER_FIELDS}
         if row["part"] == "differences":
