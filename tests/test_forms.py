@@ -243,6 +243,7 @@ OTHERS: dict[str, str] = {
     "baserate.read.join": "joins rows that were read",
     "baserate.draw.confusion_matrix": "takes predicted labels in place of scores, too, and has tests of its own",
     **dict.fromkeys(("baserate.read.cost_matrix", "baserate.read.cross_table"), "reads a matrix from a file"),
+    "baserate.shift.quantification_study": "takes two samples, and has tests of its own",
     "baserate.infer.compare_unpaired": "takes two samples, each a pair of labels and scores, and has tests of its own",
 }
 """Public functions that do not take labels and scores, and the reason."""

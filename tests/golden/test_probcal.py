@@ -103,7 +103,7 @@ def test_offset_to_a_policy(calibrated: Portfolio, final: Portfolio) -> None:
 def test_grades(final: Portfolio) -> None:
     # Printed, for grades A to E.
     curve = infer.calibration_curve(
-        final.tally, "binned", options=infer.CalibrationOptions(bins=[0.0, 0.01, 0.02, 0.05, 0.1, 1.0])
+        final.tally, "binned", options=infer.CurveOptions(bins=[0.0, 0.01, 0.02, 0.05, 0.1, 1.0])
     )
     assert curve["mass"].tolist() == [1696, 2043, 2684, 1114, 463]
     assert (curve["share"] * curve["mass"]).round().tolist() == [7, 22, 97, 70, 59]
