@@ -320,6 +320,14 @@ BENCHMARKS: dict[str, Benchmark] = {
         time_pair(shift.estimate_by_histogram),
         n=10**6,
     ),
+    "prevalence-study": Benchmark(
+        "three prevalence estimators with intervals on 210 samples of 500 rows",
+        "QuaPy's APP and evaluate, without intervals",
+        ">=",
+        1.2,
+        time_pair(shift.study_estimators),
+        n=10**4,
+    ),
     "unlabelled-recalibrated-1e6": Benchmark(
         "six measures of 10⁶ unlabelled rows, recalibrated on 2000 labelled rows, with intervals",
         "the tally of 10⁶ labelled rows",

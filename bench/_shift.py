@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 import baserate as br
 from baserate import Target, shift
@@ -20,7 +21,10 @@ with warnings.catch_warnings():
         "ignore"
     )  # QuaPy contains invalid escape sequences, which Python reports when it compiles them
     from mlquantify import likelihood
+    from quapy.data import LabelledCollection
+    from quapy.evaluation import evaluate
     from quapy.method import aggregative
+    from quapy.protocol import APP
 
 _PREVALENCES = 1000
 _INACCURACY = 2e-3
@@ -102,6 +106,58 @@ def estimate_by_histogram(n: int) -> Pair:
 
     # Two different estimators of the same prevalence: ours also has the sampling error of the validation set.
     return Pair(ours, quapy, lambda a, b: max(abs(a - b) - _FOUR_ERRORS, 0.0))
+
+
+class _GivenPosteriors(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Classifier whose features are posteriors already, for QuaPy."""
+
+    classes_ = np.array([0, 1])
+
+    def __init__(self) -> None:
+        # QuaPy looks for a fitted attribute.
+        self.fitted_ = True
+
+    def fit(self, x: object, y: object) -> _GivenPosteriors:  # noqa: ARG002  (the interface of a classifier)
+        return self
+
+    def predict_proba(self, x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        return x
+
+    def decision_function(self, x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        return x[:, 1]
+
+    def predict(self, x: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
+        return (x[:, 1] >= 0.5).astype(np.intp)
+
+
+_STUDIED = {"acc": "ACC", "pacc": "PACC", "ms": "MS"}
+_STUDY_ERROR = 0.01
+"""Four standard errors of the difference of two mean absolute errors of 210 samples."""
+
+
+def study_estimators(n: int) -> Pair:
+    """Evaluate three estimators by the artificial prevalence protocol, beside QuaPy; ours includes intervals."""
+    rng = np.random.default_rng(0)
+    samples = [rng.random(rows) < _PREVALENCE for rows in (2000, n)]
+    labelled = [(truth.astype(int), _posterior(rng.normal(1.5 * truth, 1.0))) for truth in samples]
+    (_, collection) = collections = [LabelledCollection(np.column_stack([1 - p, p]), y) for y, p in labelled]
+
+    def ours() -> npt.NDArray[np.float64]:
+        rows = shift.quantification_study(*labelled, methods=list(_STUDIED), size=500, repeats=10).rows()
+        errors = [row["value"] for row in rows if row["measure"] == "mae" and row["prevalence"] is None]
+        return np.array(errors)
+
+    def quapy() -> npt.NDArray[np.float64]:
+        errors = []
+        for name in _STUDIED.values():
+            quantifier = getattr(aggregative, name)(_GivenPosteriors(), fit_classifier=False, val_split=None).fit(
+                *collections[0].Xy
+            )
+            protocol = APP(collection, sample_size=500, repeats=10)
+            errors.append(evaluate(quantifier, protocol, error_metric="mae", verbose=False))
+        return np.array(errors)
+
+    return Pair(ours, quapy, lambda a, b: max(float(np.abs(a - b).max()) - _STUDY_ERROR, 0.0))
 
 
 def estimate_with_validation(n: int, repeats: int) -> Outcome:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from baserate import Confusion, MulticlassRows, infer
-from baserate.infer import _confusion_intervals, _multiclass
+from baserate.infer import _confusion_intervals, _multiclass, _multiclass_losses
 from baserate.infer._binomial import normal_quantile
 from baserate.measure import Measure, describe, multiclass
 from baserate.measure.multiclass import average_over_classes
@@ -150,7 +150,7 @@ def _normal_interval(name: str, measure: Measure, rows: MulticlassRows, of: Clas
 
 def _row_influence(measure: Measure, rows: MulticlassRows, value: float) -> Floats:
     if measure in LOSSES.values():
-        return (_multiclass.row_losses(measure, rows) - value) / len(rows)
+        return (_multiclass_losses.row_losses(measure, rows) - value) / len(rows)
     influence = _multiclass.row_influence(measure, rows, value)
     return np.array([nan]) if influence is None else influence.slopes
 

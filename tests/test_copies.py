@@ -133,6 +133,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "IntervalOptions": infer.IntervalOptions,
     "IntrinsicCalibration": lambda: infer.intrinsic_calibration(TALLY),
     "Question": infer.Question,
+    "SmoothRoc": lambda: infer.smooth_roc(TALLY, method="logcondens-smooth", n_bootstrap=0),
     "CalibrationOptions": infer.CalibrationOptions,
     "SampleSize": lambda: infer.sample_size_for_proportion("sensitivity", 0.8, 0.05, prevalence=0.1),
     "ClassVariance": lambda: infer.binormal_spread(0.7),

@@ -37,7 +37,11 @@ TRACKED = list_tracked()
 PAGES = sorted(
     [
         *(ROOT.glob("*.md")),
-        *(page for folder in ("", "decisions", "findings") for page in (ROOT / "docs" / folder).glob("*.md")),
+        *(
+            page
+            for folder in ("", "decisions", "findings", "migration")
+            for page in (ROOT / "docs" / folder).glob("*.md")
+        ),
     ]
 )
 

@@ -67,6 +67,7 @@ CALLS: dict[str, Call] = {
     "baserate.measure.table": Call("curve", after=("roc",)),
     "baserate.measure.multiclass.summary": Call("classes"),
     "baserate.measure.multiclass.pairwise_auc": Call("classes"),
+    "baserate.measure.multiclass.pairwise_ordinal_auc": Call("classes"),
     "baserate.measure.multiclass.per_class": Call("classes", before=("auc",)),
     "baserate.measure.multiclass.undefined_classes": Call("classes", before=("auc",)),
     # Inference
@@ -88,11 +89,15 @@ CALLS: dict[str, Call] = {
     "baserate.infer.intrinsic_calibration": Call("tally"),
     "baserate.infer.methods": Call("tally", before=("auc",)),
     "baserate.infer.multiclass_summary": Call("classes"),
+    "baserate.infer.no_information_test": Call("confusion"),
     "baserate.infer.null_reference": Call("tally", {"n_simulations": 20}, ("ece",)),
     "baserate.infer.null_references": Call("tally", {"n_simulations": 20}, ([measure.ece],)),
     "baserate.infer.slope_test": Call("tally"),
+    "baserate.infer.smooth_roc": Call("tally"),
+    "baserate.infer.smooth_roc_curves": Call("tallies", {"method": "density", "n_bootstrap": 20}),
     "baserate.infer.spiegelhalter": Call("tally"),
     "baserate.infer.summary": Call("tallies"),
+    "baserate.infer.symmetry_test": Call("confusion"),
     # Calibration
     **{
         f"baserate.calibration.{name}": Call("tally")
@@ -171,7 +176,9 @@ CALLS: dict[str, Call] = {
     "baserate.fairness.reject_option": Call("groups", {"goal": GOAL, "favor": "a", "favorable": "flag"}),
     **{
         f"baserate.fairness.{name}": Call("groups", {"policy": POLICY})
-        for name in ("compare_groups", "group_differences", "group_gaps", "group_table")
+        for name in (
+            *("compare_groups", "decompose_entropy", "group_differences", "group_gaps", "group_ratios", "group_table"),
+        )
     },
     "baserate.fairness.multicalibration": Call("groups", {"min_group": 1, "n_simulations": 50}),
     "baserate.fairness.compare_attributes": Call("groups", {"attributes": ["group"], "policy": POLICY}),
@@ -240,6 +247,8 @@ OTHERS: dict[str, str] = {
     **dict.fromkeys(NO_PREDICTIONS.split(), "takes no predictions"),
     **dict.fromkeys(UNLABELLED.split(), "takes scores without labels, in any form"),
     **dict.fromkeys(READERS.split(), "reads a table or a file"),
+    "baserate.read.label_columns": "reads a table or a file, and has tests of its own",
+    "baserate.measure.multiclass.per_row": "takes sets of labels, which have tests of their own",
     "baserate.run": "takes a table or a file, whose columns the plan names",
     "baserate.label_sets": "makes the type from matrices or sets, which no column of a table can hold",
     "baserate.decide.cost_table": "takes tables of decisions by name",
@@ -248,6 +257,10 @@ OTHERS: dict[str, str] = {
     "baserate.read.join": "joins rows that were read",
     "baserate.draw.confusion_matrix": "takes predicted labels in place of scores, too, and has tests of its own",
     **dict.fromkeys(("baserate.read.cost_matrix", "baserate.read.cross_table"), "reads a matrix from a file"),
+    **dict.fromkeys(
+        ("baserate.fairness.intersection_excess", "baserate.fairness.stratified_differences"),
+        "needs groups by several attributes, and has tests of its own",
+    ),
     "baserate.infer.compare_unpaired": "takes two samples, each a pair of labels and scores, and has tests of its own",
 }
 """Public functions that do not take labels and scores, and the reason."""
@@ -299,6 +312,7 @@ KINDS: dict[type, str] = {
     MulticlassRows: "classes",
 }
 OPTIONS: dict[str, dict[str, float]] = {"costs": {"fp": 1, "fn": 5}, "at": {"at": 0.2}}
+OPTIONS |= {name: {name: 0.8} for name in ("specificity", "sensitivity", "precision")}
 
 
 @pytest.mark.parametrize("name", measure.MEASURES)
@@ -312,7 +326,11 @@ def test_all_forms_give_equal_measures(name: str, tmp_path: Path) -> None:
         assert (form_name, simplify(function(*form.args, **options, **form.options))) == (form_name, expected)
 
 
-@pytest.mark.parametrize("name", sorted(measure.multiclass.MEASURES.keys() - {"exact_match"}))
+OF_CLASSES = [name for name, each in measure.multiclass.MEASURES.items() if measure.describe(each).of in KINDS]
+"""Measures of sets of labels have tests of their own."""
+
+
+@pytest.mark.parametrize("name", sorted(OF_CLASSES))
 def test_all_forms_give_equal_measures_of_several_classes(name: str, tmp_path: Path) -> None:
     function = measure.multiclass.MEASURES[name]
     options = {"costs": MATRIX_COSTS} if name == "expected_cost" else {}

@@ -128,6 +128,7 @@ COSTS = {
 WORDED = {"prevalence": SHARES, "sample_prevalence": SHARES, "level": SHARES, "costs": COSTS}
 OTHER_WORDS = {
     *(("population.retrieval", "level"), ("measure.multiclass.expected_cost", "costs")),
+    ("measure.multiclass.classification_cost", "costs"),
     ("infer.ClassVariance.per_row", "prevalence"),
 }
 """One of five levels of performance, a matrix of costs, and a number that formulas of sample sizes have read."""

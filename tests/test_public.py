@@ -34,14 +34,16 @@ PUBLIC = {
         assign_folds bias_corrected cross_fit identity one_vs_rest prior reprior temperature vector
     """,
     "baserate.decide": """
-        ClassifierMixture Combination CorrectedEstimate Decisions DominatedClassifier IsoCost ROCConvexHull RULES
-        Requirement ReversibleClassifier RuleCrossValidation ThresholdBootstrap Vertex abstain actions
-        balanced bands best bootstrap_threshold break_even brier_curve capacity cheapest_thresholds check
-        choose_policy closest combination_table combine_scores compare cost cost_curve cost_curves cost_table
-        cross_validate_rule decision_tables evaluate_policy find_rule fixed hull_likelihood_ratios hull_table
-        iso_cost least_cost likelihood_ratio_table multiclass_summary net_benefit_curve net_benefit_difference
-        net_benefits on_raw_scores parse_requirements probability_cost rank_by_hull require roc_convex_hull summary
-        youden
+        ClassifierMixture Combination CorrectedEstimate Decisions DominatedClassifier IsoCost ROCConvexHull
+        RULES Requirement ReversibleClassifier RuleCrossValidation ThresholdBootstrap Vertex abstain actions
+        balanced balanced_predictive_values bands best bootstrap_average bootstrap_threshold break_even brier_curve
+        capacity cheapest_thresholds check choose_policy closest closest_predictive_values combination_table
+        combine_scores compare cost cost_curve cost_curves cost_table cross_validate_rule decision_tables
+        evaluate_policy find_rule fixed group_thresholds hull_likelihood_ratios hull_table iso_cost kernel
+        least_cost likelihood_ratio_table loess maximin maximin_predictive_values mean_score median_score
+        min_p_value minimax multiclass_summary nearest net_benefit_curve net_benefit_difference net_benefits
+        normal observed_prevalence on_raw_scores parse_requirements prevalence_matching probability_cost
+        rank_by_hull require roc_convex_hull spline summary use_midpoints youden
     """,
     "baserate.draw": """
         CalibrationDisplay ConfusionMatrixDisplay DecisionCurveDisplay DetCurveDisplay DetDisplay Drawing
@@ -50,23 +52,31 @@ PUBLIC = {
     """,
     "baserate.fairness": """
         Folds Goal PARITIES Parity ParityValidation RocCrossing ScoreScale calibrated_equalized_odds
+<<<<<<< HEAD
+        choose_roc_crossing common_threshold compare_attributes compare_groups cross_validate decompose_entropy
+        deterministic_thresholds find_parity frontier group_differences group_gaps group_ratios group_table impact
+        intersection_excess mix_scores mixing_impact optimal_policy reject_option roc_crossings stratified_differences
+=======
         choose_roc_crossing common_threshold compare_attributes compare_groups cross_validate deterministic_thresholds
         find_parity frontier group_differences group_gaps group_table impact mix_scores mixing_impact multicalibration
         optimal_policy reject_option roc_crossings
+>>>>>>> w-parity
     """,
     "baserate.infer": """
         AucPair CalibratedData CalibrationOptions CalibrationTest ClassVariance Comparison ConfidenceBand
-        CurveOptions INTERVAL_METHODS IntervalOptions IntrinsicCalibration NullReference Question SampleSize
-        alpha_of_auc_test apply_calibrator binormal_pair binormal_spread bootstrap calibration_curve
+        CurveOptions DecisionTest INTERVAL_METHODS IntervalOptions IntrinsicCalibration NullReference Question
+        SMOOTH_METHODS SampleSize SmoothRoc alpha_of_auc_test apply_calibrator binormal_pair binormal_spread bootstrap
+        calibration_curve
         calibration_curves calibration_summary calibration_tests compare compare_classes compare_unpaired
         confidence_band confidence_bands cox_test delong_pair derived_prevalence detectable_auc ecce_test estimate
         hosmer_lemeshow hypothetical_pair independent_pair intrinsic_calibration methods multiclass_summary
+        no_information_test
         null_reference null_references power_of_auc_difference power_of_auc_test power_of_proportion_difference
         power_of_proportion_test reported_pair sample_size_by_simulation sample_size_for_auc
         sample_size_for_auc_difference sample_size_for_auc_test sample_size_for_observed_expected
         sample_size_for_proportion
-        sample_size_for_proportion_difference sample_size_for_proportion_test slope_test spiegelhalter summary
-        tabulate_comparisons
+        sample_size_for_proportion_difference sample_size_for_proportion_test slope_test smooth_roc smooth_roc_curves
+        spiegelhalter summary symmetry_test tabulate_comparisons
     """,
     "baserate.measure": """
         DEFAULT_MEASURES MEASURES Measure MeasureInfo TABLES Values curves describe find_measure measure multiclass
@@ -74,7 +84,7 @@ PUBLIC = {
     """,
     "baserate.measure.multiclass": """
         AVERAGES DEFAULT_MEASURES MEASURES Split average_over_classes find_measure find_measures pairwise_auc
-        per_class search summary undefined_classes
+        pairwise_ordinal_auc per_class per_row search summary undefined_classes
     """,
     "baserate.population": """
         BestThreshold FAMILIES LEVELS best_threshold beta binormal default_thresholds exact_value find_thresholds
@@ -82,7 +92,7 @@ PUBLIC = {
     """,
     "baserate.read": """
         LabelText class_rows class_scores class_target confusion confusions cost_matrix cross_table decisions join
-        label_sets rows tallies tally target
+        label_columns label_sets rows tallies tally target
     """,
     "baserate.report": """
         CHECKS Finding MULTICLASS_CHECKS MulticlassReport MulticlassVerdict Plan Report Verdict View draw_figures

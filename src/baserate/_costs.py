@@ -1,10 +1,11 @@
 """Costs of the outcomes of decisions, of two classes or several."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
 from typing import Any, overload
 
+import numpy as np
 import numpy.typing as npt
 
 from baserate._arrays import Floats, Value, exact_sum, keep_read_only, ratio, read_only_copy
@@ -152,11 +153,24 @@ class CostMatrix(Renderable):
             return f"CostMatrix({count_of(len(self.labels), 'class', 'classes')})"
         return f"CostMatrix({self.cost.tolist()}, {list(self.labels)})"
 
-    def total(self, confusion: Confusion) -> float:
-        """Return the total cost of a confusion matrix; of a stack, an array. Classes are matched by their labels."""
-        unknown = [label for label in confusion.labels if label not in self.labels]
+    def over(self, labels: Sequence[object]) -> Floats:
+        """Return the costs of these classes, in their order.
+
+        >>> CostMatrix([[0, 1, 4], [2, 0, 1], [9, 3, 0]], ["home", "ward", "clinic"]).over(["clinic", "home"]).tolist()
+        [[0.0, 9.0], [4.0, 0.0]]
+        """
+        self._check_labels(labels)
+        places = [self.labels.index(label) for label in labels]
+        return self.cost[np.ix_(places, places)]
+
+    def _check_labels(self, labels: Iterable[object]) -> None:
+        unknown = [label for label in labels if label not in self.labels]
         if unknown:
             raise UnknownNameError(
                 f"there are no costs for the class {unknown[0]!r}", remedy="give one for each class."
             )
+
+    def total(self, confusion: Confusion) -> float:
+        """Return the total cost of a confusion matrix; of a stack, an array. Classes are matched by their labels."""
+        self._check_labels(confusion.labels)
         return exact_sum(self.cost * confusion.over(self.labels).mass, axes=2)

@@ -101,6 +101,11 @@ class Counts(Renderable, Generic[Value]):
         return self.tp + self.fp + self.fn
 
     @property
+    def benefits(self) -> Value:
+        """TP + TN + 2 FP: a correct decision counts once, an undeserved flag twice, and a missed one not at all."""
+        return self.tp + self.tn + 2 * self.fp
+
+    @property
     def total(self) -> Value:
         """Total mass."""
         return self.positives + self.negatives

@@ -41,6 +41,9 @@ LEVEL = Domain(1e-9, 1 - 1e-9, "a confidence level from 1e-9 to 1 - 1e-9", "0.95
 """Within it all methods distinguish quantiles from 0 and from infinity."""
 PREVALENCE = Domain(1e-12, 1 - 1e-12, "a prevalence from 1e-12 to 1 - 1e-12", "0.02")
 SHARE = Domain(1e-12, 1 - 1e-12, "a number from 1e-12 to 1 - 1e-12", "0.05")
+HARM = Domain(0.0, 1.0, "a number from 0 to 1", "0.01")
+RATE = Domain(0.0, 1.0, "a rate from 0 to 1", "0.9")
+TOP_K = Domain(1, 10**12, "a whole number from 1 to 10^12", "10", whole=True)
 HALF_WIDTH = Domain(1e-9, 1e15, "a number from 1e-9 to 1e15", "0.03")
 COST = Domain(-1e15, 1e15, "a cost from -1e15 to 1e15, and 0 or at least 1e-15 in size", "20")
 LEAST_COST = 1e-15
@@ -48,6 +51,7 @@ LEAST_COST = 1e-15
 FACTOR = Domain(1e-12, 1e12, "a factor from 1e-12 to 1e12", "10")
 MARGIN = Domain(-1e15, 1e15, "a number from -1e15 to 1e15", "0.02")
 SAMPLES = Domain(1, 10**7, "a whole number from 1 to 10,000,000", "2000", whole=True)
+BANDWIDTH = Domain(0.01, 10.0, "a bandwidth from 0.01 to 10", "0.1")
 BINS = Domain(1, 10_000, "a whole number from 1 to 10,000", "10", whole=True)
 MIN_GROUP = 50
 """Default of the least number of rows that a tested rate of a group rests on."""
@@ -61,6 +65,10 @@ MEAN = Domain(-1e6, 1e6, "a mean from -1e6 to 1e6", "1")
 SPREAD = Domain(1e-6, 1e6, "a standard deviation from 1e-6 to 1e6", "1")
 SPREAD_RATIO = Domain(1e-3, 1e3, "a number from 0.001 to 1000", "1.5")
 SHAPE = Domain(0.01, 1e6, "a shape from 0.01 to 1e6", "2")
+KNOTS = Domain(4, 200, "a whole number from 4 to 200", "10", whole=True)
+BANDWIDTH = Domain(1e-100, 1e100, "a bandwidth from 1e-100 to 1e100", "0.05")
+SPAN = Domain(1e-12, 1, "a share above 0 and at most 1", "0.5")
+TRIM = Domain(1e-6, 0.49, "a share from 1e-6 to 0.49", "0.1")
 INCHES = Domain(0.5, 100, "a number of inches from 0.5 to 100", "7")
 
 MEMORY = 4 << 30
@@ -98,6 +106,17 @@ def unused_option(name: str, value: object, why: str) -> OptionError:
     threshold=0.5 has no use: these are decisions already.
     """
     return OptionError(f"{keyword(name, value)} has no use: {why}.", option=name, value=value)
+
+
+def check_rates(low: float, high: float) -> None:
+    """Refuse an interval that is not one of rates.
+
+    >>> check_rates(0.2, 0.1)
+    Traceback (most recent call last):
+    baserate._errors.OptionError: the interval (0.2, 0.1) is not one of rates; give 0 ≤ low < high ≤ 1.
+    """
+    if not 0 <= low < high <= 1:
+        raise OptionError(f"the interval ({low}, {high}) is not one of rates", remedy="give 0 ≤ low < high ≤ 1.")
 
 
 def check_prevalence(name: str, value: object, *, ends: bool = False) -> None:

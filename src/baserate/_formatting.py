@@ -281,8 +281,8 @@ def replace_unprintable(text: str) -> str:
 
 _ABBREVIATIONS = frozenset(
     {
-        *("auc", "cap", "ece", "ecce", "f1", "fdr", "fnr", "fpr", "ici", "ks", "mad", "mce", "mcc"),
-        *("npv", "ppv", "pr", "rmsce", "roc", "tnr", "tpr"),
+        *("auc", "cap", "dcg", "ece", "ecce", "f1", "fdr", "fnr", "fpr", "ici", "ks", "mad", "mce", "mcc", "ndcg"),
+        *("npv", "ppv", "pr", "rmsce", "roc", "sedi", "tnr", "tpr"),
     }
 )
 _PROPER_NAMES = {

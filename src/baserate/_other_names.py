@@ -61,6 +61,9 @@ _ENTRIES = (
         "draw.pr measure.curves",
         "draw pr, curve pr",
     ),
+    _entry(
+        "smooth smooth_curve smooth.roc binormal rocfit", "infer.smooth_roc draw.roc", "curve roc --smooth binormal"
+    ),
     _entry("det_curve det", "draw.det measure.curves", "draw det, curve det"),
     _entry("gain_curve cumulative_gain cap_curve cap", "draw.gain measure.curves", "draw gain, curve gain"),
     _entry("lift_curve lift_chart", "draw.lift measure.curves", "draw lift, curve lift"),
@@ -71,7 +74,16 @@ _ENTRIES = (
     _measure("auc", "roc_auc_score roc_auc auroc auc concordance c_statistic c_index cindex somers2 gini_auc"),
     _measure("average_precision", "average_precision_score aps auprc"),
     _measure("pr_auc", "prauc"),
+    _measure("pr_auc_trapezoid", "pr_auc_linear auc_pr_trapezoid"),
+    _measure("log_auc", "binary_logauc multiclass_logauc multilabel_logauc"),
+    _measure("roc_distance", "roc_dist"),
+    _measure("precision_at_k", "retrieval_precision precision_k"),
+    _measure("recall_at_k", "retrieval_recall recall_k"),
     _measure("partial_auc", "pauc auc_partial"),
+    _measure("sensitivity_at_specificity", "ci.se binary_sensitivity_at_specificity tpr_at_fpr se_at_sp"),
+    _measure("specificity_at_sensitivity", "ci.sp binary_specificity_at_sensitivity tnr_at_tpr sp_at_se"),
+    _measure("precision_at_sensitivity", "binary_precision_at_fixed_recall precision_at_fixed_recall"),
+    _measure("sensitivity_at_precision", "binary_recall_at_fixed_precision recall_at_fixed_precision"),
     _measure("brier", "brier_score_loss brier_score BrierScore brier_class"),
     _measure("brier_skill", "d2_brier_score scaled_brier"),
     _measure("log_loss", "log_loss_score mn_log_loss cross_entropy neg_log_loss"),
@@ -96,6 +108,7 @@ _ENTRIES = (
     _measure("ks", "ks_statistic kolmogorov_smirnov ks_2samp"),
     _measure("gini", "gini_score somers_d"),
     _measure("lift", "lift_score"),
+    _measure("risk_ratio", "relative_risk"),
     _measure("mean_probability", "mean_prediction"),
     _measure("ece", "expected_calibration_error ece_score calibration_error"),
     _measure("ici", "integrated_calibration_index"),
@@ -114,6 +127,19 @@ _ENTRIES = (
         "measure",
     ),
     _entry("top_k_accuracy_score top_k", "measure.multiclass.top_k_accuracy", "measure --scores p_"),
+    _entry("ranked_prob_score rps", "measure.multiclass.ranked_probability_score", "measure --scores p_"),
+    _entry("classification_cost", "measure.multiclass.classification_cost", "measure --scores p_ --costs costs.csv"),
+    _entry("coverage_error multilabel_coverage_error", "measure.multiclass.coverage_error", "measure --truths y_"),
+    _entry(
+        "label_ranking_average_precision_score lrap multilabel_ranking_average_precision",
+        "measure.multiclass.label_ranking_average_precision",
+        "measure --truths y_",
+    ),
+    _entry(
+        "label_ranking_loss multilabel_ranking_loss", "measure.multiclass.label_ranking_loss", "measure --truths y_"
+    ),
+    _entry("dcg_score", "measure.multiclass.dcg", "measure --truths y_"),
+    _entry("ndcg_score retrieval_normalized_dcg", "measure.multiclass.ndcg", "measure --truths y_"),
     _entry("hamming_loss", "measure.multiclass.hamming_loss", "measure --measures hamming_loss"),
     # Intervals, comparison, plans of studies
     _entry(
@@ -122,6 +148,12 @@ _ENTRIES = (
         "measure",
     ),
     _entry("ci.thresholds", "decide.bootstrap_threshold", "decide"),
+    _entry("oc_youden_normal youden_normal", "decide.normal", "decide --rule normal"),
+    _entry("oc_youden_kernel youden_kernel", "decide.kernel", "decide --rule kernel"),
+    _entry("maximize_loess_metric lowess", "decide.loess", "decide --rule loess"),
+    _entry("maximize_gam_metric smoothing_spline gam", "decide.spline", "decide --rule spline"),
+    _entry("maximize_boot_metric bagging", "decide.bootstrap_average", "decide --rule bootstrap"),
+    _entry("boot_test subgroup_thresholds", "decide.group_thresholds", "decide --group-thresholds"),
     _entry(
         "roc.test delong delong_test delong_roc_test mcnemar mcnemar_test mcnemar.test cov test significance "
         "compare_models",

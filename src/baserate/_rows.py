@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,7 +26,15 @@ from baserate._arrays import (
 )
 from baserate._confusion import Confusion, distinct_labels, row_mass
 from baserate._counts import Counts
-from baserate._errors import EmptyDataError, MissingValuesError, OptionError, ShapeError, WeightError, keyword
+from baserate._errors import (
+    EmptyDataError,
+    MissingValuesError,
+    OptionError,
+    ShapeError,
+    WeightError,
+    keyword,
+    unknown_name,
+)
 from baserate._formatting import count_groups, count_of, replace_unprintable
 from baserate._numeric.distinct import Codes, float_bits, hash_rows_unordered, positions_by_code
 from baserate._rendering import Renderable
@@ -179,6 +187,23 @@ class MulticlassRows:
         groups = f"; {count_groups(len(self.groups), self.attributes)}" if self.attributes else ""
         return f"MulticlassRows({count_of(len(self), 'row')}; scores for {', '.join(map(str, self.labels))}{groups})"
 
+    def __add__(self, other: object) -> MulticlassRows:
+        return MulticlassRows.sum([self, other]) if isinstance(other, MulticlassRows) else NotImplemented
+
+    def __radd__(self, other: object) -> MulticlassRows:
+        # The built-in sum() starts with 0.
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    @staticmethod
+    def sum(parts: Iterable[MulticlassRows]) -> MulticlassRows:
+        """Concatenate rows of the same classes, without groups; such as those of batches."""
+        several = _check_parts(list(parts))
+        columns: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in several]) for name in ("truth", "score")
+        }
+        columns |= {name: _concatenate_amounts(several, name) for name in ("weight", "count")}
+        return replace(several[0], **columns, intake=ReadSummary(read=sum(len(part) for part in several)))
+
     @property
     def amount(self) -> Cells | None:
         """Weight times count of each row; None if each counts once."""
@@ -266,6 +291,32 @@ class MulticlassRows:
         return np.ascontiguousarray(self.score[:, at])
 
 
+def _check_parts(parts: list[Any]) -> list[Any]:
+    """Refuse parts of different classes or labels, of groups, and none at all."""
+    if not parts:
+        raise EmptyDataError("there are no parts to add", remedy="give at least one.")
+    labels = parts[0].labels
+    other = next((part.labels for part in parts if part.labels != labels), None)
+    if other is not None:
+        raise ShapeError(f"the parts have different labels, {labels} and {other}", remedy="name the same in each part.")
+    if any(getattr(part, "attributes", ()) for part in parts):
+        raise OptionError("rows with groups cannot be added", remedy="add the rows of each group.")
+    return parts
+
+
+def _concatenate_amounts(parts: Sequence[Any], name: str) -> Any:  # noqa: ANN401  (a column, or None)
+    """Concatenate weights or counts; parts without any have 1 for each row."""
+    columns = [getattr(part, name) for part in parts]
+    if all(column is None for column in columns):
+        return None
+    return np.concatenate(
+        [
+            np.ones(len(part), dtype=np.int64 if name == "count" else np.float64) if column is None else column
+            for part, column in zip(parts, columns, strict=True)
+        ]
+    )
+
+
 def _hash_label(label: object) -> int:
     """Return a number of 64 bits for a label, the same in every process, unlike `hash`."""
     from hashlib import sha256  # slow to import, and not always needed
@@ -294,6 +345,7 @@ class LabelSets:
     score: Reals | None = None
     """Score for the label."""
     weight: Floats | None = None
+    intake: ReadSummary = field(default_factory=lambda: ReadSummary(read=0))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", distinct_labels(self.labels))
@@ -328,6 +380,50 @@ class LabelSets:
     def support(self) -> Floats:
         """Mass of rows that have each label."""
         return np.asarray(self.truth.sum(axis=0) if self.weight is None else self.weight @ self.truth, dtype=np.float64)
+
+    @property
+    def labelled(self) -> float:
+        """Mass of rows that have a label."""
+        return self._mass_where(np.asarray(self.truth.any(axis=1)))
+
+    @property
+    def label_pairs(self) -> float:
+        """Mass of rows that have some labels and lack others."""
+        return self._mass_where(np.asarray(self.truth.any(axis=1) & ~self.truth.all(axis=1)))
+
+    def _mass_where(self, where: Bools) -> float:
+        return float(np.count_nonzero(where) if self.weight is None else self.weight[where].sum())
+
+    def __add__(self, other: object) -> LabelSets:
+        return LabelSets.sum([self, other]) if isinstance(other, LabelSets) else NotImplemented
+
+    def __radd__(self, other: object) -> LabelSets:
+        # The built-in sum() starts with 0.
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    @staticmethod
+    def sum(parts: Iterable[LabelSets]) -> LabelSets:
+        """Concatenate rows of the same labels, such as those of batches."""
+        several = _check_parts(list(parts))
+        columns: dict[str, Any] = {"weight": _concatenate_amounts(several, "weight")}
+        for name in ("truth", "predicted", "score"):
+            tables = [getattr(part, name) for part in several]
+            absent = [table is None for table in tables]
+            if any(absent) and not all(absent):
+                raise ShapeError(f"{name} is missing in some parts", remedy="give it in all parts, or in none.")
+            columns[name] = None if all(absent) else np.concatenate(tables)
+        return replace(several[0], **columns, intake=ReadSummary(read=sum(len(part) for part in several)))
+
+    def over(self, labels: Iterable[object]) -> LabelSets:
+        """Select some labels, in their order."""
+        wanted = distinct_labels(labels)
+        unknown = [label for label in wanted if label not in self.labels]
+        if unknown:
+            raise unknown_name("label", str(unknown[0]), [str(each) for each in self.labels])
+        places = [self.labels.index(label) for label in wanted]
+        tables = {name: getattr(self, name) for name in ("truth", "predicted", "score")}
+        chosen: dict[str, Any] = {name: each if each is None else each[:, places] for name, each in tables.items()}
+        return replace(self, labels=wanted, **chosen)
 
     def per_label(self) -> Counts[Floats]:
         """Return the 2×2 table of each label, over all rows."""

@@ -24,6 +24,9 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "benefit-md": (*ONE, "--thresholds", "0.1,0.25", "--prevalence", "15%", "--level", "0.9", "--format", "md"),
     "benefit-labels": ("--truth", "sick", "--predicted", "says", "--thresholds", "0.2,0.9"),
     "benefit-compare": (*TWO, "--compare"),
+    "benefit-harm": (*TWO, "--harm", "risk=0.02", "--thresholds", "0.1,0.25", "--simultaneous"),
+    "benefit-reduction": (*ONE, "--kind", "net-reduction", "--thresholds", "0,0.1,0.25"),
+    "benefit-standardized": (*ONE, "--kind", "standardized", "--thresholds", "0.1,0.25"),
     "benefit-compare-groups": (*TWO, "--compare", "--thresholds", "0.2,0.5", "--group", "site", "--weight", "w"),
 }
 
@@ -185,6 +188,26 @@ def test_significant_differences_are_marked(tmp_path: Path) -> None:
     assert "* the interval excludes 0 (pointwise)" in shown
 
 
+def test_harm_kind_and_bands_are_those_of_decide(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
+    both = read.tallies(path, truth="sick", score=["risk", "old"])
+    output = run_json(path, *TWO, "--harm", "risk=2%", "--harm", "old=0.01", "--simultaneous", "--seed", "5")
+    harm = {"risk": 0.02, "old": 0.01}
+    wanted = decide.net_benefit_curve(both, harm=harm, simultaneous=True, seed=5)
+    assert [row["low"] for row in output["rows"]] == list(wanted.columns["low"])
+    assert (output["data"]["harm"], output["data"]["simultaneous"]) == (harm, True)
+    shown = run("benefit", path, *TWO, "--harm", "0.02", "--thresholds", "0.1")
+    assert "a test harm of 0.02 was subtracted from the net benefit of models" in shown.stderr
+    assert "the harm of testing was subtracted" in shown.stdout
+    rows = read.rows(path, truth="sick", score=["risk", "old"])
+    apart = run_json(path, *TWO, "--compare", "--harm", "risk=0.02", "--simultaneous", "--thresholds", "0.1,0.5")
+    expected = decide.net_benefit_difference(rows, thresholds=[0.1, 0.5], harm={"risk": 0.02}, simultaneous=True)
+    assert [row["high"] for row in apart["rows"]] == list(expected.columns["high"])
+    # Of 100 people: the negatives that are not flagged, less three for each positive that is missed.
+    line = run("benefit", path, *ONE, "--thresholds", "0.25", "--no-interval", "--kind", "net-reduction").stdout
+    assert line.splitlines()[4].split() == ["0.25", "−10.00", "0", "−60.00", "0.7000"]
+
+
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
@@ -193,6 +216,11 @@ def test_significant_differences_are_marked(tmp_path: Path) -> None:
             "'1' is not a threshold probability; expected 0 or a number from 1e-12 to 1 - 1e-12, such as 0.05 or 5%.",
         ),
         (("--thresholds", "5,10"), "'5' is not a threshold probability"),
+        (("--harm", "2"), "'2' is not a harm; expected a number from 0 to 1, such as 0.01, or risk=0.01."),
+        (("--harm", "0.1", "--harm", "risk=0.1"), "--harm is of all models, or of each by name"),
+        (("--harm", "risk=0.1", "--harm", "risk=0.2"), "--harm states 'risk' twice"),
+        (("--seed", "1"), "--seed is for simultaneous bands; add --simultaneous"),
+        (("--compare", "--score", "old", "--kind", "standardized"), "--compare is of net benefit"),
         (("--thresholds", "0.1,"), "'' is not a threshold probability"),
         (("--thresholds", "nan"), "'nan' is not a threshold probability"),
         (("--thresholds", "-0.1"), "'-0.1' is not a threshold probability"),

@@ -319,3 +319,47 @@ def test_weighted_kappa_and_top_k_have_names(tmp_path: Path) -> None:
     assert result["top_1_accuracy"] == measure.multiclass.accuracy(table.confusion())
     shown = run("measure", path, *LABELS, "--measures", "quadratic kappa", "--explain").stdout
     assert "Cohen's kappa with quadratic weights" in shown
+
+
+def write_stages(folder: Path) -> Path:
+    path = folder / "stages.csv"
+    rows = [("low", 0.1), ("low", 0.4), ("mid", 0.3), ("mid", 0.6), ("mid", 0.5), ("high", 0.9), ("high", 0.45)]
+    lines = [f"{stage},{risk},{'ab'[at % 2]}" for at, (stage, risk) in enumerate(rows)]
+    path.write_text("\n".join(["stage,risk,site", *lines]) + "\n", encoding="utf-8")
+    return path
+
+
+ORDERED = ("--truth", "stage", "--score", "risk", "--labels", "low,mid,high")
+
+
+@pytest.mark.parametrize("name", ["ordered-classes", "ordered-classes-groups"])
+def test_ordered_classes_share_one_score(name: str, tmp_path: Path) -> None:
+    groups = ("--group", "site") if "groups" in name else ()
+    result = run("measure", write_stages(tmp_path), *ORDERED, *groups, "-q")
+    assert result.exit_code == 0
+    assert matches_snapshot(result.stdout, name)
+
+
+def test_json_of_ordered_classes(tmp_path: Path) -> None:
+    rows = json.loads(run("measure", write_stages(tmp_path), *ORDERED, "--json").stdout)["rows"]
+    values = {(row["class"], row["against"]): row["value"] for row in rows}
+    # low: .1, .4; mid: .3, .5, .6; high: .45, .9
+    assert values["mid", "low"] == 5 / 6
+    assert values["high", "low"] == 1
+    assert values["high", "mid"] == 4 / 6
+    assert values[None, None] == pytest.approx((5 / 6 + 1 + 4 / 6) / 3)
+    assert rows[-1]["low"] < rows[-1]["value"] < rows[-1]["high"]
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--measures", "hand_till"), "one --score of all --labels has one measure, ordinal_auc"),
+        (("--score", "site"), "ordered classes have one score; give one --score"),
+        (("--positive", "low"), "of many classes none is positive"),
+    ],
+)
+def test_ordered_classes_have_one_score_and_one_measure(more: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    result = run("measure", write_stages(tmp_path), *ORDERED, *more)
+    assert result.exit_code == 2
+    assert message in result.stderr

@@ -159,6 +159,10 @@ def test_files_that_cannot_be_joined_are_refused(tmp_path: Path) -> None:
         ((*TWO, "--prevalence", "2"), 2, "expected a prevalence"),
         ((*TWO, "--measures", "f1", "--method", "delong"), 2, "use --method resample"),
         ((*TWO, "--measures", "accuracy", "--weight", "w", "--method", "mcnemar"), 2, "these have weights"),
+        ((*TWO, "--measures", "auc,ks", "--method", "venkatraman"), 2, "whole ROC curves, not ks"),
+        ((*TWO, "--measures", "auc", "--weight", "w", "--method", "venkatraman"), 2, "use --method delong"),
+        ((*TWO, "--measures", "sensitivity_at_specificity"), 2, "needs a specificity. Give --at-specificity 0.9"),
+        ((*TWO, "--measures", "auc", "--at-precision", "0.9"), 2, "none of the measures depends on --at-precision"),
         ((*TWO, "--measures", "acurracyy"), 2, "Did you mean 'accuracy'"),
         ((*TWO, "--measures", "f1", "--threshold", "0.1,0.2,0.3"), 2, "there are 3 thresholds for 2 scores"),
         ((*TWO, "--id", "site"), 2, "--id joins several files, and this is one"),
@@ -220,6 +224,21 @@ def test_the_command_prints_the_numbers_of_the_function(tmp_path: Path) -> None:
     stated = baserate.compare(str(path), **options, threshold={"risk": 0.6, "old": 0.5}, measures=["npv", "auc"])
     chosen = ("--threshold", "0.6,0.5", "--measures", "npv,auc", "--positive", "1", "--seed", "3", "--json")
     assert read_results(run("compare", path, *TWO, *chosen).stdout) == json.loads(stated.to_json())
+
+
+def test_whole_curves_and_fixed_specificities(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
+    typed = ("--measures", "auc", "--method", "venkatraman", "--seed", "2", "--json")
+    printed = read_results(run("compare", path, *TWO, *typed).stdout)
+    (row,) = printed["rows"]
+    rows = baserate.read.rows(str(path), truth="sick", score=["risk", "old"])
+    (wanted,) = baserate.infer.compare(rows, question=baserate.infer.Question(method="venkatraman"), seed=2)
+    assert (row["statistic"], row["p"], row["test"]) == (wanted.statistic, wanted.p, wanted.test)
+    assert any("p is that of equal ROC curves" in note for note in printed["data"]["notes"])
+    at_80 = ("--measures", "sensitivity at fixed specificity", "--at-specificity", "80%", "--json")
+    printed = read_results(run("compare", path, *TWO, *at_80).stdout)
+    assert [row["measure"] for row in printed["rows"]] == ["sensitivity_at_specificity"]
+    assert printed["data"]["settings"] == {"sensitivity_at_specificity": {"specificity": 0.8}}
 
 
 def test_net_benefit_may_be_at_a_threshold_probability(tmp_path: Path) -> None:

@@ -9,7 +9,20 @@ from typing import Any
 
 import pytest
 
-from baserate import Calibrator, Costs, Curve, Policy, decide, load_calibrator, measure, read, shift
+from baserate import (
+    Calibrator,
+    Costs,
+    Curve,
+    Policy,
+    curve,
+    decide,
+    load_calibrator,
+    measure,
+    population,
+    read,
+    shift,
+    tally,
+)
 from baserate.cli._decision_options import DecisionOptions
 from baserate.decide import list_command_line_rules
 from tests.cli.shell import PEOPLE, fits_terminal, matches_snapshot, run, run_program, write_people
@@ -39,6 +52,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "decide-band-risks": (*ONE, "--band-risks", "10%,0.5", "--group", "sex", "--n-bootstrap", "200"),
     "decide-capacity": (*ONE, "--capacity", "3", *FEW),
     "decide-groups": (*ONE, "--maximize", "f1", "--group", "sex", *FEW),
+    "decide-group-thresholds": (*ONE, "--rule", "youden", "--group", "sex", "--group-thresholds", *FEW),
     "decide-models": (*ONE, "--score", "old", *FEW),
     "decide-fixed": (*ONE, "--threshold", "0.5", "--measures", "sensitivity,f1"),
     "decide-plain": (*ONE, "--rule", "closest", "--no-interval", "--measures", "sensitivity,f1"),
@@ -108,7 +122,20 @@ def test_pages_fit_the_terminal(name: str, tmp_path: Path) -> None:
         (("--rule", "balanced"), "balanced", 0.65),
         (("--rule", "break-even"), "break-even", 0.75),
         (("--rule", "closest.topleft"), "closest", 0.65),
-        (("--rule", "prevalence_matching"), "break-even", 0.75),
+        (("--rule", "prevalence_matching"), "prevalence-matching", 0.75),
+        (("--rule", "proc01"), "closest-predictive-values", 0.90),
+        (("--rule", "maximin"), "maximin", 0.65),
+        (("--rule", "minimax"), "minimax", 0.80),
+        (("--rule", "oc_median"), "median-score", 0.525),
+        (("--rule", "observed-prev"), "observed-prevalence", 0.3),
+        (("--nearest", "specificity = 90%"), "nearest", 0.80),
+        (("--nearest", "lr+=2"), "nearest", 0.40),
+        (("--rule", "MinPvalue"), "min-p-value", 0.90),
+        (("--trim", "20%"), "min-p-value", 0.80),
+        (("--rule", "youden", "--midpoints"), "youden", 0.625),
+        (("--capacity", "5", "--midpoints"), "capacity", 0.775),
+        (("--rule", "loess", "--span", "0.1", "--maximize", "accuracy"), "loess", 0.90),
+        (("--span", "1"), "loess", 0.55),
         (("--require", "specificity >= 0.9", "--maximize", "sensitivity"), "require", 0.80),
         (("--require", "specificity >= 0.9", "--require", "precision >= 90%"), "require", 0.90),
         (("--maximize", "f1"), "best", 0.80),
@@ -128,6 +155,86 @@ def test_published_example_of_twenty_cases(typed: tuple[str, ...], rule: str, at
     output = run_json("-", "--truth", "y", "--score", "s", *typed, "--n-bootstrap", "0", given=f"y,s\n{TWENTY}")
     assert output["data"]["policies"]["s"]["rule"] == rule
     assert thresholds_by_rule(output)[rule] == at
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        (("--nearest", "sensitivity"), "'sensitivity' is not a measure and its value, such as 'sensitivity = 90%'"),
+        (("--nearest", "sensitivity = x%"), "is not a measure and its value"),
+        (("--rule", "nearest"), "the rule nearest needs a measure and its value: --nearest 'sensitivity = 90%'"),
+        (("--rule", "kernel", "--bandwidth", "0"), "bandwidth"),
+        (("--rule", "youden", "--bandwidth", "0.1"), "--bandwidth is for the rule kernel, and the rule is youden"),
+        (("--rule", "loess", "--span", "2"), "'2' is not a share of thresholds; give one above 0 and at most 1"),
+        (("--rule", "spline", "--knots", "3"), "--knots"),
+        (("--rule", "youden", "--equal-variances"), "--equal-variances is for the rule normal"),
+        (("--threshold", "0.5", "--midpoints"), "--midpoints is for thresholds that a rule chooses"),
+        (("--bands", "0.2,0.5", "--midpoints"), "--midpoints is for thresholds that a rule chooses"),
+        (("--rule", "youden", "--group-thresholds"), "--group-thresholds needs groups; name a column with --group"),
+        (
+            ("--rule", "youden", "--group", "g", "--group-thresholds", "--folds", "3"),
+            "--folds is for one threshold of all groups",
+        ),
+        (
+            ("--rule", "youden", "--group", "g", "--group-thresholds", "-o", "policy.json"),
+            "--output is for one threshold of all groups; `baserate equalize` makes policies of groups",
+        ),
+    ],
+)
+def test_wrong_options_of_rules_are_refused(typed: tuple[str, ...], message: str) -> None:
+    result = run("decide", "-", "--truth", "y", "--score", "s", *typed, given=f"y,s\n{TWENTY}")
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
+
+
+def test_smooth_rules_in_the_shell(tmp_path: Path) -> None:
+    truth, score = population.binormal(means=(0.4, 0.6), sds=(0.1, 0.15)).draw(150, 0)
+    file = tmp_path / "scores.csv"
+    lines = (f"{int(label)},{each!r}" for label, each in zip(truth, score.tolist(), strict=True))
+    file.write_text("\n".join(["sick,risk", *lines]), encoding="utf-8")
+    c = curve(tally(truth, score))
+    for typed, policy in (
+        (("--rule", "youden-normal"), decide.normal(c)),
+        (("--rule", "normal", "--equal-variances"), decide.normal(c, equal_variances=True)),
+        (("--bandwidth", "0.03", "--maximize", "f1"), decide.kernel(c, "f1", bandwidth=0.03)),
+        (("--rule", "lowess", "--span", "aicc"), decide.loess(c, span="aicc")),
+        (("--knots", "6"), decide.spline(c, knots=6)),
+        (("--average", "median", "--samples", "30"), decide.bootstrap_average(c, average="median", samples=30)),
+        (
+            ("--rule", "kernel", "--minimize", "cost", "--fp", "1", "--fn", "4"),
+            decide.kernel(c, "expected_cost", costs=Costs(fp=1, fn=4)),
+        ),
+    ):
+        saved = tmp_path / "policy.json"
+        result = run("decide", file, *ONE, *typed, "--n-bootstrap", "20", "-o", saved)
+        assert result.exit_code == 0, result.stderr
+        assert Policy.load(saved).threshold == policy.threshold
+        assert Policy.load(saved).notes == policy.notes
+        output = run_json(file, *ONE, *typed, "--n-bootstrap", "0")
+        assert output["data"]["policies"]["risk"]["thresholds"] == [policy.threshold]
+
+
+def test_thresholds_of_groups_in_the_shell(tmp_path: Path) -> None:
+    file = write_people(tmp_path)
+    typed = (file, *ONE, "--rule", "youden", "--group", "sex", "--group-thresholds", "--n-bootstrap", "100")
+    output = run_json(*typed)
+    rows = [row for row in output["rows"] if row["measure"] in ("threshold", "threshold_difference")]
+    truth, score, sex = (
+        [1, 0, 1, 1, 0, 0, 0, 1, 0, 0],
+        [0.92, 0.85, 0.71, 0.64, 0.64, 0.31, 0.3, 0.22, 0.11, 0.05],
+        "fmfmfmfmfm",
+    )
+    expected = decide.group_thresholds(truth, score, "youden", group=list(sex), n_bootstrap=100)
+    wanted = [row["value"] for row in expected.rows() if row["measure"] in ("threshold", "threshold_difference")]
+    assert [row["value"] for row in rows] == wanted
+    assert rows[-1]["other"] == {"sex": "m"}
+    assert 0 < rows[-1]["p"] == rows[-1]["p_adjusted"] <= 1
+    page = run("decide", *typed)
+    assert "Differences between thresholds of groups:" in page.stdout
+    assert "f − m" in page.stdout
+    assert "with fewer than 50 positives or negatives" in page.stderr
+    table = list(csv.DictReader(io.StringIO(run("decide", *typed, "--format", "csv").stdout)))
+    assert [row["value"] for row in table if row["measure"] == "threshold"] == [str(each) for each in wanted[:3]]
 
 
 def test_messages_on_stderr(tmp_path: Path) -> None:
@@ -348,7 +455,7 @@ def test_test_data_have_the_same_positive_class(tmp_path: Path) -> None:
         (("--require", "f1 >= 0.1", "--capacity", "3"), "--capacity is for the rule capacity, and the rule is require"),
         (
             ("--rule", "cost", "--fp", "1", "--fn", "2", "--maximize", "f1"),
-            "--maximize is for the rule best or require",
+            "--maximize is for the rule best, normal, kernel, loess, spline, bootstrap-average or require",
         ),
         (("--bands", "0.1", "--fp", "2"), "--fp is for flags, which the rule bands does not set"),
         (("--maximize", "f1", "--minimize", "fpr"), "--maximize and --minimize contradict each other"),

@@ -61,6 +61,7 @@ COMMANDS: dict[str, list[str]] = {
         f"{READ} --under-sampled 9 --over-sampled 0.5",
     ],
     "prevalence": [NEW, f"{NEW} --method acc", f"{NEW} --method binned"],
+    "prevalence-study": [f"{READ} --validation {{people}} --repeats 1 --prevalences 3 --size 20 --methods acc,pacc"],
     "expect": [f"{NEW} --assume label-shift", f"{NEW} --assume covariate-shift"],
     "reprior": [
         "{people} --score p --sample-prevalence 0.5 --prevalence 0.1 -o {out}.csv",

@@ -1,6 +1,7 @@
 """`baserate groups`: snapshots, JSON, and refused options."""
 
 import csv
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -216,3 +217,50 @@ def test_commands_of_the_footnote_work(verb: tuple[str, ...], tmp_path: Path) ->
     quick = ("--n-simulations", "20") if verb == ("reliability",) else ()
     result = run(*verb, path, *ONE, "--group", "sex", *quick, "--json", "-q")
     assert {str(row["group"]) for row in rows_of(result)} == {"None", "{'sex': 'f'}", "{'sex': 'm'}"}
+
+
+class TestComparisons:
+    """What groups are compared with: the rest, everybody, strata, and what attributes explain."""
+
+    def test_snapshot_of_all_tables(self, tmp_path: Path) -> None:
+        options = ("--relative-to", "rest", "--ratios", "--control", "sex", "--measures", "fpr,theil_index")
+        result = run("groups", write_screening(tmp_path), *ONE, "--group", "site", *options, *QUICK)
+        assert result.exit_code == 0, result.stderr
+        assert matches_snapshot(result.stdout, "groups-strata")
+        assert max(map(display_width, result.stdout.splitlines())) <= 100
+
+    def test_snapshot_of_intersections(self, tmp_path: Path) -> None:
+        options = ("--relative-to", "overall", "--intersections", "--measures", "fpr")
+        result = run("groups", write_screening(tmp_path), *ONE, "--group", "site,sex", *options, *QUICK)
+        assert result.exit_code == 0, result.stderr
+        assert matches_snapshot(result.stdout, "groups-intersections")
+
+    def test_json_equals_the_results_of_the_library(self, tmp_path: Path) -> None:
+        path = write_screening(tmp_path)
+        options = ("--relative-to", "rest", "--ratios", "--control", "sex", "--measures", "fpr,generalized_entropy")
+        result = rows_of(
+            run("groups", path, *ONE, "--group", "site", *options, "--entropy-alpha", "1.5", *QUICK, "--json")
+        )
+        t = baserate.read.tallies(path, truth="sick", score="risk", group=["site", "sex"], positive=1)
+        measures = ["fpr", partial(baserate.measure.generalized_entropy, alpha=1.5)]
+        wanted = fairness.compare_attributes(
+            t, ["site"], relative_to="rest", ratios=True, control="sex", measures=measures, n_permutations=200
+        )
+        assert result == wanted.rows()
+        assert {row["table"] for row in result} == {"group", "difference", "ratio", "gap", "stratum", "inequality"}
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (("--relative-to", "overall", "--reference", "coast"), "needs no --reference"),
+            (("--relative-to", "overall", "--control", "sex"), "use --relative-to rest"),
+            (("--control", "site"), "site is a column of both --group and --control"),
+            (("--intersections",), "--intersections needs several columns"),
+            (("--entropy-alpha", "1"), "none of the measures depends on --entropy-alpha"),
+            (("--relative-to", "average"), "'average' is not one of"),
+        ],
+    )
+    def test_contradictions_are_refused(self, options: tuple[str, ...], message: str, tmp_path: Path) -> None:
+        result = run("groups", write_screening(tmp_path), *ONE, "--group", "site", "--measures", "fpr", *options)
+        assert result.exit_code == 2
+        assert message in result.stderr

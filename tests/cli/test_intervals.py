@@ -275,3 +275,77 @@ def test_layout_of_intervals_by_width() -> None:
         ["–¹"],
     ]
     assert max(map(display_width, turned)) <= 25
+
+
+def test_the_log_method_of_ratios(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("sick,test,many\n1,1,670\n0,1,202\n1,0,74\n0,0,640\n", encoding="utf-8")
+    typed = (path, "--truth", "sick", "--predicted", "test", "--count", "many")
+    result = run_json(*typed, "--measures", "LR+,nnd,nir", "--interval", "log")
+    ratio, number, rate = (
+        row(result, name) for name in ("positive_likelihood_ratio", "number_needed_to_diagnose", "no_information_rate")
+    )
+    assert (ratio["low"], ratio["high"]) == pytest.approx((3.32068843550748, 4.24323464880513))  # epiR 2.0.57
+    assert ratio["how"] == "normal on the logarithm"
+    assert number["value"] == pytest.approx(1.51370054995506)
+    assert number["how"].startswith("reciprocal of Youden's J")
+    assert rate["value"] == pytest.approx(842 / 1586)
+    refused = run("measure", *typed, "--measures", "sensitivity", "--interval", "log")
+    assert (refused.exit_code, "log" in refused.stderr) == (2, True)
+
+
+def test_tests_of_decisions(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("sick,test,many\n1,1,231\n0,1,32\n1,0,27\n0,0,54\n", encoding="utf-8")
+    typed = (path, "--truth", "sick", "--predicted", "test", "--count", "many", "--measures", "accuracy", "--tests")
+    result = run_json(*typed)
+    exact = row(result, "no_information_exact_test")
+    assert exact["p"] == pytest.approx(0.0003096983340368703)  # caret 6.0.93
+    assert exact["value"] == 285
+    # P(X > 54) + P(X = 54)/2 of Bin(81, ½)
+    assert row(result, "no_information_test")["p"] == pytest.approx(0.0013212464, rel=1e-6)
+    assert row(result, "symmetry_test")["value"] == 27
+    shown = run("measure", *typed, "-q", "--explain").stdout
+    assert re.search(r"no information +54\.00 +0\.00132 ", shown)
+    assert re.search(r"no information exact +285\.0 +0\.000310 ", shown)
+    several = run_json(write_people(tmp_path), *ONE, "--threshold", "0.3,0.5", "--group", "site", "--tests")
+    tests = [each for each in several["rows"] if each["measure"] == "symmetry_test"]
+    assert [(each["threshold"], each["group"]) for each in tests][:3] == [
+        (0.3, None),
+        (0.5, None),
+        (0.3, {"site": "coast"}),
+    ]
+    assert len(tests) == 8
+
+
+def test_tests_of_several_classes(tmp_path: Path) -> None:
+    path = tmp_path / "pets.csv"
+    rows = [("cat", "cat", 50), ("cat", "dog", 8), ("cat", "fox", 1), ("dog", "cat", 3), ("dog", "dog", 30)]
+    rows += [("dog", "fox", 4), ("fox", "cat", 2), ("fox", "dog", 6), ("fox", "fox", 40)]
+    path.write_text("is,called,many\n" + "".join(f"{a},{b},{n}\n" for a, b, n in rows), encoding="utf-8")
+    typed = (path, "--truth", "is", "--predicted", "called", "--count", "many", "--tests")
+    result = run_json(*typed)
+    assert row(result, "symmetry_test")["p"] == pytest.approx(0.3906916935764642)  # caret 6.0.93
+    assert row(result, "symmetry_test")["freedom"] == 3
+    assert row(result, "no_information_exact_test")["p"] == pytest.approx(1.563529103002196e-25)
+    assert "Each kind of error is as frequent" in " ".join(run("measure", *typed, "-q", "--explain").stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        (("--prevalence", "5%"), "--tests counts the rows of the sample"),
+        (("--weight", "w"), "--tests counts rows, and --weight weights them"),
+        (("--cluster", "site"), "--tests takes rows as independent"),
+    ],
+)
+def test_tests_are_of_independent_rows(typed: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    result = run("measure", write_people(tmp_path), *ONE, "--threshold", "0.5", "--tests", *typed)
+    assert (result.exit_code, message in " ".join(result.stderr.split())) == (2, True)
+
+
+def test_tests_need_decisions(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("sick,score\n1,3.5\n0,-2\n1,7\n0,1\n", encoding="utf-8")
+    result = run("measure", path, "--truth", "sick", "--score", "score", "--positive", "1", "--tests")
+    assert (result.exit_code, "--tests is for decisions" in result.stderr) == (2, True)

@@ -285,3 +285,15 @@ def test_more_bins_than_scores_are_accepted(tmp_path: Path) -> None:
     ]
     assert sum(row["mass"] for row in rows) == 10
     assert run("reliability", write_people(tmp_path), *ONE, "--bins", "500", *QUICK).exit_code == 0
+
+
+def test_definition_of_quantiles(tmp_path: Path) -> None:
+    typed = (write_people(tmp_path), *ONE, *QUICK, "--smoother", "isotonic", "--format", "json")
+    values = {}
+    for name in ("inverted_cdf", "linear"):
+        rows = read_results(run("reliability", *typed, "--quantile", name).stdout)["rows"]
+        values[name] = {row["measure"]: row["value"] for row in rows}
+    first, second = values["inverted_cdf"], values["linear"]
+    assert [name for name in first if first[name] != second[name]] == ["e50", "e90"]
+    refused = run("reliability", write_screening(tmp_path), *ONE, "--curve", "binned", "--quantile", "linear")
+    assert (refused.exit_code, "--quantile is for numbers and tests" in refused.stderr) == (2, True)

@@ -39,7 +39,13 @@ VERBS: dict[str, tuple[tuple[str, ...], str]] = {
     "expect": (("expect", "FILE", "--score", "risk", "--assume", "covariate-shift"), "--measures"),
     "population": (("population", "linear", "measure"), ""),
 }
-OPTIONS = {"costs": ("--fp", "1", "--fn", "20"), "at": ("--net-benefit-at", "20%")}
+RATES = ("specificity", "sensitivity", "precision")
+OPTIONS = {
+    "costs": ("--fp", "1", "--fn", "20"),
+    "at": ("--net-benefit-at", "20%"),
+    **{name: (f"--at-{name}", "80%") for name in RATES},
+}
+OF_COUNTS = [name for name in REQUIRED_OPTIONS if measure.describe(measure.MEASURES[name]).of is Counts]
 
 
 def command_line(verb: str, name: str, file: Path) -> list[str]:
@@ -59,6 +65,9 @@ def test_measures_require_their_settings(verb: str, name: str, tmp_path: Path) -
     result = run(*command_line(verb, name, write_people(tmp_path)))
     assert (result.exit_code, result.stdout) == (2, "")
     option = REQUIRED_OPTIONS[name]
+    if verb == "decide" and name not in OF_COUNTS:
+        assert f"{name} does not depend on the threshold" in result.stderr
+        return
     assert f"{name} needs" in result.stderr
     assert OPTIONS[option][0] in result.stderr
     assert len(result.stderr.splitlines()) == 1
@@ -69,11 +78,14 @@ def test_measures_require_their_settings(verb: str, name: str, tmp_path: Path) -
 @pytest.mark.parametrize("verb", VERBS)
 def test_settings_are_applied_and_stated(verb: str, name: str, tmp_path: Path) -> None:
     option = REQUIRED_OPTIONS[name]
+    if verb == "decide" and name not in OF_COUNTS:
+        return  # refused, as tested above
     query = [*command_line(verb, name, write_people(tmp_path)), *OPTIONS[option]]
     output = run_json(*query)
-    wanted: Any = {"tp": 0, "fp": 1, "fn": 20, "tn": 0} if option == "costs" else 0.2
-    assert output["data"]["settings"][name] == {option: wanted}
-    words = "a false positive 1, a false negative 20" if option == "costs" else "a threshold probability of 0.2"
+    wanted: dict[str, Any] = {"costs": {"tp": 0, "fp": 1, "fn": 20, "tn": 0}, "at": 0.2}
+    assert output["data"]["settings"][name] == {option: wanted.get(option, 0.8)}
+    spoken = {"costs": "a false positive 1, a false negative 20", "at": "a threshold probability of 0.2"}
+    words = spoken.get(option, f"a {option} of 0.8")
     assert any(words in note for note in output["data"]["notes"])
     shown = run(*query)
     assert words in shown.stderr + shown.stdout
@@ -144,7 +156,7 @@ def test_requirements_use_the_stated_settings(tmp_path: Path) -> None:
 
 @pytest.mark.quick(4)
 @pytest.mark.parametrize("flag", ["--maximize", "--minimize", "--require"])
-@pytest.mark.parametrize("name", REQUIRED_OPTIONS)
+@pytest.mark.parametrize("name", OF_COUNTS)
 def test_objectives_require_their_settings(flag: str, name: str, tmp_path: Path) -> None:
     text = f"{name} >= 0" if flag == "--require" else name
     query = ("decide", write_people(tmp_path), *ONE, flag, text, "--n-bootstrap", "0")
@@ -176,18 +188,9 @@ def test_threshold_is_chosen_by_net_benefit(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [*REQUIRED_OPTIONS, "f_beta"])
 def test_simulated_sizes_use_the_stated_settings(name: str) -> None:
-    query = (
-        "population",
-        "binormal",
-        "size",
-        name,
-        "--half-width",
-        "0.2",
-        "--threshold",
-        "0.5",
-        "--n-simulations",
-        "400",
-    )
+    threshold = None if name in REQUIRED_OPTIONS and name not in OF_COUNTS else 0.5
+    query = [*("population", "binormal", "size", name, "--half-width", "0.2", "--n-simulations", "400")]
+    query += ["--threshold", "0.5"] if threshold else []
     stated = OPTIONS[REQUIRED_OPTIONS[name]] if name in REQUIRED_OPTIONS else ("--beta", "2")
     if name in REQUIRED_OPTIONS:
         assert f"{name} needs" in run(*query).stderr
@@ -195,8 +198,11 @@ def test_simulated_sizes_use_the_stated_settings(name: str) -> None:
     function = {
         "costs": partial(measure.expected_cost, costs=Costs(fp=1, fn=20)),
         "at": partial(measure.find_measure(name), at=0.2),
+        **{option: partial(measure.find_measure(name), **{option: 0.8}) for option in RATES},
     }.get(REQUIRED_OPTIONS.get(name, ""), partial(measure.f_beta, beta=2))
-    wanted = infer.sample_size_by_simulation(population.binormal(), function, 0.2, threshold=0.5, n_simulations=400)
+    wanted = infer.sample_size_by_simulation(
+        population.binormal(), function, 0.2, threshold=threshold, n_simulations=400
+    )
     assert output["rows"][0]["rows"] == wanted.rows
     assert list(output["data"]["settings"]) == [name]
 
@@ -225,7 +231,7 @@ def test_several_classes_take_costs_from_a_file(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "expected_cost needs a cost matrix; give it, with truth in rows: --costs costs.csv" in result.stderr
     result = run(*query, "--fp", "1", "--fn", "3")
-    assert "are for two classes; of several, name a file" in result.stderr
+    assert "is for two classes; of several, name a file" in result.stderr
 
 
 ROWS = read.rows(

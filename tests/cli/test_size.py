@@ -30,6 +30,10 @@ F1 = ("population", "binormal", "--prevalence", "0.1", "size", "f1", "--half-wid
 VIEWS: dict[str, tuple[str, ...]] = {
     "size-auc": (*AUC, "--half-width", "0.03"),
     "size-auc-against": (*AUC, "--against", "0.75", "--correlation", "0.5", "--power", "0.9"),
+    "size-partial-auc": (
+        *("size", "partial_auc", "--expect", "0.12", "--against", "0.1", "--prevalence", "0.1"),
+        *("--fpr", "0,0.2", "--correlation", "0.5"),
+    ),
     "size-precision-md": (
         *("size", "precision", "--expect", "0.8", "--half-width", "0.03", "--flag-rate", "0.2", "--format", "md"),
     ),
@@ -208,3 +212,35 @@ def test_errors_are_one_line(typed: tuple[str, ...], message: str) -> None:
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
+
+
+PARTIAL = ("size", "partial_auc", "--expect", "0.12", "--prevalence", "0.1")
+
+
+def test_partial_areas_as_in_the_library() -> None:
+    typed = (*PARTIAL, "--against", "0.1", "--fpr", "0,0.2", "--correlation", "0.5", "--spread-ratio", "2", "--json")
+    (row,) = json.loads(run(*typed).stdout)["rows"]
+    pair = hypothetical_pair(0.12, 0.1, correlation=0.5, fpr=(0, 0.2), spread_ratio=2)
+    wanted = sample_size_for_auc_difference(pair, power=0.8, prevalence=0.1)
+    assert (row["rows"], row["power"]) == (wanted.rows, wanted.power)
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        (("--half-width", "0.01", "--fpr", "0,0.2"), "give --against"),
+        (("--against", "0.1"), "give them, for example --fpr 0,0.2"),
+        (("--against", "0.1", "--fpr", "0.3,0.2"), "not an interval of rates"),
+        (("--against", "0.1", "--fpr", "0,0.1"), "expected above 0 and below 0.1"),
+        (("--against", "0.1", "--fpr", "0,0.2", "--discordance", "0.2"), "--discordance has no use"),
+    ],
+)
+def test_wrong_plans_of_partial_areas(typed: tuple[str, ...], message: str) -> None:
+    result = run(*PARTIAL, *typed)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_false_positive_rates_are_for_partial_areas() -> None:
+    result = run(*AUC, "--against", "0.75", "--fpr", "0,0.2")
+    assert "--fpr has no use for this aim of auc" in result.stderr

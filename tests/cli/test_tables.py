@@ -170,3 +170,18 @@ def test_digits_option(digits: int, tmp_path: Path) -> None:
     result = re.search(r"average precision +0\.(\d+)", run(*typed).stdout)
     assert result
     assert len(result[1]) == digits
+
+
+def test_points_that_a_line_does_not_need(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
+    rows = json.loads(run("curve", "roc", path, *ONE, "--drop-intermediate", "--json").stdout)["rows"]
+    every = json.loads(run("curve", "roc", path, *ONE, "--json").stdout)["rows"]
+    assert len(rows) < len(every)
+    assert [row["threshold"] for row in rows] == ["inf", 0.92, 0.85, 0.71, 0.64, 0.3, 0.22, 0.05]
+    for typed, message in ((("roc", "--band"), "a band"), (("roc", "--smooth", "normal"), "a smooth curve")):
+        result = run("curve", *typed, path, *ONE, "--drop-intermediate")
+        assert result.exit_code == 2
+        assert f"--drop-intermediate is for curves without {message}" in result.stderr
+    result = run("curve", "lift", path, *ONE, "--drop-intermediate")
+    assert result.exit_code == 2
+    assert "--drop-intermediate is for roc, gain, lorenz, pr and det" in result.stderr

@@ -477,7 +477,23 @@ def test_rules_have_names() -> None:
         ("sum_sens_spec", "youden"),  # cutpointr
         ("abs_d_sens_spec", "balanced"),  # cutpointr
         ("SpEqualSe", "balanced"),  # OptimalCutpoints
-        ("PrevalenceMatching", "break-even"),  # OptimalCutpoints
+        ("PrevalenceMatching", "prevalence-matching"),  # OptimalCutpoints
+        ("NPVEqualPPV", "balanced-predictive-values"),
+        ("PROC01", "closest-predictive-values"),
+        ("MaxSpSe", "maximin"),
+        ("MaxNPVPPV", "maximin-predictive-values"),
+        ("Minimax", "minimax"),
+        ("ObservedPrev", "observed-prevalence"),
+        ("MeanPrev", "mean-score"),
+        ("MinPvalue", "min-p-value"),
+        ("oc_youden_normal", "normal"),  # cutpointr
+        ("oc_youden_kernel", "kernel"),
+        ("maximize_loess_metric", "loess"),
+        ("maximize_gam_metric", "spline"),
+        ("maximize_boot_metric", "bootstrap-average"),
+        ("oc_mean", "mean-score"),
+        ("oc_median", "median-score"),
+        ("p_chisquared", "min-p-value"),
         ("misclassification_cost", "cost"),  # cutpointr
         ("top-k", "capacity"),
         ("reject option", "abstain"),
@@ -492,7 +508,7 @@ def test_registry_of_rules() -> None:
     assert len({*aliases, *decide.RULES}) == len(aliases) + len(decide.RULES)
     for name, entry in decide.DECISION_RULES.items():
         options = {option.name for option in entry.options}
-        parameters = {*signature(entry.function).parameters} | {"at_most", "share"}
+        parameters = {*signature(entry.function).parameters} | {"at_most", "share", "measure", "value"}
         assert (entry.name, entry.function) == (name, decide.RULES[name])
         assert entry.function.__name__ == name.replace("-", "_")
         assert {*entry.needs} | {each for group in entry.exclusive for each in group} <= options

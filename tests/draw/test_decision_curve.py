@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from baserate import NotAProbabilityError, decide, draw, tally
+from baserate import NotAProbabilityError, OptionError, decide, draw, tally
 from tests.draw.drawings import check_repainting, lines_of, make_tallies
 
 TALLY = tally([1, 0, 1, 0, 0], [0.9, 0.6, 0.4, 0.2, 0.1])
@@ -75,6 +75,51 @@ def test_bands_are_of_a_single_model_with_a_level() -> None:
     assert len(draw.decision_curve(make_tallies()).ax.collections) == 1
     assert not draw.decision_curve(make_tallies(), level=None).ax.collections
     assert not draw.decision_curve(make_tallies(models=2)).ax.collections
+
+
+@pytest.mark.parametrize("kind", ["net_benefit", "standardized", "net_reduction"])
+def test_kinds_draw_their_columns_with_bands(kind: Any) -> None:  # noqa: ANN401
+    options: dict[str, Any] = {"thresholds": [0.1, 0.3, 0.5], "harm": 0.01}
+    drawing = draw.decision_curve(make_tallies(), kind=kind, **options)
+    check_repainting(drawing)
+    expected = decide.net_benefit_curve(make_tallies(), **options)
+    rows = [row for row in expected.rows() if row["strategy"] == "model"]
+    assert lines_of(drawing.ax)[2][:, 1].tolist() == [row[kind] for row in rows]
+    bounds = "" if kind == "net_benefit" else f"{kind}_"
+    corners = drawing.ax.collections[0].get_paths()[0].vertices
+    assert {row[f"{bounds}low"] for row in rows} <= set(np.asarray(corners)[:, 1])
+    titles = {"net_benefit": "Net benefit", "standardized": "Standardized net benefit"}
+    assert drawing.ax.get_ylabel() == titles.get(kind, "Net interventions avoided per 100")
+
+
+def test_net_interventions_avoided_are_per_100() -> None:
+    ax = draw.decision_curve(TALLY, kind="net_reduction", thresholds=[0.1, 0.3, 0.5]).ax
+    everybody, none, *_ = lines_of(ax)
+    assert everybody[:, 1].tolist() == [0, 0]
+    # Of five, three are negative, and two positive: flagging none avoids 3 and misses 2.
+    assert np.allclose(none[:, 1], [0.6 - 0.4 * 9, 0.6 - 0.4 * 7 / 3, 0.2])
+    assert ax.yaxis.get_major_formatter()(-0.25) == "−25"
+
+
+def test_simultaneous_bands_are_of_every_model() -> None:
+    drawing = draw.decision_curve(make_tallies(models=3), band="simultaneous", seed=1)
+    check_repainting(drawing)
+    assert len(drawing.ax.collections) == 3
+    legend = drawing.ax.get_legend()
+    assert legend is not None
+    assert "95% simultaneous band" in [text.get_text() for text in legend.get_texts()]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kind": "benefit"}, "kind is 'benefit'; expected one of 'net_benefit', 'standardized', 'net_reduction'"),
+        ({"band": "both"}, "band is 'both'; expected one of 'pointwise', 'simultaneous'"),
+    ],
+)
+def test_wrong_choices_raise(options: Any, message: str) -> None:  # noqa: ANN401
+    with pytest.raises(OptionError, match=message):
+        draw.decision_curve(TALLY, **options)
 
 
 def test_single_class_is_drawn_and_other_scores_raise() -> None:

@@ -101,6 +101,8 @@ KINDS: dict[str, dict[str, Callable[[], Drawing]]] = {
     "decision-curve": {
         "one": lambda: draw.decision_curve(ONE, prevalence=0.02),
         "several": lambda: draw.decision_curve(SEVERAL),
+        "bands": lambda: draw.decision_curve(SEVERAL, band="simultaneous"),
+        "avoided": lambda: draw.decision_curve(ONE, kind="net_reduction", harm=0.01),
         "long": lambda: draw.decision_curve(LONG_NAMES),
         "groups": lambda: draw.decision_curve(GROUPS),
     },

@@ -33,6 +33,7 @@ def test_drawing_stores_its_numbers_and_repaints_them() -> None:
     check_repainting(draw.roc(make_tallies(models=2), band=True, threshold=0.5, costs=Costs(fp=1, fn=5)))
     check_repainting(draw.roc(make_tallies(group=True), band="simultaneous", hull=False))
     check_repainting(draw.roc({"risk": TALLY, "rule": LABEL_COUNTS}))
+    check_repainting(draw.roc(make_tallies(models=2), band=True, smooth="binormal-ml"))
 
 
 def test_lines_are_curve_hull_and_references() -> None:
@@ -172,3 +173,35 @@ def test_invalid_options_raise() -> None:
         draw.roc({"rule": curve(TALLY).counts})
     with pytest.raises(OptionError, match="nothing cannot be drawn"):
         draw.roc({})
+
+
+MANY = tally([1, 1, 0, 1, 0, 1, 0, 0, 1, 0], [0.9, 0.8, 0.7, 0.65, 0.6, 0.5, 0.4, 0.35, 0.3, 0.1])
+
+
+def test_a_smooth_curve_lies_over_the_points() -> None:
+    drawing = draw.roc(MANY, smooth="binormal-ml", band=True)
+    assert list(drawing.parts) == ["curve", "auc", "smooth", "reference"]
+    smooth = infer.smooth_roc(MANY, points=501)
+    assert list(drawing.parts["smooth"].columns["sensitivity"]) == smooth.columns["sensitivity"].tolist()
+    assert "low" in drawing.parts["smooth"].columns
+    assert "low" not in drawing.parts["curve"].columns
+    labels = [str(line.get_label()) for line in drawing.ax.lines]
+    assert labels[0].startswith("empirical, AUC")
+    assert labels[1].startswith("smooth (binormal-ml), AUC")
+    thin, thick = drawing.ax.lines[:2]
+    assert thin.get_linewidth() < thick.get_linewidth()
+    assert "low" not in draw.roc(MANY, smooth="normal").parts["smooth"].columns
+
+
+def test_smooth_curves_of_several_models_have_their_colors() -> None:
+    drawing = draw.roc({"a": MANY, "b": MANY}, smooth="density")
+    lines = drawing.ax.lines
+    assert [line.get_color() for line in lines[:2]] == [line.get_color() for line in lines[2:4]]
+    assert str(lines[3].get_label()).startswith("b: smooth (density), AUC")
+
+
+def test_smooth_curves_need_scores_and_pointwise_bands() -> None:
+    with pytest.raises(OptionError, match="labels have no smooth ROC curve"):
+        draw.roc({"rule": LABEL_COUNTS}, smooth="normal")
+    with pytest.raises(OptionError, match="pointwise bands only"):
+        draw.roc(MANY, smooth="normal", band="simultaneous")

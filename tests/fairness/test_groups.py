@@ -325,6 +325,8 @@ class TestGaps:
         assert ends == {
             "max_difference": ({"g": "b"}, {"g": "c"}),
             "ratio": ({"g": "b"}, {"g": "c"}),
+            "max": ({"g": "b"}, None),
+            "min": ({"g": "c"}, None),
             "worst_group": ({"g": "b"}, None),
             "mean_absolute": (None, None),
         }
@@ -333,7 +335,7 @@ class TestGaps:
         kinds = {
             row["kind"] for row in fairness.group_gaps(tallies(THREE), measures=["mcc"], **QUICK, min_group=1).rows()
         }
-        assert kinds == {"max_difference", "worst_group", "mean_absolute"}
+        assert kinds == {"max_difference", "max", "min", "worst_group", "mean_absolute"}
 
     def test_the_four_fifths_rule_is_noted_only_where_it_may_apply(self) -> None:
         for measures, wanted in ((["flag_rate"], 1), (["pass_rate", "fpr"], 1), (["sensitivity", "fpr"], 0)):

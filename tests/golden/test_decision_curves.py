@@ -123,3 +123,33 @@ def test_range_of_thresholds_where_the_model_is_useful(people: dict[str, Any]) -
         marked |= (np.arange(1, 100) / 100 >= low) & (np.arange(1, 100) / 100 <= high)
     assert marked.tolist() == better.tolist()
     assert better[[4, 24]].all()
+
+
+def test_test_harm_and_interventions_avoided(people: dict[str, Any]) -> None:
+    # dcurves 1.1.7 (Python): dca(…, harm={"cancerpredmarker": 0.0333, "famhistory": 0.01}, nper=100).
+    expected = {
+        "cancerpredmarker": (
+            [0.07224385964912, 0.05410740740741, 0.03070000000000, 0.00536666666667],
+            [-42.73666666666670, 8.69666666666667, 53.20999999999999, 65.80500000000001],
+        ),
+        "famhistory": (
+            [0.01561403508772, 0.00851851851852, -0.01844444444444, -0.05888888888889],
+            [-150.33333333333334, -32.33333333333334, 38.46666666666665, 56.16666666666666],
+        ),
+    }
+    for score, (benefit, avoided) in expected.items():
+        harm = {"cancerpredmarker": 0.0333, "famhistory": 0.01}[score]
+        result = simulate(people, score, thresholds=[0.05, 0.1, 0.25, 0.4], harm=harm)
+        assert select_strategy(result, "model") == near(benefit)
+        assert 100 * select_strategy(result, "model", "net_reduction") == pytest.approx(avoided, abs=1e-10)
+        assert 100 * select_strategy(result, "none", "net_reduction") == pytest.approx([-180, -40, 44, 65], abs=1e-10)
+        assert not select_strategy(result, "all", "net_reduction").any()
+
+
+def test_test_harm_at_a_stated_prevalence(people: dict[str, Any]) -> None:
+    # dcurves 1.1.7 (Python): dca(…, harm={"cancerpredmarker": 0.0333}, prevalence=0.05, nper=100).
+    options: dict[str, Any] = {"thresholds": [0.1, 0.25], "prevalence": 0.05, "sample_prevalence": "deployment"}
+    result = simulate(people, "cancerpredmarker", harm="3.33%", **options)
+    assert select_strategy(result, "model") == near([-0.02345626922604, -0.03436312292359])
+    avoided = 100 * select_strategy(result, "model", "net_reduction")
+    assert avoided == pytest.approx([28.88935769656699, 69.69106312292359], abs=1e-10)

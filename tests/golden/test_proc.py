@@ -203,3 +203,26 @@ def test_nearly_equal_scores_are_not_ties(facts: dict[str, Any]) -> None:
     c = curve(tally(case["response"], np.array(case["predictor"], dtype=float), positive=2))
     assert np.count_nonzero(np.abs(c.tally.score - 0.653549466997938588442) < 1e-15) == 3
     assert measure.auc(c) == near(case["auc"])
+
+
+@pytest.mark.parametrize(
+    ("marker", "expected"),
+    # direction "<" and ">" and "auto" of pROC 1.18.0, whose levels are 1, 3, 4 and 5.
+    [("s100b", (0.348747317497, 0.651252682503, 0.65399993525)), ("ndka", (0.416324416324, 0.583675583676, None))],
+)
+def test_one_score_of_several_classes(
+    columns: Columns, facts: dict[str, Any], marker: str, expected: tuple[float, float, float | None]
+) -> None:
+    rows = columns("aSAH.csv")
+    truth, score, labels = rows["gos6"], np.array(rows[marker], dtype=float), ["1", "3", "4", "5"]
+    rising, falling, auto = expected
+    assert measure.multiclass.ordinal_auc(truth, score, labels=labels) == near(rising)
+    assert measure.multiclass.ordinal_auc(truth, score, labels=labels[::-1]) == near(falling)
+    if auto is not None:
+        # pROC flips each pair by its medians, here always to the greater area. Without any association the mean of the
+        # greater ones is above one half, so that there is no measure of it here.
+        pairs = measure.multiclass.pairwise_ordinal_auc(truth, score, labels=labels)[np.triu_indices(4, 1)]
+        assert np.mean(np.maximum(pairs, 1 - pairs)) == near(auto)
+        published = facts["multiclass_gos6"][marker]
+        assert rising == pytest.approx(published["direction<"], abs=1e-10)
+        assert auto == pytest.approx(published["auto"], abs=1e-10)

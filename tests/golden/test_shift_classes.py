@@ -195,3 +195,15 @@ def test_two_classes_have_the_closed_forms(name: str, shifts: dict[str, Any], re
                 assert result.covariance[1, 1] ** 0.5 == pytest.approx(error, abs=1e-7)
                 observed += 1
     assert observed >= 20
+
+
+# QuaPy maximizes by SLSQP, and integrates over 10,000 random points.
+KERNELS = {"kdey-ml": ("quapy.KDEyML", 3e-4), "kdey-hd": ("quapy.KDEyHD", 4e-3), "kdey-cs": ("quapy.KDEyCS", 1e-3)}
+
+
+@pytest.mark.parametrize(("name", "at"), TARGETS)
+@pytest.mark.parametrize("method", KERNELS)
+def test_kernel_densities(shifts: dict[str, Any], sides: Sides, name: str, at: int, method: str) -> None:
+    peer, within = KERNELS[method]
+    theirs = shifts["estimates"][name][str(at)][peer]
+    assert METHODS[method](*sides(name, at)).value == pytest.approx(theirs, abs=within)

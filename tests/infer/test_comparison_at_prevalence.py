@@ -28,7 +28,7 @@ from baserate.measure import MEASURES, describe
 from baserate.measure._registry import Settings
 
 Array = npt.NDArray[Any]
-STATED = Settings(costs=Costs(fp=1, fn=5), at=0.2)
+STATED = Settings(costs=Costs(fp=1, fn=5), at=0.2, specificity=0.8, sensitivity=0.8, precision=0.8)
 INVARIANT = ("auc", "gini", "ks", "partial_auc", "sensitivity", "specificity", "fpr", "youden", "balanced_accuracy")
 TABLES = ("precision", "npv", "accuracy", "flag_rate", "f1", "mcc", "expected_cost", "net_benefit")
 SMOOTH = ("brier", "log_loss", "brier_skill", "average_precision", "cap_area")

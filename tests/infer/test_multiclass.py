@@ -31,7 +31,7 @@ LABELS = ("a", "b", "c")
 AVERAGES: list[tuple[str, Literal["macro", "weighted"]]] = [
     (inner, how) for inner in ("auc", "average_precision", "brier") for how in ("macro", "weighted")
 ]
-OF_SCORES = ["brier", "log_loss", "hand_till", "top_k_accuracy"]
+OF_SCORES = ["brier", "log_loss", "hand_till", "ordinal_auc", "top_k_accuracy"]
 
 
 def sample(seed: int, rows: int = 120, *, weighted: bool = False, counted: bool = False) -> MulticlassRows:
@@ -415,7 +415,7 @@ class TestSummaries:
         ]
         assert result.data["interval"] == {"level": 0.95, "method": None, "seed": 0, "clusters": None}
         for row in result.rows():
-            if row["measure"] in ("cell", "pairwise_auc"):
+            if row["measure"] in ("cell", *multiclass.PAIRS):
                 assert row["low"] is None
             elif row["value"] is not None and row["why"] is None:
                 assert row["low"] <= row["value"] <= row["high"], row

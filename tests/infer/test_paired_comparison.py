@@ -77,7 +77,7 @@ def numbers(result: Comparison) -> list[float]:
 RESAMPLED = Question(method="resample")
 CLOSED = {"auc", "gini", "average_precision", "ks", "brier"}
 """Measures of `BY_NOUN` whose difference has a closed form."""
-STATED = Settings(costs=Costs(fp=1, fn=5), at=0.2)
+STATED = Settings(costs=Costs(fp=1, fn=5), at=0.2, specificity=0.8, sensitivity=0.8, precision=0.8)
 """What some measures need, and a name alone cannot state."""
 
 

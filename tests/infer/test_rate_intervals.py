@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from baserate import Costs, Counts, infer, measure, shift
+from baserate import Costs, Counts, OptionError, Rows, infer, measure, shift
 from baserate.infer._rate_intervals import rate_interval
 from baserate.measure import MEASURES, Measure, describe, expected_cost
 
@@ -118,3 +118,79 @@ def test_seeds_do_not_matter() -> None:
     for function in RATE_MEASURES:
         assert infer.estimate(function, counts, seed=1) == infer.estimate(function, counts, seed=2)
     assert "Dirichlet" in str(infer.estimate(measure.f1, counts, method="draws").how)
+
+
+DERIVED = ("number_needed_to_diagnose", "number_needed_to_misdiagnose", "no_information_rate")
+
+
+@pytest.mark.parametrize("prevalence", [None, 0.02])
+@pytest.mark.parametrize("name", DERIVED)
+def test_derived_measures_have_the_bounds_of_their_base(name: str, prevalence: float | None) -> None:
+    base = {"number_needed_to_diagnose": "youden", "number_needed_to_misdiagnose": "error_rate"}.get(name, "prevalence")
+    for cells in product((0, 1, 6, 300), repeat=4):
+        table: Counts[float] = Counts(*cells)
+        if not (table.positives and table.negatives):
+            continue
+        counts = at(table, prevalence)
+        result, other = infer.estimate(name, counts), infer.estimate(base, counts)
+        assert result.low <= result.value <= result.high, cells
+        if base == "prevalence":
+            ends = {other.low, other.high, 1 - other.low, 1 - other.high}
+            assert result.high == pytest.approx(max(ends)), cells
+            assert result.low == pytest.approx(
+                0.5
+                if other.low <= 0.5 <= other.high
+                else min(max(other.low, 1 - other.low), max(other.high, 1 - other.high))
+            ), cells
+        elif other.low > 0 or other.high < 0:
+            assert (result.low, result.high) == pytest.approx((1 / other.high, 1 / other.low)), cells
+        elif result.value > 0:
+            assert result.low == pytest.approx(np.inf if other.high == 0 else 1 / other.high), cells
+            assert result.high == np.inf, cells
+        else:
+            assert (result.low, result.high) == pytest.approx((-np.inf, 1 / other.low)), cells
+        assert infer.methods(name, counts) == infer.methods(base, counts)
+
+
+@pytest.mark.parametrize("name", DERIVED)
+def test_derived_bounds_of_many_tables_are_those_of_each(name: str) -> None:
+    rng = np.random.default_rng(3)
+    tables = [sample_counts(rng, 30, (0.3, 0.5, 0.4)) for _ in range(40)]
+    many = Counts(*(np.array([getattr(each, cell) for each in tables], float) for cell in ("tp", "fp", "fn", "tn")))
+    low, high, _ = rate_interval(many, MEASURES[name], 0.9)
+    alone = [infer.estimate(name, each, level=0.9) for each in tables]
+    np.testing.assert_allclose(low, [each.low for each in alone], rtol=1e-9)
+    np.testing.assert_allclose(high, [each.high for each in alone], rtol=1e-9)
+    assert np.isinf(high).any() == (name == "number_needed_to_diagnose")
+
+
+def test_derived_measures_of_clusters() -> None:
+    rng = np.random.default_rng(5)
+    truth, patient = rng.random(300) < 0.4, np.arange(300) // 3
+    score = truth + rng.normal(size=300) + rng.normal(size=100)[patient]
+    rows = Rows(truth, {"f": score}, cluster=patient)
+    number, youden = (infer.estimate(name, rows, threshold=0.5) for name in ("number_needed_to_diagnose", "youden"))
+    assert (number.low, number.high) == pytest.approx((1 / youden.high, 1 / youden.low))
+    assert "cluster" in str(number.how)
+
+
+@pytest.mark.parametrize("name", ["positive_likelihood_ratio", "negative_likelihood_ratio", "diagnostic_odds_ratio"])
+def test_log_intervals_with_weights_and_at_a_prevalence(name: str) -> None:
+    counts = Counts(tp=72, fp=72, fn=33, tn=573)
+    plain = infer.estimate(name, counts, method="log")
+    rare = infer.estimate(name, at(counts, 0.02), method="log")
+    assert (rare.low, rare.high) == pytest.approx((plain.low, plain.high), rel=1e-9)
+    assert plain.low * plain.high == pytest.approx(plain.value**2)
+    truth, score = np.repeat([1, 0, 1, 0], [72, 72, 33, 573]), np.repeat([1, 1, 0, 0], [72, 72, 33, 573])
+    rng = np.random.default_rng(1)
+    equal, unequal = (
+        infer.estimate(name, truth, score, weight=weight, threshold=0.5, method="log")
+        for weight in (np.full(750, 2.5), rng.gamma(1, size=750))
+    )
+    assert (equal.low, equal.high) == pytest.approx((plain.low, plain.high))
+    assert np.log(unequal.high / unequal.low) > 1.2 * np.log(plain.high / plain.low)  # half the effective rows
+
+
+def test_the_log_method_is_for_ratios_only() -> None:
+    with pytest.raises(OptionError, match="makes no interval of sensitivity"):
+        infer.estimate("sensitivity", Counts(tp=72, fp=72, fn=33, tn=573), method="log")

@@ -82,7 +82,7 @@ def test_p_value_is_the_level_whose_interval_reaches_zero() -> None:
 @pytest.mark.parametrize("name", take_in_tiers(MEASURES, some(MEASURES, 4)))
 def test_every_measure_is_compared(name: str) -> None:
     a, b = sample(1), sample(2, 150)
-    stated = Settings(costs=Costs(fp=1, fn=5), at=0.2)
+    stated = Settings(costs=Costs(fp=1, fn=5), at=0.2, specificity=0.8, sensitivity=0.8, precision=0.8)
     result = compare_unpaired(a, b, measure=stated.apply(MEASURES[name]))
     d = result.difference
     assert d.value == result.values[0] - result.values[1]

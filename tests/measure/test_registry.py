@@ -71,7 +71,13 @@ def test_options_are_keywords_of_their_measures() -> None:
     assert options == {
         **dict.fromkeys(("net_benefit", "standardized_net_benefit", "net_reduction"), "at"),
         **dict.fromkeys(("f_beta", "e_measure"), "beta"),
+        **dict.fromkeys(("precision_at_k", "recall_at_k", "hits_at_k"), "k"),
+        "weighted_kappa": "costs",
         "expected_cost": "costs",
+        "sensitivity_at_specificity": "specificity",
+        **dict.fromkeys(("specificity_at_sensitivity", "precision_at_sensitivity"), "sensitivity"),
+        "sensitivity_at_precision": "precision",
+        "generalized_entropy": "alpha",
     }
     assert all(option in signature(MEASURES[name]).parameters for name, option in options.items())
 

@@ -34,7 +34,7 @@ def test_values_equal_those_of_the_measures() -> None:
     assert {"expected_cost", "net_benefit"} <= unstated
     result = measure.summary(both, measures=any_score, threshold=[0.5, 1.0])
     of_counts = sum(measure.describe(measure.MEASURES[name]).of is baserate.Counts for name in any_score)
-    assert len(result) == 2 * 3 * (2 * (4 + of_counts) + 9)
+    assert len(result) == 2 * 3 * (2 * (4 + of_counts) + len(any_score) - of_counts)
     for row in result.rows():
         group = (row["group"]["g"],) if row["group"] else None
         tally = both.pooled(row["model"]) if group is None else both.models[row["model"]][group]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import baserate
-from baserate import Costs, Report
+from baserate import Costs, Report, decide
 
 Make = Callable[[], Report]
 
@@ -18,6 +18,13 @@ def report_of_counts(*cells: int, **more: Any) -> Report:  # noqa: ANN401  (any 
     truth = [each for each, many in zip((1, 1, 0, 0), cells, strict=True) if many]
     score = [each for each, many in zip((0.8, 0.2, 0.8, 0.2), cells, strict=True) if many]
     return baserate.evaluate(truth, score, count=count, positive=1, **more)
+
+
+def report_of_minimal_p(truth: list[int], **more: Any) -> Report:  # noqa: ANN401  (any keyword of evaluate)
+    """Return a report of twelve rows at a threshold of the least p-value, which may be of other rows."""
+    score = [0.9 - 0.05 * place for place in range(12)]
+    chosen = decide.min_p_value([1, 1, 0, 1, 1, 0, 1, 0, 0, 1, 0, 0], score)
+    return baserate.evaluate(truth, score, policy=chosen, **more)
 
 
 def report_of_samples(*shares: float, **more: Any) -> Report:  # noqa: ANN401  (any keyword of evaluate)
@@ -170,7 +177,14 @@ FIRES: dict[str, list[Make]] = {
         partial(report_of_tenths, 500),
         partial(report_of_scores, {0.1: (4, 36), 0.3: (12, 28), 0.5: (20, 20), 0.7: (28, 12), 0.9: (36, 4)}),
     ],
+<<<<<<< HEAD
+    "BR019": [
+        partial(report_of_minimal_p, [1, 1, 0, 1, 1, 0, 1, 0, 0, 1, 0, 0]),
+        partial(report_of_minimal_p, [1, 1, 1, 0, 1, 0, 1, 0, 0, 1, 0, 0]),
+    ],
+=======
     "BR022": [partial(report_of_shares, 40, 80), partial(report_of_shares, 140, 60, 100)],
+>>>>>>> w-parity
 }
 NEAR_MISSES: dict[str, list[Make]] = {
     "BR001": [partial(report_of_counts, 70, 30, 10, 890), partial(report_of_counts, 90, 10, 5, 95)],
@@ -231,11 +245,17 @@ NEAR_MISSES: dict[str, list[Make]] = {
         partial(baserate.evaluate, [1, 0] * 50, [1.0, 0.0] * 50),  # a perfect score is no coincidence
         partial(baserate.evaluate, [1, 0, 1, 0], predicted=[1, 1, 1, 1]),
     ],
+<<<<<<< HEAD
+    "BR019": [
+        partial(report_of_counts, 40, 10, 5, 45, rule="youden"),
+        lambda: report_of_counts(40, 10, 5, 45, policy=report_of_counts(40, 10, 5, 45, rule="closest").policy),
+=======
     "BR022": [
         partial(report_of_shares, 60, 60),
         partial(report_of_shares, 100, 100),  # a shift explains it
         partial(report_of_shares, 52, 68),
         partial(report_of_counts, 40, 10, 5, 45),
+>>>>>>> w-parity
     ],
 }
 

@@ -323,3 +323,19 @@ def _add_corner(corners: list[int], at: int, x: list[float], y: list[float]) -> 
             break
         corners.pop()
     corners.append(at)
+
+
+CLOSE = 1e-12
+"""Difference of two rates that is rounding: sums of weights have errors, those of counts have none."""
+
+
+def interpolate_falling(at: float, falling: Floats, values: Floats) -> float:
+    """Return the value where falling rates reach a number, on lines between them; of equal rates the last.
+
+    >>> interpolate_falling(0.5, np.array([1.0, 0.5, 0.5, 0.0]), np.array([0.0, 0.2, 0.6, 1.0]))
+    0.6
+    """
+    reached = np.flatnonzero(falling >= at - CLOSE)[-1]
+    if falling[reached] <= at + CLOSE:
+        return float(values[reached])
+    return float(np.interp(-at, -falling, values))

@@ -17,6 +17,8 @@ _STALL_SLOPE = 1e-12
 """Slope per row below which the search ends as soon as a step does not halve it."""
 _KKT_TOLERANCE = 1e-9
 """Slope per row up to which a point counts as the maximum."""
+_LEAST_SHARE = 1e-7
+"""Share below which the minimum of a Hellinger distance is at 0."""
 _RIDGE = 1e-14
 """Relative curvature that is added, so that flat directions have a finite step."""
 _SUBSAMPLE = 1 << 13
@@ -127,6 +129,49 @@ def fit_mixture(a: Reals, *, amount: Cells | None = None, fixed: Floats | None =
         near = _maximize(across[:, every], None if mass is None else mass[every], prior * 0, q)
         q = 0.99 * near.q + 0.01 * q  # inside the simplex, where every row has a positive likelihood
     return _maximize(across, mass, prior, q)
+
+
+def fit_nonnegative(b: Floats, a: Floats) -> Floats:
+    r"""Maximize :math:`a^⊤y-\frac12y^⊤By` over y ≥ 0; B is positive definite.
+
+    >>> fit_nonnegative(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([3.0, 1.0])).tolist()
+    [1.5, 0.0]
+    """
+    from scipy.optimize import nnls
+
+    root = np.linalg.cholesky(b)
+    y: Floats = nnls(root.T, np.linalg.solve(root, a))[0]
+    return y
+
+
+def fit_hellinger(a: Floats, target: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
+    r"""Minimize :math:`\sum_jw_j(\sqrt{\sum_ky_ka_{jk}}-\sqrt{t_j})^2` over y ≥ 0.
+
+    Return the minimum, and there the curvature and the slope of half of the negative sum.
+
+    >>> a = np.array([[2.0, 1.0], [0.5, 2.0], [1.0, 1.0]])
+    >>> fit_hellinger(a, a @ [0.3, 0.7], np.ones(3))[0].round(9).tolist()
+    [0.3, 0.7]
+    """
+    y = np.full(a.shape[1], 1 / a.shape[1])
+    for _ in range(_MAX_STEPS):
+        mixed = a @ y
+        root = np.sqrt(target / mixed)
+        slope, curve = (weight * (root - 1)) @ a, (a * (weight * root / mixed / 2)[:, None]).T @ a
+        # The slope is infinite at 0, where no parabola is near the sum: one step reduces a share to a tenth at most.
+        step = np.maximum(_maximize_parabola(slope, curve, y), 0.1 * y) - y
+        before = _hellinger(mixed, target, weight) * (1 + _SLOPE_ROUNDING)
+        size = 1.0
+        while size > _STEP_TOLERANCE and _hellinger(a @ (y + size * step), target, weight) > before:
+            size /= 2
+        y = y + size * step
+        if np.abs(step).max() <= _STEP_TOLERANCE * y.max():
+            break
+    return np.where(y <= _LEAST_SHARE * y.sum(), 0.0, y), curve, slope
+
+
+def _hellinger(mixed: Floats, target: Floats, weight: Floats) -> float:
+    return float(weight @ (np.sqrt(mixed) - np.sqrt(target)) ** 2)
 
 
 def shares_covariance(information: Floats) -> Floats:

@@ -47,14 +47,21 @@ def lowess(x: Floats, mass: Floats, y: Floats, *, frac: float = 0.5, delta: floa
     array([2. , 1.9, 1.7, 1.4, 1. ])
     """
     at = _anchors(x, delta)
+    return _interpolate(x, at, lowess_at(x, mass, y.reshape(-1, len(x)), at, frac=frac)).reshape(y.shape)
+
+
+def lowess_at(x: Floats, mass: Floats, rows: Floats, at: Places, *, frac: float) -> Floats:
+    """Fit rows of y, as `lowess` does, at some places of x alone.
+
+    >>> x = np.array([0.0, 0.1, 0.3, 0.6, 1.0])
+    >>> lowess_at(x, np.ones(5), 2 - x[None], np.array([1, 3]), frac=0.8)
+    array([[1.9, 1.4]])
+    """
     radius = _radii(x, mass, at, frac)
-    rows = y.reshape(-1, len(x))
     # The matrix of all weights serves any number of y, and few points need no blocks; both costs in numbers of weights.
     if len(at) * len(x) <= len(rows) * ((1 << 17) + 16 * len(x) + 256 * len(at)):
-        fits = np.concatenate([rows @ part.T for part in _smoothers(x, mass, at, radius)], axis=1)
-    else:
-        fits = np.stack([_fit_by_blocks(x, mass, row, at, radius) for row in rows])
-    return _interpolate(x, at, fits).reshape(y.shape)
+        return np.concatenate([rows @ part.T for part in _smoothers(x, mass, at, radius)], axis=1)
+    return np.stack([_fit_by_blocks(x, mass, row, at, radius) for row in rows])
 
 
 def _anchors(x: Floats, delta: float) -> Places:
@@ -287,3 +294,35 @@ def _integrate_absolute(density: Floats) -> float:
     cross = density[:-1] * density[1:] < 0
     a, b = size[:-1][cross], size[1:][cross]
     return float(whole + np.sum((a + b) / 6 - a * b / (a + b))) / (len(density) - 1)
+
+
+_SPANS = np.arange(1, 20) / 20
+"""Shares of all points that a neighborhood may hold."""
+_SPAN_POINTS = 200
+"""Points on which a span is chosen; beyond it, points of equally spaced ranks."""
+
+
+def choose_span(x: Floats, y: Floats) -> float:
+    r"""Choose the share of points in a neighborhood by the corrected Akaike criterion [@hurvich1998].
+
+    With the trace h of the smoother, it is :math:`\log(RSS/n) + 2(h+1)/(n-h-2)`. Of spans that leave no degrees of
+    freedom, or of equally good ones, the widest is chosen.
+
+    >>> x = np.linspace(0, 1, 60)
+    >>> choose_span(x, np.sin(9 * x)) < choose_span(x, np.where(np.arange(60) % 2, 1.0, -1.0))
+    True
+    """
+    if len(x) > _SPAN_POINTS:
+        picked = np.linspace(0, len(x) - 1, _SPAN_POINTS).round().astype(np.intp)
+        x, y = x[picked], y[picked]
+    mass, at = np.ones(len(x)), np.arange(len(x))
+    best, chosen = np.inf, float(_SPANS[-1])
+    for span in _SPANS[::-1].tolist():
+        matrix = np.concatenate([*_smoothers(x, mass, at, _radii(x, mass, at, span))])
+        free = len(x) - float(np.trace(matrix)) - 2
+        residual = float(np.sum((y - matrix @ y) ** 2))
+        if free > 0 and residual > 0:
+            criterion = log(residual) + 2 * (len(x) - 1 - free) / free
+            if criterion < best:
+                best, chosen = criterion, span
+    return chosen

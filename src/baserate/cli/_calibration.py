@@ -137,6 +137,11 @@ class ReliabilityOptions(CurveBins):
         option(default="lowess"),
         "Calibration curve of ici, e50, e90 and emax.",
     ] = None
+    quantile: Annotated[
+        Literal["inverted_cdf", "linear"] | None,
+        option(default="inverted_cdf"),
+        "Definition of the quantiles e50 and e90: R's type 1, or type 7 as in rms.",
+    ] = None
     calibrator: Annotated[
         str | None,
         option(type=click.Path(exists=True, dir_okay=False), metavar="FILE"),
@@ -151,7 +156,7 @@ class ReliabilityOptions(CurveBins):
         if self.curve is None:
             refuse_given(self, ("points", "band"), "{} is for curves; add one, such as --curve isotonic.")
         else:
-            of_numbers = ("fitted", "sample_prevalence", "n_simulations", "smoother", "calibrator")
+            of_numbers = ("fitted", "sample_prevalence", "n_simulations", "smoother", "quantile", "calibrator")
             refuse_given(self, of_numbers, "{} is for numbers and tests; leave it out, or leave out --curve.")
             if self.curve in IN_BINS:
                 message = "{} is for simulated bands, of --curve isotonic or --curve lowess; leave it out."
@@ -259,7 +264,7 @@ def _assess_scores(
 ) -> "Results":
     from baserate import infer
 
-    names = ("bins", "by", "fitted", "level", "seed", "n_simulations", "smoother")
+    names = ("bins", "by", "fitted", "level", "seed", "n_simulations", "smoother", "quantile")
     options = infer.CalibrationOptions(**given_values(reliability_options, names))
     origin = reliability_options.sample_prevalence if after is None else None
     with progress_counter(quiet=quiet) as watch:

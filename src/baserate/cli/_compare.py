@@ -12,9 +12,10 @@ from baserate._formatting import (
     count_of,
     there_are,
 )
-from baserate.cli._declarations import NameChoice, OptionSpec, Output, command, given_flags, option
+from baserate.cli._declarations import NameChoice, OptionSpec, Output, command, option
 from baserate.cli._io import headline, name_as_typed, read_rows, report_results
 from baserate.cli._options import (
+    FLAGS,
     Column,
     Cost,
     Level,
@@ -48,6 +49,8 @@ baserate compare people.csv --truth sick --score risk --score old --prevalence 5
 baserate compare people.csv --truth sick --score new --score old --measures auc --alternative better --margin 0.02
 # decisions at a threshold, three measures
 baserate compare people.csv --truth sick --score risk --score old --measures accuracy,f1,mcc --threshold 0.3
+# whole ROC curves instead of areas
+baserate compare people.csv --truth sick --score risk --score old --measures auc --method venkatraman
 # two files, joined by a column
 baserate compare new.csv old.csv --id patient --truth sick --score risk
 # several rows of each patient
@@ -55,7 +58,7 @@ baserate compare people.csv --truth sick --score risk --score old --cluster pati
 """
 
 
-_METHODS = ("delong", "resample", "mcnemar-exact", "mcnemar-mid-p", "mcnemar", "mcnemar-corrected")
+_METHODS = ("delong", "resample", "venkatraman", "mcnemar-exact", "mcnemar-mid-p", "mcnemar", "mcnemar-corrected")
 
 
 def _thresholds() -> OptionSpec:
@@ -93,19 +96,16 @@ class ComparisonSettings(MeasureSettings):
 
     def bind_others(self, names: Sequence[str]) -> "list[Measure] | None":
         """Bind the other numbers to the measures that are named; None for the usual measures."""
-        others = given_flags(self, ("net_benefit_at", "beta"))
+        others = self.number_flags
         if others and not names:
             raise click.UsageError(f"{others[0]} is for measures that are named; name them with --measures.")
-        from baserate.measure import Settings, as_measure
+        from baserate.measure import as_measure
 
-        settings = Settings(at=self.net_benefit_at, beta=self.beta)
+        settings = self.numbers
         measures = [settings.apply(as_measure(name)) for name in names]
         for idle in settings.idle(measures):
-            raise click.UsageError(f"none of the measures depends on {IDLE_FLAGS[idle]}; leave it out.")
+            raise click.UsageError(f"none of the measures depends on {FLAGS[idle]}; leave it out.")
         return measures or None
-
-
-IDLE_FLAGS = {"at": "--net-benefit-at", "beta": "--beta"}
 
 
 @command("compare", examples=_EXAMPLES)

@@ -19,6 +19,7 @@ from baserate.cli._io import (
     report_results,
 )
 from baserate.cli._options import ConfidenceLevel, Points, Prevalence, Reading
+from baserate.cli._smooth_roc import SmoothOptions, smooth_page
 from baserate.text import (
     CellFormatter,
     Page,
@@ -38,6 +39,8 @@ CURVES = ("roc", "pr", "det", "gain", "lift", "lorenz")
 SAME_EVERYWHERE = ("roc", "det")
 """Curves that the prevalence does not change."""
 LEVEL = 0.95
+SMOOTH_POINTS, FEW_POINTS = 101, 21
+"""Points of a smooth curve in files, and in tables."""
 _FILE = "people.csv --truth sick --score risk"
 
 
@@ -58,10 +61,7 @@ class CurveOptions(BandOptions):
     points: Annotated[Points, option(default=f"all; in tables {FEW}"), "Greatest number of points of each curve."] = (
         None
     )
-
-    def __post_init__(self) -> None:
-        if self.level is not None and not self.has_band:
-            raise click.UsageError("--level is the confidence level of a band; add --band or --simultaneous.")
+    drop_intermediate: Annotated[bool, "Without points that the line does not need."] = False
 
     @property
     def has_band(self) -> bool:
@@ -80,8 +80,12 @@ class CurveOptions(BandOptions):
     baserate curve gain {_FILE} --group site --points 100 --json
     # at a prevalence of 2%
     baserate curve pr {_FILE} --prevalence 2%
+    # without points that the line does not need
+    baserate curve roc {_FILE} --drop-intermediate
     # with a pointwise 95% band
     baserate curve roc {_FILE} --band
+    # smooth, by maximum likelihood, with the AUC and a pointwise band
+    baserate curve roc {_FILE} --smooth binormal-ml
     # with a simultaneous band
     baserate curve roc {_FILE} --simultaneous --level 0.9 -o roc.csv
     """,
@@ -90,12 +94,15 @@ def curve(
     what: Annotated[str, argument(type=NameChoice(CURVES), metavar="CURVE")],
     reading: Reading,
     curve_options: CurveOptions,
+    smooth_options: SmoothOptions,
     output: Output,
 ) -> None:
     """Tabulate a curve: roc, pr, det, gain, lift or lorenz.
 
     CURVE is roc, pr (precision–recall), det, gain (also called CAP), lift or lorenz; `baserate list curves` says more.
     """
+    smooth_options.check(what)
+    _check_bands(curve_options, smooth=smooth_options.smooth is not None)
     if curve_options.simultaneous and what not in {"roc", "det"}:
         raise click.UsageError(f"--simultaneous is for roc and det; take --band for {what}.")
     if curve_options.prevalence is not None and what in SAME_EVERYWHERE:
@@ -103,6 +110,11 @@ def curve(
     sample = read_tallies(reading, quiet=output.quiet)
     tallies = adjust_prevalence(sample, curve_options.prevalence)
     few = curve_options.points is None and output.is_page
+    if smooth_options.smooth is not None:
+        points = curve_options.points or (FEW_POINTS if few else SMOOTH_POINTS)
+        smooth = smooth_options.compute(tallies, points=points, level=curve_options.level or LEVEL)
+        report_results(smooth, smooth_page, reading, output)
+        return
     results = _compute_curve(tallies, what, FEW if few else curve_options.points, curve_options)
     results = describe_adjustment(results, sample, curve_options.prevalence)
     # One point more than distinct scores: curves begin where nothing is flagged.
@@ -111,11 +123,22 @@ def curve(
     report_results(results, curve_page, reading, output, omissions)
 
 
+def _check_bands(curve_options: CurveOptions, *, smooth: bool) -> None:
+    """Refuse a level without a band, and a band of the points beside that of a smooth curve."""
+    if curve_options.level is not None and not (curve_options.has_band or smooth):
+        raise click.UsageError("--level is the confidence level of a band; add --band or --simultaneous.")
+    if smooth and curve_options.has_band:
+        raise click.UsageError("--smooth has a pointwise band of its own; leave out --band and --simultaneous.")
+    if curve_options.drop_intermediate and (smooth or curve_options.has_band):
+        other = "a smooth curve" if smooth else "a band"
+        raise click.UsageError(f"--drop-intermediate is for curves without {other}; leave one of them out.")
+
+
 def _compute_curve(tallies: "Tallies", what: str, points: int | None, curve_options: CurveOptions) -> "Results":
     if not curve_options.has_band:
         from baserate.measure import curves
 
-        return curves(tallies, what, points=points)
+        return curves(tallies, what, points=points, drop_intermediate=curve_options.drop_intermediate)
     from baserate.infer import confidence_bands
 
     level = curve_options.level or LEVEL

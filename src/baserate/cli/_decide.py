@@ -112,6 +112,8 @@ baserate decide people.csv --truth sick --score risk --capacity 100
 baserate decide people.csv --truth sick --score risk --fp 1 --fn 5 --abstain-cost 0.3
 # three bands of risk
 baserate decide people.csv --truth sick --score risk --band-risks 5%,20% --band-names low,medium,high
+# a threshold of each site, with differences between sites
+baserate decide people.csv --truth sick --score risk --rule youden --group site --group-thresholds
 # choose on one sample, evaluate on another
 baserate decide train.csv --truth sick --score risk --rule youden --judge-on test.csv
 # choose on calibrated probabilities, and save the policy
@@ -148,6 +150,9 @@ def decide(
     _ = decision_options.choose, decision_options.measure_list  # before reading, so that errors come at once
     request = _Request(reading, decision_options, intervals, policy_file.load_calibrator(), output.quiet)
     sample = read_tallies(reading, quiet=output.quiet)
+    if decision_options.group_thresholds:
+        _choose_in_groups(request, sample, output)
+        return
     results = _choose(request, sample)
     if decision_options.rule is None and not output.quiet:
         print_message(f"rule = {decision_options.rule_name}, inferred; name it with --rule.")
@@ -177,10 +182,24 @@ def _check_options(
         raise click.UsageError("stdin can be read once; name a file to choose on, or one for --judge-on.")
     if intervals.no_interval and decision_options.n_bootstrap:
         raise click.UsageError("--n-bootstrap is for intervals; leave out either --n-bootstrap or --no-interval.")
+    if decision_options.group_thresholds:
+        _check_group_thresholds(reading, decision_options, policy_file)
     if decision_options.rule_name == "abstain" and not decision_options.has_costs:
         raise click.UsageError("the rule abstain needs costs of errors, too: --fp 1 --fn 20.")
     if policy_file.flags and len(reading.score) > 1:
         raise click.UsageError(f"{policy_file.flags[0]} is for one model; give one --score.")
+
+
+def _check_group_thresholds(reading: Reading, decision_options: DecisionOptions, policy_file: PolicyFile) -> None:
+    """Refuse thresholds of groups without groups, and with options of one threshold for all."""
+    if not reading.group:
+        raise click.UsageError("--group-thresholds needs groups; name a column with --group.")
+    message = "{} is for one threshold of all groups; leave out {} or --group-thresholds."
+    refuse_given(decision_options, ("judge_on", "folds"), message)
+    if policy_file.path is not None:
+        raise click.UsageError(
+            "--output is for one threshold of all groups; `baserate equalize` makes policies of groups."
+        )
 
 
 def _check_class_options(
@@ -236,6 +255,30 @@ def _choose(request: _Request, sample: "Tallies") -> "Results":
     test_data, _ = _calibrate_scores(_read_test_data(request, data), request.calibrator)
     test_results = library.evaluate_policy(adjust_prevalence(test_data, options.prevalence), policies, **settings)
     return _append_test_results(results, test_results, options.judge_on)
+
+
+def _choose_in_groups(request: _Request, sample: "Tallies", output: Output) -> None:
+    """Choose a threshold in each group, and print a table of them and of their differences."""
+    from baserate import decide as library
+    from baserate.cli._group_thresholds_page import group_thresholds_page
+
+    options, (calibrated, calibration_notes) = request.decision_options, _calibrate_scores(sample, request.calibrator)
+    costs = options.outcome_costs
+    results = library.group_thresholds(
+        adjust_prevalence(calibrated, options.prevalence),
+        options.choose_as_stated,
+        measures=options.measure_list,
+        costs=costs,
+        midpoints=options.midpoints,
+        interval=request.intervals.to_interval(),
+        **options.resampling,
+    )
+    data = {**results.data, "costs": None if costs is None else asdict(costs)}
+    data["notes"] = [*data["notes"], *calibration_notes]
+    results = describe_adjustment(replace(results, data=data), sample, options.prevalence)
+    line = headline(request.reading, results.data)
+    print_messages(line, results.data, output, inferred=request.reading.positive is None)
+    print_results(results, lambda: group_thresholds_page(results, request.reading, line, output.digits), output)
 
 
 def _calibrate_scores(tallies: "Tallies", calibrator: "Calibrator | None") -> "tuple[Tallies, tuple[str, ...]]":

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import click
 
-from baserate._domains import SHARE
+from baserate._domains import HARM, SHARE
 from baserate._formatting import format_exact, format_level, format_number, join_words
 from baserate.cli._declarations import Output, command, given_flags, option, refuse_given
 from baserate.cli._io import (
@@ -49,10 +49,21 @@ _TRACE = 1e-12
 
 _DEFINITION = "true positives per case, less false positives per case times threshold / (1 − threshold)"
 _NET_BENEFIT = f"net benefit of the model, of flagging all, of flagging none: {_DEFINITION}"
+_STANDARDIZED = "standardized net benefit: net benefit as a share of its maximum, the prevalence"
 _DIFFERENCE = f"net benefit: that of the first less that of the second; {_DEFINITION}"
 
 
 _REDUCTION = "net reduction: fewer flagged cases of 100 than by flagging all, with no more false negatives"
+_HEADINGS = {
+    "net_benefit": "net benefit",
+    "standardized": "standardized net benefit",
+    "net_reduction": "net reduction per 100",
+}
+_MEANINGS = {
+    "net_benefit": (_NET_BENEFIT, _REDUCTION),
+    "standardized": (_STANDARDIZED, f"net benefit: {_DEFINITION}"),
+    "net_reduction": (_REDUCTION,),
+}
 _PER_100 = "true positives, false positives: how many more the first has, of 100 cases"
 
 
@@ -65,25 +76,30 @@ def decision_curve_page(results: "Results", reading: Reading, digits: int, few: 
         for row in results.rows()
         if few is None or row["threshold"] in few
     ]
-    benefit = {(row["curve"], row["threshold"], row["strategy"]): row["net_benefit"] for row in rows}
+    kind = results.data["kind"]
+    others = {(row["curve"], row["threshold"], row["strategy"]): row for row in rows}
 
     def model_cell(row: TidyRow) -> Cell:
         useful = any(low <= row["threshold"] <= high for low, high in ranges[row["curve"]])
-        return mark_cell(_estimate(format_, row, "net_benefit"), MARK * useful)
+        return mark_cell(_number_cell(format_, row, kind), MARK * useful)
 
     def strategy_cell(name: str) -> CellWriter:
-        return lambda row: format_.number(_clear_rounding_error(benefit[row["curve"], row["threshold"], name]))
+        return lambda row: _plain_cell(format_, others[row["curve"], row["threshold"], name], kind)
 
-    columns = {
-        "net benefit": model_cell,
+    columns: dict[str, CellWriter] = {
+        _HEADINGS[kind]: model_cell,
         "of all": strategy_cell("all"),
         "of none": strategy_cell("none"),
-        "net reduction": lambda row: _reduction_cell(format_, row),
-        "flagged": format_.field("flag_rate"),
     }
+    if kind == "net_benefit":
+        columns["net reduction"] = lambda row: _number_cell(format_, row, "net_reduction")
+    columns["flagged"] = format_.field("flag_rate")
     table = _curve_table([row for row in rows if row["strategy"] == "model"], columns, corner="threshold")
-    legend = (_describe_useful(ranges), *describe_scores(results.data), *map(Explanation, (_NET_BENEFIT, _REDUCTION)))
-    intervals = describe_intervals(results, "net benefit and the net reduction")
+    meanings = map(Explanation, _MEANINGS[kind])
+    legend = (_describe_useful(ranges), *describe_scores(results.data), *_describe_harm(results.data), *meanings)
+    intervals = describe_intervals(
+        results, "net benefit and the net reduction" if kind == "net_benefit" else _HEADINGS[kind]
+    )
     return Page(headline(reading, results.data), (table,), (*format_.reasons.footnotes(), *legend, *intervals))
 
 
@@ -135,8 +151,10 @@ def differences_page(results: "Results", reading: Reading, digits: int, few: Col
         "true positives": lambda row: format_.number(_clear_rounding_error(100 * row["tp_rate"])),
         "false positives": lambda row: format_.number(_clear_rounding_error(100 * row["fp_rate"])),
     }
-    signs = [f"{MARK} the interval excludes 0 (pointwise)"] * any(map(_excludes_zero, rows))
-    legend = (*signs, *map(Explanation, (_DIFFERENCE, _PER_100)), *describe_intervals(results, "difference"))
+    scope = "simultaneous" if results.data["simultaneous"] else "pointwise"
+    signs = [f"{MARK} the interval excludes 0 ({scope})"] * any(map(_excludes_zero, rows))
+    meanings = map(Explanation, (_DIFFERENCE, _PER_100))
+    legend = (*signs, *_describe_harm(results.data), *meanings, *describe_intervals(results, "difference"))
     notes = (*format_.reasons.footnotes(), *legend)
     table = _curve_table(rows, columns, corner="threshold")
     return Page(headline(reading, results.data), (table,), notes)
@@ -157,15 +175,28 @@ def _estimate(format_: CellFormatter, row: TidyRow, name: str) -> Cell:
     return format_.estimate({**row, "value": _clear_rounding_error(row[name])})
 
 
-def _reduction_cell(format_: CellFormatter, row: TidyRow) -> Cell:
-    """Return the net reduction in interventions of a hundred cases."""
-    if row["net_reduction"] is None:
+def _plain_cell(format_: CellFormatter, row: TidyRow, column: str) -> Cell:
+    """Return a number of a strategy without its interval; a net reduction is of a hundred cases."""
+    if row[column] is None:
         return format_.mark_undefined(row["why"])
-    names = {"value": "net_reduction", "low": "net_reduction_low", "high": "net_reduction_high"}
-    of_hundred = {
-        key: None if row[name] is None else _clear_rounding_error(100 * row[name]) for key, name in names.items()
+    return format_.number(_clear_rounding_error(row[column] * (100 if column == "net_reduction" else 1)))
+
+
+def _number_cell(format_: CellFormatter, row: TidyRow, column: str) -> Cell:
+    """Return a number with its interval; a net reduction is of a hundred cases."""
+    if row[column] is None:
+        return format_.mark_undefined(row["why"])
+    unit, bounds = 100 if column == "net_reduction" else 1, "" if column == "net_benefit" else f"{column}_"
+    names = {"value": column, "low": f"{bounds}low", "high": f"{bounds}high"}
+    scaled = {
+        key: None if row[name] is None else _clear_rounding_error(unit * row[name]) for key, name in names.items()
     }
-    return format_.estimate({**row, **of_hundred})
+    return format_.estimate({**row, **scaled})
+
+
+def _describe_harm(data: Mapping[str, Any]) -> tuple[str, ...]:
+    """Say that harms of tests were subtracted."""
+    return ("the harm of testing was subtracted from the net benefit of models",) if data.get("harm") else ()
 
 
 def _describe_useful(ranges: Mapping[str, Sequence[Sequence[float]]]) -> str:
@@ -204,8 +235,9 @@ def describe_intervals(results: "Results", what: str) -> tuple[str, ...]:
     if results.data["level"] is None or how is None:
         return ()
     level = format_level(results.data["level"])
-    brief = f"Intervals: {level}% confidence, pointwise."
-    return (Explanation(f"{level}% pointwise intervals of the {what}: {how}.", brief=brief),)
+    scope = "simultaneous" if results.data.get("simultaneous") else "pointwise"
+    brief = f"Intervals: {level}% confidence, {scope}."
+    return (Explanation(f"{level}% {scope} intervals of the {what}: {how}.", brief=brief),)
 
 
 FEW = 20
@@ -230,6 +262,12 @@ baserate benefit people.csv --truth sick --score risk --prevalence 0.15
 baserate benefit sample.csv --truth sick --score risk --prevalence 0.15 --keep-scores
 # differences in net benefit
 baserate benefit people.csv --truth sick --score risk --score old --compare
+# with a test harm: at most 100 tests to find one more positive
+baserate benefit people.csv --truth sick --score risk --harm 0.01
+# interventions avoided per 100
+baserate benefit people.csv --truth sick --score risk --kind net-reduction
+# simultaneous bands of both models
+baserate benefit people.csv --truth sick --score risk --score old --simultaneous
 # a decision curve, to plot
 baserate benefit people.csv --truth sick --score risk -o curve.csv
 """
@@ -261,6 +299,17 @@ def _probability(text: str) -> float:
     if number == 1:
         raise click.BadParameter(remedy)
     return number
+
+
+def read_harm(text: str) -> tuple[str, float]:
+    """Read the harm of a test, with the name of its model if there is one.
+
+    >>> read_harm("0.01"), read_harm("risk=2%")
+    (('', 0.01), ('risk', 0.02))
+    """
+    name, _, number = text.rpartition("=")
+    remedy = f"{text!r} is not a harm; expected {HARM.words}, such as {HARM.example}, or risk={HARM.example}."
+    return name, read_share(number, remedy, ends=True)
 
 
 class ThresholdRange(NamedTuple):
@@ -328,6 +377,19 @@ class DecisionCurveOptions:
         option("--keep-scores/--adjust-scores", default="--adjust-scores"),
         "With --prevalence, scores that are not adjusted to it.",
     ] = False
+    harm: Annotated[
+        tuple[tuple[str, float], ...],
+        option(type=read_harm, metavar="[NAME=]NUMBER", multiple=True),
+        "Harm of applying the test, in units of net benefit, such as 0.01; of one model NAME=0.01, repeatable.",
+    ] = ()
+    kind: Annotated[
+        Literal["net-benefit", "standardized", "net-reduction"],
+        option(help="Net benefit, its share of the maximum, or interventions avoided per 100."),
+    ] = "net-benefit"
+    simultaneous: Annotated[bool, "Simultaneous bands of all thresholds and models."] = False
+    seed: Annotated[
+        int | None, option(type=click.IntRange(0), metavar="NUMBER", default="0"), "Random seed of simultaneous bands."
+    ] = None
     compare: Annotated[bool, "Difference in net benefit between each pair of models."] = False
 
     def __post_init__(self) -> None:
@@ -337,7 +399,21 @@ class DecisionCurveOptions:
             raise click.UsageError(
                 "--compare is at the prevalence of the rows; leave out --prevalence, or compare two decision curves."
             )
+        if self.compare and self.kind != "net-benefit":
+            raise click.UsageError(f"--compare is of net benefit; leave out --kind {self.kind} or --compare.")
+        if self.seed is not None and not self.simultaneous:
+            raise click.UsageError("--seed is for simultaneous bands; add --simultaneous, or leave out --seed.")
         self._check_scores()
+        self._check_harms()
+
+    def _check_harms(self) -> None:
+        """Refuse a harm that is stated twice."""
+        names = [name for name, _ in self.harm]
+        if len(names) > 1 and "" in names:
+            raise click.UsageError("--harm is of all models, or of each by name, as in --harm risk=0.01.")
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise click.UsageError(f"--harm states {twice!r} twice; leave out one of them.")
 
     def _check_scores(self) -> None:
         """Refuse options that contradict each other about the adjustment of scores."""
@@ -354,7 +430,19 @@ class DecisionCurveOptions:
     def options(self) -> dict[str, Any]:
         """Options of `decide.net_benefit_curve` and `draw.decision_curve`."""
         origin = "deployment" if self.keep_scores else self.sample_prevalence
-        return {"thresholds": self.threshold_probabilities, "prevalence": self.prevalence, "sample_prevalence": origin}
+        prevalences = {"prevalence": self.prevalence, "sample_prevalence": origin}
+        return {"thresholds": self.threshold_probabilities, **prevalences, "harm": self.harms, "seed": self.seed or 0}
+
+    @property
+    def harms(self) -> float | dict[str, float] | None:
+        """Harm of all models, or of each by name; None for no harm."""
+        by_name = dict(self.harm)
+        return by_name.get("", by_name or None)
+
+    @property
+    def curve_kind(self) -> str:
+        """Kind of curves by its name in Python."""
+        return self.kind.replace("-", "_")
 
     @property
     def threshold_probabilities(self) -> list[float] | None:
@@ -413,7 +501,9 @@ def _compute_curves(
     from baserate import decide
 
     read = read_tallies(reading, quiet=output.quiet)
-    results = decide.net_benefit_curve(read, **curve_options.options, level=level)
+    options = {**curve_options.options, "simultaneous": curve_options.simultaneous}
+    results = decide.net_benefit_curve(read, **options, level=level)
+    results = replace(results, data={**results.data, "kind": curve_options.curve_kind})
     return describe_adjustment(results, read, curve_options.prevalence)
 
 
@@ -428,7 +518,8 @@ def _compare_curves(
     from baserate import decide
 
     read = read_rows(reading, quiet=output.quiet)
-    return decide.net_benefit_difference(read, thresholds=curve_options.threshold_probabilities, level=level)
+    options = {name: curve_options.options[name] for name in ("thresholds", "harm", "seed")}
+    return decide.net_benefit_difference(read, **options, simultaneous=curve_options.simultaneous, level=level)
 
 
 _CORNERS = {"cost": "probability cost", "brier": "cost proportion"}

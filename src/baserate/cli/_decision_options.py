@@ -1,7 +1,7 @@
 """Options of `baserate decide`: the rule that chooses a threshold, and its parameters."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 from click.shell_completion import CompletionItem
 
-from baserate._domains import FOLDS, SAMPLES
+from baserate._domains import BANDWIDTH, FOLDS, KNOTS, SAMPLES, SPAN, TRIM, parse_share
 from baserate._errors import OptionError
 from baserate._formatting import count_of
 from baserate.cli._declarations import given_values, option
@@ -25,6 +25,7 @@ from baserate.cli._options import (
 )
 from baserate.cli._values import (
     CELLS,
+    Number,
     RegisteredName,
     complete_two_class,
     read_numbers,
@@ -56,8 +57,49 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
+def _join_rules(names: Sequence[str]) -> str:
+    """Join names of rules with commas and a final "or".
+
+    >>> _join_rules(["best"]), _join_rules(["best", "normal", "require"])
+    ('best', 'best, normal or require')
+    """
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last
+
+
 def _read_threshold(text: str) -> float:
     return read_threshold(text, f"several make bands: --bands {text}")
+
+
+def _read_value(text: str) -> tuple[str, float]:
+    """Read a measure and its value.
+
+    >>> _read_value("sensitivity = 90%")
+    ('sensitivity', 0.9)
+    """
+    name, _, number = text.partition("=")
+    value: object = parse_share(number)
+    if not name.strip() or not isinstance(value, float) or not math.isfinite(value):
+        raise click.BadParameter(f"{text!r} is not a measure and its value, such as 'sensitivity = 90%'.")
+    return name.strip(), value
+
+
+def _read_trim(text: str) -> float:
+    """Read a share of rows at each end."""
+    message = f"{text!r} is not a share of rows at each end; give one from 1e-6 to 0.49, such as 10%."
+    return read_share(text, message, domain=TRIM)
+
+
+def _read_span(text: str) -> float | str:
+    """Read a share above 0 and at most 1, or the criterion that chooses it.
+
+    >>> _read_span("50%"), _read_span("1"), _read_span("aicc")
+    (0.5, 1.0, 'aicc')
+    """
+    if text.strip().lower() == "aicc":
+        return "aicc"
+    message = f"{text!r} is not a share of thresholds; give one above 0 and at most 1, such as 0.5, or aicc."
+    return read_share(text, message, domain=SPAN)
 
 
 def _read_coverage(text: str) -> float:
@@ -173,6 +215,46 @@ class DecisionOptions(OutcomeCosts):
     threshold: Annotated[
         float | None, option(type=_read_threshold, metavar="NUMBER"), "Fixed threshold to evaluate."
     ] = None
+    midpoints: Annotated[
+        bool, "Thresholds midway between neighboring scores; the same rows of the data are flagged."
+    ] = False
+    group_thresholds: Annotated[bool, "Threshold of each group by --group, with differences between groups."] = False
+    nearest: Annotated[
+        tuple[str, float] | None,
+        option(type=_read_value, metavar="VALUE"),
+        "Measure and the value that it should be nearest to, such as 'sensitivity = 90%'.",
+    ] = None
+    trim: Annotated[
+        float | None,
+        option(type=_read_trim, metavar="SHARE", default="0.1"),
+        "Share of rows at each end without thresholds, of the rule min-p-value.",
+    ] = None
+    equal_variances: Annotated[bool, "Fit one variance to both classes, with the rule normal."] = False
+    bandwidth: Annotated[
+        float | None,
+        option(type=Number(BANDWIDTH), metavar="NUMBER", default="Silverman's, for each class"),
+        "Kernel bandwidth in units of the score, of the rule kernel.",
+    ] = None
+    span: Annotated[
+        float | str | None,
+        option(type=_read_span, metavar="SHARE", default="0.5"),
+        "Share of thresholds in a neighborhood of loess; aicc chooses it by the corrected Akaike criterion.",
+    ] = None
+    knots: Annotated[
+        int | None,
+        option(type=whole_number(KNOTS), metavar="NUMBER", default="10"),
+        "Number of knots of the rule spline.",
+    ] = None
+    samples: Annotated[
+        int | None,
+        option(type=whole_number(SAMPLES), metavar="NUMBER", default="50"),
+        "Number of bootstrap samples of the rule bootstrap-average.",
+    ] = None
+    average: Annotated[
+        str | None,
+        option(type=click.Choice(["mean", "median"]), default="mean"),
+        "Average of these thresholds.",
+    ] = None
     measures: Annotated[
         tuple[str, ...],
         two_class_measures("the usual ones", "Measures of decisions by any of their names, with commas, or all."),
@@ -232,6 +314,13 @@ class DecisionOptions(OutcomeCosts):
     @property
     def choose(self) -> "Rule":
         """The rule with its options, which are checked as far as they can be without data."""
+        from baserate.decide import use_midpoints
+
+        return use_midpoints(self.choose_as_stated) if self.midpoints else self.choose_as_stated
+
+    @property
+    def choose_as_stated(self) -> "Rule":
+        """The rule with its options, before thresholds move to midpoints."""
         options = {name: value for each in self.entry.options for name, value in self._arguments(each).items()}
         return partial(self.entry.function, **options) if options else self.entry.function
 
@@ -243,15 +332,13 @@ class DecisionOptions(OutcomeCosts):
 
         if "all" in self.measures:
             return [self.settings.apply(each) for each in MEASURES.values() if describe(each).of is Counts]
-        measures = [
-            *{describe(find_measure(name)).name: self._bind(find_measure(name)) for name in self.measures}.values()
-        ]
-        unfit = [describe(each).name for each in measures if describe(each).of is not Counts]
+        named = {describe(each).name: each for each in map(find_measure, self.measures)}
+        unfit = [name for name, each in named.items() if describe(each).of is not Counts]
         if unfit:
             raise OptionError(
                 f"{unfit[0]} does not depend on the threshold", remedy="compute it with `baserate measure`."
             )
-        return measures or None
+        return [self._bind(each) for each in named.values()] or None
 
     def _arguments(self, rule_option: "RuleOption") -> dict[str, Any]:
         """Arguments of the rule's function that an option sets; none where it is not given."""
@@ -260,6 +347,8 @@ class DecisionOptions(OutcomeCosts):
             return {}
         if rule_option.kind == "rows_or_share":
             return dict([value])
+        if rule_option.kind == "value":
+            return {"measure": self._objective(value[0]), "value": value[1]}
         if rule_option.parameter == "costs":
             value = self.outcome_costs
         elif rule_option.kind == "measure":
@@ -307,11 +396,13 @@ class DecisionOptions(OutcomeCosts):
         measures += [
             find_measure(name) for name in (self.maximize, self.minimize) if name and name.strip().lower() != "cost"
         ]
+        measures += [find_measure(self.nearest[0])] if self.nearest else []
         measures += [each.measure for text in self.require for each in parse_requirements(text)]
         return {{"at": "net_benefit_at"}.get(name, name) for each in measures if (name := option_of(each))}
 
     def _is_given(self, name: str) -> bool:
-        return getattr(self, name) not in (None, ())
+        value = getattr(self, name)
+        return value is not False and value not in (None, ())
 
     def _unused_options(self) -> Iterator[str]:
         """Yield messages on options that the rule does not use."""
@@ -320,12 +411,14 @@ class DecisionOptions(OutcomeCosts):
         for name, rules in rules_by_option().items():
             if self._is_given(name) and self.rule_name not in rules:
                 yield (
-                    f"{_flag(name)} is for the rule {' or '.join(rules)}, and the rule is {self.rule_name}; leave it "
+                    f"{_flag(name)} is for the rule {_join_rules(rules)}, and the rule is {self.rule_name}; leave it "
                     f"out, or give --rule {rules[0]}."
                 )
         if self.has_costs and not self.entry.has_table:
             cost = next(filter(self._is_given, CELLS))
             yield f"{_flag(cost)} is for flags, which the rule {self.rule_name} does not set; leave out {_flag(cost)}."
+        if self.midpoints and (self.rule_name == "fixed" or self.bands):
+            yield "--midpoints is for thresholds that a rule chooses, and these are stated; leave out --midpoints."
         for name in ("net_benefit_at", "beta"):
             if self._is_given(name) and name not in self._used_settings:
                 yield f"no named measure depends on {_flag(name)}; leave it out."

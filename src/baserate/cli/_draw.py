@@ -41,6 +41,7 @@ from baserate.cli._options import (
     thresholds_option,
 )
 from baserate.cli._population import FAMILIES, PopulationRequest, make_request
+from baserate.cli._smooth_roc import Smooth
 from baserate.cli._terminal import print_message
 from baserate.cli._values import (
     read_numbers,
@@ -282,6 +283,7 @@ class RocOptions(OutcomeCosts):
     """Options of a ROC curve: hull, costs, prevalence."""
 
     no_hull: Annotated[bool, "Without the convex hull, which mixtures of thresholds reach."] = False
+    smooth: Smooth = None
     prevalence: Annotated[PrevalenceShare, "Prevalence in deployment, where the costs arise, such as 2%."] = None
 
 
@@ -292,12 +294,15 @@ class RocOptions(OutcomeCosts):
     baserate draw roc {_FILE} -o roc.svg
     # the cheapest threshold, if a false negative costs 20 false positives at 2%
     baserate draw roc {_FILE} --fp 1 --fn 20 --prevalence 2% -o roc.svg
+    # a smooth curve by maximum likelihood, with its band
+    baserate draw roc {_FILE} --smooth binormal-ml --band -o roc.svg
     # a simultaneous band, and a threshold
     baserate draw roc {_FILE} --simultaneous --threshold 0.5 -o roc.png
     """,
 )
 def _call_roc(roc: RocOptions) -> Call:
-    return Call({"hull": not roc.no_hull, "costs": roc.outcome_costs, "prevalence": roc.prevalence})
+    costs = roc.outcome_costs
+    return Call({"hull": not roc.no_hull, "smooth": roc.smooth, "costs": costs, "prevalence": roc.prevalence})
 
 
 @own_options(
@@ -409,13 +414,19 @@ def _call_likelihood_ratio(bins: Annotated[CurveBins, omit("scores", "labels", "
     baserate draw decision-curve {_FILE} -o benefit.svg
     # at a prevalence of 2%
     baserate draw decision-curve {_FILE} --prevalence 2% --thresholds 0:20% -o benefit.svg
+    # interventions avoided per 100
+    baserate draw decision-curve {_FILE} --kind net-reduction --thresholds 2%:40% -o avoided.svg
+    # two models with simultaneous bands
+    baserate draw decision-curve {_FILE} --score old --simultaneous -o bands.svg
     """,
     reading=Reading,
 )
 def _call_decision_curve(
     curve_options: Annotated[DecisionCurveOptions, omit("compare")], intervals: ClosedFormIntervals
 ) -> Call:
-    return Call({**curve_options.options, "level": intervals.confidence})
+    band = "simultaneous" if curve_options.simultaneous else "pointwise"
+    own = {"kind": curve_options.curve_kind, "band": band, "level": intervals.confidence}
+    return Call({**curve_options.options, **own})
 
 
 @own_options(

@@ -39,6 +39,7 @@ _WORDINGS = {
     "one prevalence": "for it, name one prevalence with --prevalence instead of --curve.",
     "other file": "name a file that contains a {0}.",
     "otherwise": "--otherwise pass, flag or refer",
+    "rate": "--at-{0} 0.9",
     "threshold probability": "--net-benefit-at 0.1",
     "two labels": "name both classes with --positive and --negative.",
     "validation": "give labelled data to recalibrate them on, with --validation.",

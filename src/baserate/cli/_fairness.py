@@ -37,6 +37,7 @@ from baserate.cli._io import (
 )
 from baserate.cli._multicalibration import MulticalibrationOptions, multicalibration_page
 from baserate.cli._options import (
+    Columns,
     GroupPrevalences,
     IndependentIntervals,
     Intervals,
@@ -82,6 +83,12 @@ baserate groups people.csv --truth sick --score risk --group sex --prevalence 2%
 baserate groups people.csv --truth sick --score risk --group site --measures fnr,auc,observed_expected --json
 # a reference group, and only groups with 100 rows or more
 baserate groups people.csv --truth sick --score risk --group race --reference Caucasian --min-group 100
+# each group against everybody, with ratios such as disparate impact
+baserate groups people.csv --truth sick --score risk --group race --relative-to overall --ratios
+# within age classes, and pooled over them
+baserate groups people.csv --truth sick --score risk --group sex --control age
+# whether intersections differ by more than both attributes explain
+baserate groups people.csv --truth sick --score risk --group race,sex --intersections
 # predicted labels
 baserate groups people.csv --truth sick --predicted says --group race
 # calibration in all values of both columns and their intersections
@@ -109,11 +116,32 @@ class GroupOptions(PolicyOption):
         int, option(type=whole_number(SAMPLES)), "Number of permutations, or simulations, for the null distribution."
     ] = 10_000
     seed: Seed = 0
+    relative_to: Annotated[
+        Literal["reference", "rest", "overall"],
+        "What each group is compared with: a reference group, all other rows, or all rows.",
+    ] = "reference"
     reference: Reference = None
+    ratios: Annotated[bool, "Ratios in addition to differences."] = False
+    control: Annotated[
+        Columns, "Columns that define strata, with commas or repeated; groups are compared within these and pooled."
+    ] = ()
+    intersections: Annotated[bool, "Excess of each combination of groups over what its columns explain."] = False
     min_group: MinGroup = None
 
     def __post_init__(self) -> None:
         self.refuse_both(self.threshold)
+        if self.relative_to != "reference" and self.reference is not None:
+            raise click.UsageError(f"--relative-to {self.relative_to} needs no --reference; leave one of both out.")
+        if self.relative_to == "overall" and self.control:
+            raise click.UsageError("--control compares independent groups; use --relative-to rest, or reference.")
+
+    def check_columns(self, groups: tuple[str, ...]) -> None:
+        """Refuse strata by a column of groups, and intersections of a single column."""
+        both = [name for name in self.control if name in groups]
+        if both:
+            raise click.UsageError(f"{both[0]} is a column of both --group and --control; name different columns.")
+        if self.intersections and len(groups) == 1:
+            raise click.UsageError("--intersections needs several columns; give --group COLUMN,COLUMN.")
 
     def bind_measures(self, settings: MeasureSettings) -> "list[Measure] | None":
         """Measures with the numbers that they depend on; None for the usual ones."""
@@ -146,11 +174,18 @@ def groups(
     policy, measures = group_options.decision_policy, group_options.bind_measures(settings)
     full_reading = complete_reading(reading, policy)
     columns = reading.group or full_reading.group
+    group_options.check_columns(columns)
+    more = [name for name in group_options.control if name not in full_reading.group]
+    full_reading = replace(full_reading, group=(*full_reading.group, *more))
     sample, prevalence = read_tallies(full_reading, quiet=output.quiet), group_options.prevalence
     results = fairness.compare_attributes(
         adjust_prevalence(sample, match_groups(prevalence, sample)),
         columns,
+        relative_to=group_options.relative_to,
         reference=read_reference(group_options.reference, columns),
+        ratios=group_options.ratios,
+        control=group_options.control,
+        intersections=group_options.intersections,
         policy=group_options.threshold if policy is None else policy,
         measures=measures,
         interval=IntervalOptions(level=group_options.level, seed=group_options.seed),

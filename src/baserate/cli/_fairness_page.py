@@ -67,6 +67,15 @@ _NULL = (
     "expected by chance, 95% limit if equal: mean and 95th percentile of the max difference if groups were equal; p: "
     "share of such samples with a difference at least as great. {} samples: {}."
 )
+_STRATA = (
+    "pooled: mean over strata with Mantel–Haenszel weights. homogeneous: p of the test that all strata differ alike; "
+    "if it is small, look at the strata."
+)
+_INTERSECTIONS = (
+    "expected: sum of the effects of all columns, by weighted least squares; excess: observed less expected. jointly: "
+    "p of the test that no intersection has an excess."
+)
+_OTHERS = {"rest": "the rest: all rows outside of the group", "overall": "everybody, of whom the group is a part"}
 _CURVES = (
     "Curves of each group: `baserate curve roc … --group COLUMN` or `curve pr` for other thresholds, "
     "`baserate reliability … --group COLUMN` for calibration."
@@ -106,11 +115,20 @@ class _GroupPage:
         """Yield the panels of one model by some attributes."""
         rows = [row for row in self.rows if row["by"] == by and row["model"] == model]
         of = f"{shorten_label(model)}, " if model is not None else ""
-        tables = {name: [row for row in rows if row["table"] == name] for name in ("group", "difference", "gap")}
+        tables: dict[str, list[TidyRow]] = {}
+        for row in rows:
+            tables.setdefault(row["table"], []).append(row)
         yield self._groups(tables["group"], f"{of}by {shorten_label(by)}")
-        if tables["difference"]:
-            yield self._differences(tables["difference"], by)
+        for name, value in (("difference", "difference"), ("ratio", "ratio")):
+            if name in tables:
+                yield self._differences(tables[name], by, value)
         yield self._disparities(tables["gap"], by)
+        if "stratum" in tables:
+            yield self._strata(tables["stratum"], by)
+        if "inequality" in tables:
+            yield self._inequality(tables["inequality"], by)
+        if "intersection" in tables:
+            yield self._intersections(tables["intersection"], by)
 
     def _groups(self, rows: Sequence[TidyRow], corner: str) -> Table:
         """Return a column for each group: counts, measures, and detectable differences of small groups."""
@@ -138,8 +156,8 @@ class _GroupPage:
         cell = self.format.estimate(row)
         return mark_cell(cell, _SMALL_SIGN) if row["small"] and row["value"] is not None else cell
 
-    def _differences(self, rows: Sequence[TidyRow], by: str) -> Table:
-        """Return differences from the reference group by measure, those with the smallest p-values."""
+    def _differences(self, rows: Sequence[TidyRow], by: str, value: str) -> Table:
+        """Return differences or ratios by measure, those with the smallest p-values."""
         chances = _CHANCES if _count_tests(rows) > 1 else _CHANCES[:1]
         lines = [
             row
@@ -148,15 +166,75 @@ class _GroupPage:
         ]
         pivot = Pivot(
             section=lambda row: measure_label(row["measure"], self.data),
-            line=lambda row: (group_key(row), tuple(row["other"].items())),
+            line=_label_pair,
             column=itemgetter("column"),
             cell=self._difference_cell,
-            label=lambda pair: " − ".join(group_heading(group) for group in pair),
-            heading={"value": "difference", **dict(_CHANCES)}.__getitem__,
+            label=str,
+            heading={"value": value, **dict(_CHANCES)}.__getitem__,
         )
         columns = ("value", *(name for name, _ in chances))
         cells = ({**row, "column": column} for row in lines for column in columns)
-        return pivot.table(cells, corner=f"differences by {shorten_label(by)}")
+        return pivot.table(cells, corner=f"{value}s by {shorten_label(by)}")
+
+    def _strata(self, rows: Sequence[TidyRow], by: str) -> Table:
+        """Return differences without strata, within each stratum, and pooled."""
+        pairs = {_label_pair(row) for row in rows}
+        pivot = Pivot(
+            section=lambda row: measure_label(row["measure"], self.data),
+            line=lambda row: f"{_label_pair(row)}: {_label_stratum(row)}" if len(pairs) > 1 else _label_stratum(row),
+            column=itemgetter("column"),
+            cell=self._stratum_cell,
+            label=str,
+            heading={"value": "difference", "weight": "weight", **dict(_CHANCES)}.__getitem__,
+        )
+        cells = ({**row, "column": column} for row in rows for column in ("value", "weight", "p", "p_adjusted"))
+        only = f", {next(iter(pairs))}" if len(pairs) == 1 else ""
+        return pivot.table(cells, corner=f"by {shorten_label(by)} within {', '.join(self.data['control'])}{only}")
+
+    def _stratum_cell(self, row: TidyRow) -> Cell:
+        if row["column"] == "weight":
+            return "" if row["weight"] is None else format_number(row["weight"], 2)
+        if row["column"] == "value" and row["kind"] == "homogeneity":
+            return "" if row["value"] is not None else self.format.mark_undefined(row["why"])
+        return self._difference_cell(row)
+
+    def _intersections(self, rows: Sequence[TidyRow], by: str) -> Table:
+        """Return each intersection: observed, explained by its attributes, and the excess."""
+        pivot = Pivot(
+            section=lambda row: measure_label(row["measure"], self.data),
+            line=lambda row: "jointly" if row["kind"] == "joint" else group_heading(group_key(row)),
+            column=itemgetter("column"),
+            cell=self._excess_cell,
+            label=str,
+            heading={"value": "excess", "observed": "observed", "expected": "expected", **dict(_CHANCES)}.__getitem__,
+        )
+        columns = ("observed", "expected", "value", "p", "p_adjusted")
+        cells = ({**row, "column": column} for row in rows for column in columns)
+        return pivot.table(cells, corner=f"intersections of {shorten_label(by)}")
+
+    def _inequality(self, rows: Sequence[TidyRow], by: str) -> Table:
+        """Return the parts of the inequality of benefits that lie within groups and between them."""
+        columns: dict[str, CellWriter] = {
+            "index": self._number,
+            "share": lambda row: _two_digits(row["share"]),
+            "expected by chance": lambda row: _two_digits(row["floor"]),
+            "95% limit if equal": lambda row: _two_digits(row["floor_high"]),
+            "p": _p_value,
+        }
+        return list_table(
+            [row for row in rows if row["part"] != "group"],
+            columns,
+            section=lambda row: measure_label(row["measure"], self.data),
+            label=lambda row: f"{row['part']} groups" if row["part"] != "total" else "total",
+            corner=f"inequality of benefits by {shorten_label(by)}",
+        )
+
+    def _excess_cell(self, row: TidyRow) -> Cell:
+        if row["column"] in ("observed", "expected"):
+            return "" if row[row["column"]] is None else self._number({"value": row[row["column"]]})
+        if row["column"] == "value" and row["kind"] == "joint":
+            return "" if row["value"] is not None else self.format.mark_undefined(row["why"])
+        return self._difference_cell(row)
 
     def _difference_cell(self, row: TidyRow) -> Cell:
         """Return a difference or one of its p-values; the first one says why there is no test."""
@@ -210,6 +288,8 @@ class _GroupPage:
         yield from [_SMALL.format(self.data["min_group"])] * any(row["small"] for row in self.rows)
         yield from self._describe_exclusions()
         yield from self._describe_pairs([row for row in self.rows if row["table"] == "difference"])
+        for kind, note in (("stratum", _STRATA), ("intersection", _INTERSECTIONS)):
+            yield from [note] * any(row["table"] == kind for row in self.rows)
         yield Explanation(_GAPS)
         hows = dict.fromkeys(row["how"] for row in self.rows if row["kind"] == "max_difference" and row["how"])
         if hows:
@@ -223,12 +303,18 @@ class _GroupPage:
         level = self.data["interval"]["level"]
         if hows:
             made = f"{format_level(level)}% intervals and p: {'; '.join(hows)}"
-            yield f"Differences from the reference group, {_name_reference(rows)}."
+            yield f"Differences from {self._name_other(rows)}."
             yield Explanation(f"{made}.")
         if hows and _count_tests(rows) > 1:
             yield f"Holm-adjusted p: over all groups and measures that are tested. {unadjusted_note(level)}"
         if most > MOST:
             yield f"Of up to {most} differences, those {MOST} with the least p are shown; --format csv has all."
+
+    def _name_other(self, rows: Sequence[TidyRow]) -> str:
+        """Name what groups are compared with."""
+        if self.data["relative_to"] == "reference":
+            return f"the reference group, {_name_reference(rows)}"
+        return _OTHERS[self.data["relative_to"]]
 
     def _describe_exclusions(self) -> Iterator[str]:
         """Yield the groups that are not tested, by measure, with their rows."""
@@ -241,6 +327,20 @@ class _GroupPage:
         if groups:
             excluded = "; ".join(f"{measure}: {', '.join(names)}" for measure, names in groups.items())
             yield f"Below the minimum of {least} rows for a measure, so neither tested nor in disparities: {excluded}."
+
+
+def _label_pair(row: TidyRow) -> str:
+    """Return a group and what it is compared with."""
+    other = {"rest": "the rest", "overall": "everybody"}.get(row["relative_to"]) or group_heading(
+        tuple(row["other"].items())
+    )
+    return f"{group_heading(group_key(row))} {'/' if row['table'] == 'ratio' else '−'} {other}"
+
+
+def _label_stratum(row: TidyRow) -> str:
+    """Return the label of a row of strata."""
+    labels = {"crude": "without strata", "pooled": "pooled", "homogeneity": "homogeneous"}
+    return labels.get(row["kind"]) or group_heading(tuple(row["stratum"].items()))
 
 
 def _two_digits(value: float | None) -> str:

@@ -30,6 +30,10 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "shift": ("_shift:shift", "Adjust measures to another prevalence."),
         "reprior": ("_shift:reprior", "Adjust probabilities to another prevalence, row by row."),
         "prevalence": ("_prevalence:prevalence", "Estimate the prevalence of unlabelled data."),
+        "prevalence-study": (
+            "_prevalence_study:prevalence_study",
+            "Compare prevalence estimators on a labelled test set.",
+        ),
         "expect": ("_prevalence:expect", "Estimate measures of unlabelled data."),
     },
     "Decide": {

@@ -21,6 +21,7 @@ from baserate.cli._io import (
 from baserate.cli._options import (
     ClassLabels,
     ClassShares,
+    ColumnList,
     Intervals,
     Measures,
     MeasureSettings,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from baserate._costs import CostMatrix
     from baserate._policy import Policy
     from baserate._results import Results
-    from baserate._rows import MulticlassRows, Rows
+    from baserate._rows import LabelSets, MulticlassRows, Rows
     from baserate._tally import Tallies
     from baserate.infer import IntervalOptions
     from baserate.measure import Measure
@@ -52,11 +53,21 @@ class Classes:
     average: tuple[tuple[str, ...], ...]
     costs: str | None
     cross_table: str | None
+    truths: tuple[str, ...] = ()
+    average_over: tuple[str, ...] = ()
 
     @property
     def is_requested(self) -> bool:
         """Whether any of them is given, so that no class is the positive one."""
-        return bool(self.scores or self.labels or self.average or self.costs or self.cross_table)
+        return bool(
+            self.scores
+            or self.labels
+            or self.average
+            or self.costs
+            or self.cross_table
+            or self.truths
+            or self.average_over
+        )
 
 
 def may_have_many_classes(reading: Reading) -> bool:
@@ -65,17 +76,22 @@ def may_have_many_classes(reading: Reading) -> bool:
 
 
 def read_classes(
-    reading: Reading, classes: Classes, *, quiet: bool, alike: bool = False
+    reading: Reading, classes: Classes, *, quiet: bool, alike: bool = False, ordered: bool = False
 ) -> "Tallies | Confusions | MulticlassRows":
-    """Read several classes; two become tallies, unless options of several are given or they are to be `alike`."""
+    """Read several classes; two become tallies, unless options of several are given or they are to be `alike`.
+
+    If the classes are `ordered`, they share one score.
+    """
     from baserate import read
 
     if classes.cross_table:
         return _read_cross_table(reading, classes)
+    if classes.truths:
+        raise click.UsageError("--truths is for sets of labels; `baserate measure` takes them.")
     check_truth(reading)
     if reading.positive or reading.negative:
         raise click.UsageError("of many classes none is positive; leave out --positive and --negative.")
-    if reading.score or (classes.scores and reading.predicted):
+    if (reading.score and not ordered) or (classes.scores and reading.predicted):
         raise click.UsageError("of many classes give either --scores or --predicted, and no --score.")
     options: dict[str, Any] = {
         "missing": "drop" if reading.missing == "drop" else "refuse",
@@ -83,6 +99,8 @@ def read_classes(
         **{name: getattr(reading, name) for name in ("truth", "group", "weight", "count") if getattr(reading, name)},
     }
     labels = [read.LabelText(each) for each in classes.labels] or None
+    if ordered:
+        return read.class_rows(reading.file, score=reading.score[0], labels=labels, **options)
     if classes.scores:
         return read.class_rows(reading.file, score=score_columns(classes.scores), labels=labels, **options)
     if not reading.predicted:
@@ -90,6 +108,44 @@ def read_classes(
     if classes.is_requested or alike:
         return read.confusions(reading.file, predicted=reading.predicted, labels=labels, **options)
     return read.decisions(reading.file, predicted=reading.predicted, **options)
+
+
+def _read_label_sets(
+    reading: Reading, classes: Classes, measure_options: "MeasureOptions", *, quiet: bool
+) -> "LabelSets":
+    """Read sets of labels: a column of 0 and 1 for each label, and predictions or scores."""
+    from baserate import read
+
+    unused = [name for name in ("truth", "score", "group", "count", "positive", "negative") if getattr(reading, name)]
+    if unused:
+        raise click.UsageError(f"sets of labels have no --{unused[0]}; leave it out, or leave out --truths.")
+    if classes.cross_table or classes.costs or measure_options.prevalence is not None:
+        raise click.UsageError("sets of labels have neither --cross-table, --costs nor --prevalence; leave it out.")
+    sets = read.label_columns(
+        reading.file,
+        truth=score_columns(classes.truths),
+        predicted=score_columns(reading.predicted.split(",")) if reading.predicted else None,
+        score=score_columns(classes.scores) if classes.scores else None,
+        labels=[read.LabelText(each) for each in classes.labels] or None,
+        weight=reading.weight,
+        missing="drop" if reading.missing == "drop" else "refuse",
+        watch=partial(progress_bar, quiet=quiet),
+    )
+    return _decide_labels(sets, measure_options.threshold)
+
+
+def _decide_labels(sets: "LabelSets", thresholds: Sequence[float]) -> "LabelSets":
+    """Decide at a threshold where there are scores alone, by default at 0.5 if they are probabilities."""
+    if sets.predicted is not None and thresholds:
+        raise click.UsageError("--predicted holds decisions already; leave out --threshold or --predicted.")
+    if len(thresholds) > 1:
+        raise click.UsageError("sets of labels are decided at one threshold; give one.")
+    if sets.predicted is not None or sets.score is None:
+        return sets
+    probable = bool(sets.score.min() >= 0 and sets.score.max() <= 1)
+    if not thresholds and not probable:
+        return sets
+    return replace(sets, predicted=sets.score >= (thresholds[0] if thresholds else 0.5))
 
 
 def _read_cross_table(reading: Reading, classes: Classes) -> "Confusions":
@@ -166,8 +222,9 @@ def require_costs(names: Sequence[str], path: str | None) -> None:
     from baserate.measure import describe, multiclass
 
     measures = [describe(each).name for name in names if name != "all" for each in multiclass.find_measures(name)]
-    if "expected_cost" in measures and path is None:
-        raise click.UsageError("expected_cost needs a cost matrix; give it, with truth in rows: --costs costs.csv.")
+    needy = [name for name in ("expected_cost", "classification_cost") if name in measures]
+    if needy and path is None:
+        raise click.UsageError(f"{needy[0]} needs a cost matrix; give it, with truth in rows: --costs costs.csv.")
 
 
 def read_costs(path: str | None) -> "CostMatrix | None":
@@ -190,9 +247,22 @@ class MeasureOptions(PolicyOption):
         "Prevalence in deployment, such as 0.02 or 2%; of several classes a share for each: cat=0.2,dog=0.8.",
     ] = None
     measures: Measures = ()
+    tests: Annotated[bool, "Tests of decisions: accuracy against the no-information rate, and symmetry of errors."] = (
+        False
+    )
 
     def __post_init__(self) -> None:
         self.refuse_both(self.threshold)
+        if self.tests and (self.policy or self.prevalence is not None):
+            raise click.UsageError("--tests counts the rows of the sample; leave out --policy and --prevalence.")
+
+    def report(self, results: "Results", page: Any, reading: Reading, output: Output) -> None:  # noqa: ANN401
+        """Report the results, with the tests if these are requested."""
+        if self.tests:
+            from baserate.cli._decision_tests import add_decision_tests, show_decision_tests
+
+            results, page = add_decision_tests(results, reading), show_decision_tests(page)
+        report_results(results, page, reading, output)
 
 
 _EXAMPLES = """
@@ -208,10 +278,16 @@ baserate measure people.csv --truth sick --score risk --group site --measures au
 baserate measure scans.csv --truth sick --score risk --cluster patient
 # from another program
 zcat people.csv.gz | baserate measure - --truth sick --score risk
+# accuracy against always predicting the most frequent class
+baserate measure people.csv --truth sick --score risk --threshold 0.3 --tests
 # many classes, from labels
 baserate measure pets.csv --truth is --predicted called
+# ordered classes, from one score
+baserate measure stages.csv --truth stage --score risk --labels a,b,c
 # many classes, from a score for each
 baserate measure pets.csv --truth is --scores p_ --average macro
+# several labels in each row, averaged over rows
+baserate measure photos.csv --truths has_ --scores p_ --average samples
 """
 
 
@@ -224,7 +300,18 @@ class ClassOptions(Classes):
     average: Annotated[
         tuple[tuple[str, ...], ...],
         option(type=read_names, metavar="NAMES", multiple=True),
-        "Averages over classes: none, macro, weighted, micro, or weights such as cat=1,dog=2.",
+        "Averages over classes: none, macro, weighted, micro, or weights such as cat=1,dog=2; of sets of labels also "
+        "samples, over rows.",
+    ] = ()
+    average_over: Annotated[
+        tuple[str, ...],
+        option("--average-over", type=read_names, metavar="LABELS", default="all"),
+        "Classes that averages include.",
+    ] = ()
+    truths: Annotated[
+        ColumnList,
+        option("--truths"),
+        "Columns of 0 and 1 for each label, where rows have several: y_sea,y_sky, or y_ for all with this prefix.",
     ] = ()
     costs: Annotated[str | None, option(metavar="FILE"), "Cost matrix of decisions, with true classes in rows."] = None
     cross_table: Annotated[
@@ -252,9 +339,20 @@ def measure(
         _measure_binary(reading, measure_options, settings, intervals, output)
         return
     from baserate import Tallies
+    from baserate.cli._measure_page import multiclass_page
 
     parse_class_measures(measure_options.measures)
-    data = read_classes(reading, classes, quiet=output.quiet, alike=isinstance(measure_options.prevalence, dict))
+    if classes.truths:
+        settings.refuse_for_classes()
+        sets = _read_label_sets(reading, classes, measure_options, quiet=output.quiet)
+        results = _summarize_classes(sets, measure_options.measures, classes, intervals.to_interval())
+        report_results(results, multiclass_page, reading, output)
+        return
+    ordered = bool(reading.score and classes.labels and not (classes.scores or reading.predicted))
+    if ordered:
+        measure_options = _select_ordinal(reading, measure_options)
+    alike = isinstance(measure_options.prevalence, dict)
+    data = read_classes(reading, classes, quiet=output.quiet, alike=alike, ordered=ordered)
     if isinstance(data, Tallies):
         _measure_binary(reading, measure_options, settings, intervals, output, data)
         return
@@ -262,6 +360,21 @@ def measure(
     if measure_options.threshold:
         raise click.UsageError("--threshold is for two classes; of several, the highest score decides.")
     _measure_classes(data, reading, measure_options, classes, intervals, output)
+
+
+def _select_ordinal(reading: Reading, measure_options: MeasureOptions) -> MeasureOptions:
+    """Select the measure of ordered classes that share one score; refuse others."""
+    from baserate.measure import describe, multiclass
+
+    if len(reading.score) > 1:
+        raise click.UsageError("ordered classes have one score; give one --score, or a score of each with --scores.")
+    names = {describe(each).name for name in measure_options.measures for each in multiclass.find_measures(name)}
+    if names - {"ordinal_auc"}:
+        raise click.UsageError(
+            "one --score of all --labels has one measure, ordinal_auc; leave out --measures, or give a score of each "
+            "class with --scores."
+        )
+    return replace(measure_options, measures=measure_options.measures or ("ordinal_auc",))
 
 
 def _check_binary(
@@ -272,6 +385,8 @@ def _check_binary(
         raise click.UsageError("--cluster is for two classes; intervals of many classes take rows as independent.")
     if classes.is_requested:  # and a policy, or this is not called
         raise click.UsageError("--policy is for two classes; leave it out: of several the highest score decides.")
+    if intervals.cluster and measure_options.tests:
+        raise click.UsageError("--tests takes rows as independent, --cluster does not; leave out one of them.")
     if intervals.cluster and measure_options.policy:
         raise click.UsageError(
             "intervals of a policy take rows as independent, --cluster does not; leave out --cluster or --policy."
@@ -315,7 +430,7 @@ def _measure_binary(
             else summarize_policy(adjusted, policy, measures, interval)
         )
         results = describe_adjustment(results, sample, prevalence)
-    report_results(name_as_typed(results, measure_options.measures), measure_page, reading, output)
+    measure_options.report(name_as_typed(results, measure_options.measures), measure_page, reading, output)
 
 
 def _summarize(
@@ -392,7 +507,7 @@ def _measure_classes(
     if isinstance(shares, dict):
         header = {**results.data, "deployment": {"prevalences": shares}}
         results = replace(results, data=header)
-    report_results(results, multiclass_page, reading, output)
+    measure_options.report(results, multiclass_page, reading, output)
 
 
 def refuse_single_share(labels: Sequence[object]) -> NoReturn:
@@ -403,8 +518,18 @@ def refuse_single_share(labels: Sequence[object]) -> NoReturn:
     )
 
 
+def _match_labels(names: Sequence[str], labels: Sequence[object]) -> list[object] | None:
+    """Return the labels that are named; None without any."""
+    from baserate.read import LabelText, resolve_label
+
+    return [resolve_label(LabelText(each), labels) for each in names] or None
+
+
 def _summarize_classes(
-    read: "Confusions | MulticlassRows", names: Sequence[str], classes: Classes, interval: "IntervalOptions | None"
+    read: "Confusions | MulticlassRows | LabelSets",
+    names: Sequence[str],
+    classes: Classes,
+    interval: "IntervalOptions | None",
 ) -> "Results":
     from baserate.measure import multiclass
 
@@ -412,6 +537,7 @@ def _summarize_classes(
     options: dict[str, Any] = {
         "measures": parse_class_measures(names),
         "averages": read_averages(classes.average, read.labels),
+        "average_labels": _match_labels(classes.average_over, read.labels),
         "costs": read_costs(classes.costs),
     }
     if interval is None:

@@ -13,7 +13,7 @@ from baserate._results import Results
 from baserate._tally import Tally
 from baserate.cli._io import headline
 from baserate.cli._options import Reading
-from baserate.measure import MEASURES, describe, find_measure, prevalence
+from baserate.measure import describe, find_measure, get_measure, prevalence
 from baserate.text import (
     Cell,
     CellFormatter,
@@ -77,10 +77,16 @@ def split_by_subject(
     scores: dict[Subject, list[TidyRow]] = {}
     for row in rows:
         subject = Subject(row["model"], row["threshold"], group_key(row))
-        kind = Counts if row["measure"] in COUNTS else describe(MEASURES[row["measure"]]).of
+        kind = Counts if row["measure"] in COUNTS else describe(find_measure(row["measure"])).of
         subjects = decisions if kind is Counts else scores
         subjects.setdefault(subject, []).append({**row, "subject": subject, "kind": kind})
     return decisions, scores
+
+
+def _explain_measure(name: str) -> Explanation:
+    """Explain a measure; cells need no explanation."""
+    measure = get_measure(name)
+    return Explanation("" if measure is None else describe(measure).summary)
 
 
 def parse_measures(names: Sequence[str]) -> list[str] | Literal["usual", "all"]:
@@ -163,7 +169,7 @@ class _MeasurePage:
             label=lambda measure: _COUNT_LABELS.get(measure) or measure_label(measure, self.data),
             heading=heading,
             title=lambda kind: titles.get(kind, ""),
-            meaning=lambda measure: Explanation(describe(MEASURES[measure]).summary if measure in MEASURES else ""),
+            meaning=_explain_measure,
             apart={"counts"},
         )
 
@@ -258,9 +264,22 @@ class _ClassPage:
         """Yield the confusion matrix, then classes, then measures of all classes, with a column for each group."""
         everybody = self.groups[None]
         cells = [row for row in everybody if row["measure"] == "cell"]
-        yield self._frequent_errors(cells) if len(self.data["classes"]) > MANY else self._confusion_matrix(cells)
+        if any(row["measure"] in COUNTS for row in everybody):
+            yield self._cells_by_label([row for row in everybody if row["measure"] in COUNTS])
+        elif cells:
+            yield self._frequent_errors(cells) if len(self.data["classes"]) > MANY else self._confusion_matrix(cells)
+        elif pairs := [row for row in everybody if row["measure"] == "pairwise_ordinal_auc"]:
+            yield self._pairs(pairs)
         yield from self._by_class(everybody)
         yield from self._all_classes()
+
+    def _pairs(self, pairs: Sequence[TidyRow]) -> Table:
+        """Return the AUC of each pair of ordered classes."""
+
+        def name(row: TidyRow) -> str:
+            return f"{shorten_label(row['class'])} above {shorten_label(row['against'])}"
+
+        return list_table(pairs, {"AUC": self.format.value}, label=name, corner=str(self.reading.truth))
 
     def _confusion_matrix(self, cells: Sequence[TidyRow]) -> Table:
         """Return counts and shares of each row, truth in rows."""
@@ -272,6 +291,18 @@ class _ClassPage:
         return number_when_narrow(
             replace(matrix, sections=(*matrix.sections, Section("% of each row", tuple(shares), apart=True)))
         )
+
+    def _cells_by_label(self, rows: Sequence[TidyRow]) -> Table:
+        """Return the four cells of each label, where rows have sets of labels."""
+        pivot = Pivot(
+            line=lambda row: str(row["class"]),
+            column=itemgetter("measure"),
+            section=lambda _row: "",
+            cell=self.format.count,
+            label=shorten_label,
+            heading=COUNTS.__getitem__,
+        )
+        return pivot.table(rows, corner="each label", columns=list(COUNTS))
 
     def _frequent_errors(self, cells: Sequence[TidyRow]) -> Table:
         """Return the most frequent errors, where a table of all classes would be too large to read."""
@@ -306,7 +337,8 @@ class _ClassPage:
     def _by_class(self, rows: Sequence[TidyRow]) -> Iterator[Table]:
         """Yield classes and averages in lines, measures in columns."""
         places = {str(name): at for at, name in enumerate(self.data["classes"])}
-        measures = [row for row in rows if row["measure"] not in {"cell", "pairwise_auc"}]
+        elsewhere = {"cell", "pairwise_auc", "pairwise_ordinal_auc", *COUNTS}
+        measures = [row for row in rows if row["measure"] not in elsewhere]
         columns = list(dict.fromkeys(row["measure"] for row in measures if row["class"] is not None))
         averages = [row for row in measures if row["average"]]
         classes = [row for row in measures if not row["average"] and str(row["class"]) in places]

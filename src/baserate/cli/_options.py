@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import click
 from click.shell_completion import CompletionItem
 
-from baserate._domains import MIN_GROUP, POINTS
+from baserate._domains import MIN_GROUP, POINTS, TOP_K
 from baserate.cli._declarations import (
     FORMATS,
     ArgumentSpec,
@@ -38,6 +38,7 @@ from baserate.cli._values import (
     read_prevalences,
     read_prior,
     read_probability,
+    read_rate,
     read_thresholds,
     whole_number,
 )
@@ -347,9 +348,16 @@ class SamplingRatios:
         return combine_ratios(self.gamma, self.under_sampled, self.over_sampled)
 
 
-_FLAGS = {"costs": "--fp, --fn, --tp and --tn", "at": "--net-benefit-at", "beta": "--beta"}
+_NUMBERS = {
+    "net_benefit_at": "at",
+    "beta": "beta",
+    **{f"at_{name}": name for name in ("specificity", "sensitivity", "precision")},
+    "top_k": "k",
+    "entropy_alpha": "alpha",
+}
+"""Options for numbers that measures depend on, other than costs -> the setting of measures that each one is."""
+FLAGS = {"costs": "--fp, --fn, --tp and --tn", **{setting: flag_of(name) for name, setting in _NUMBERS.items()}}
 _EXAMPLES = {"costs": "--fp 1 --fn 20", "at": "--net-benefit-at 0.1"}
-_WHAT = {"costs": "the costs of errors", "at": "a threshold probability"}
 NetBenefitAt = Annotated[
     float | None,
     option("--net-benefit-at", type=read_probability, metavar="SHARE"),
@@ -357,6 +365,25 @@ NetBenefitAt = Annotated[
 ]
 Beta = Annotated[
     float | None, option("--beta", type=read_cost, metavar="NUMBER", default="1"), "β of f-beta and e-measure."
+]
+AtSpecificity = Annotated[
+    float | None, option(type=read_rate, metavar="RATE"), "Specificity at which sensitivity is measured."
+]
+AtSensitivity = Annotated[
+    float | None, option(type=read_rate, metavar="RATE"), "Sensitivity at which specificity or precision is measured."
+]
+AtPrecision = Annotated[
+    float | None, option(type=read_rate, metavar="RATE"), "Precision at which sensitivity is measured."
+]
+TopK = Annotated[
+    int | None,
+    option(type=whole_number(TOP_K), metavar="INTEGER", default="10"),
+    "Number of rows with the highest scores, of precision-at-k and its like.",
+]
+EntropyAlpha = Annotated[
+    float | None,
+    option("--entropy-alpha", type=read_cost, metavar="NUMBER", default="2"),
+    "α of generalized entropy; 1 is Theil's index.",
 ]
 
 
@@ -366,17 +393,32 @@ class MeasureSettings(OutcomeCosts):
 
     net_benefit_at: NetBenefitAt = None
     beta: Beta = None
+    at_specificity: AtSpecificity = None
+    at_sensitivity: AtSensitivity = None
+    at_precision: AtPrecision = None
+    top_k: TopK = None
+    entropy_alpha: EntropyAlpha = None
 
     def to_settings(self) -> "Settings":
         """Make the settings that the library takes."""
+        return replace(self.numbers, costs=self.outcome_costs)
+
+    @property
+    def numbers(self) -> "Settings":
+        """The settings without costs."""
         from baserate.measure import Settings
 
-        return Settings(self.outcome_costs, self.net_benefit_at, self.beta)
+        return Settings(**{setting: getattr(self, name) for name, setting in _NUMBERS.items()})
+
+    @property
+    def number_flags(self) -> list[str]:
+        """Flags of these numbers, except costs, that are on the command line."""
+        return given_flags(self, _NUMBERS)
 
     @property
     def flags(self) -> list[str]:
         """Flags that are on the command line."""
-        return given_flags(self, (*CELLS, "net_benefit_at", "beta"))
+        return given_flags(self, (*CELLS, *_NUMBERS))
 
     def bind(self, measures: "Iterable[str | Measure] | str") -> "list[Measure] | Literal['usual', 'all']":
         """Bind the settings to the measures; refuse missing ones, and those of no use."""
@@ -398,8 +440,8 @@ class MeasureSettings(OutcomeCosts):
         """Refuse costs of two classes where there are several."""
         if self.flags:
             raise click.UsageError(
-                "--fp, --fn, --tp, --tn, --net-benefit-at and --beta are for two classes; of several, name a file "
-                "with the cost of each decision with --costs."
+                f"{self.flags[0]} is for two classes; of several, name a file with the cost of each decision with "
+                "--costs."
             )
 
 
@@ -410,23 +452,28 @@ def bind_settings(settings: "Settings", measures: "Iterable[str | Measure]") -> 
     bound = [settings.apply(as_measure(each)) for each in measures]
     require_settings(bound)
     for name in settings.idle(bound):
-        raise click.UsageError(f"none of the measures depends on {_FLAGS[name]}; leave it out.")
+        raise click.UsageError(f"none of the measures depends on {FLAGS[name]}; leave it out.")
     return bound
 
 
 def require_settings(measures: "Iterable[Measure]") -> None:
     """Refuse measures that depend on numbers which were not stated."""
-    from baserate.measure import find_missing_options
+    from baserate.measure import REQUIREMENTS, find_missing_options
 
     for name, setting in find_missing_options(measures):
-        raise click.UsageError(f"{name} needs {_WHAT[setting]}; give it, for example {_EXAMPLES[setting]}.")
+        raise click.UsageError(f"{name} needs {REQUIREMENTS[setting]}; give it, for example {_example(setting)}.")
 
 
 def example_options(measure: str) -> list[str]:
     """Options that a suggested command needs for a measure that depends on stated numbers."""
     from baserate.measure import REQUIRED_OPTIONS
 
-    return [_EXAMPLES[REQUIRED_OPTIONS[measure]]] if measure in REQUIRED_OPTIONS else []
+    return [_example(REQUIRED_OPTIONS[measure])] if measure in REQUIRED_OPTIONS else []
+
+
+def _example(setting: str) -> str:
+    """Write the option of a setting with an example of its value."""
+    return _EXAMPLES.get(setting) or f"{FLAGS[setting]} 0.9"
 
 
 def _check_method(context: click.Context, _option: click.Parameter, text: str | None) -> str | None:

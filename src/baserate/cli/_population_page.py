@@ -110,7 +110,7 @@ def _measure_name(row: TidyRow) -> str:
 
 
 def _summary(row: TidyRow) -> Explanation:
-    return Explanation(describe(MEASURES[row["measure"]]).summary)
+    return Explanation(describe(find_measure(row["measure"])).summary)
 
 
 def curve_page(results: Results, digits: int) -> Page:

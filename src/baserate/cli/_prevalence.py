@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _LABEL_SHIFT = "label-shift"
 
 
-def _complete_estimator(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[str]:
+def complete_estimator(_context: click.Context, _option: click.Parameter, incomplete: str) -> list[str]:
     """Complete the name of an estimator."""
     from baserate.shift import ALIASES, METHODS
 
@@ -41,7 +41,7 @@ class PrevalenceOptions(Recalibration):
 
     method: Annotated[
         str | None,
-        option(metavar="METHOD", shell_complete=_complete_estimator, default="binned; of several classes gmm"),
+        option(metavar="METHOD", shell_complete=complete_estimator, default="binned; of several classes gmm"),
         "Estimator, such as binned, mlls, acc or pacc; `baserate list estimators` lists them.",
     ] = None
     threshold: Annotated[
@@ -56,7 +56,20 @@ class PrevalenceOptions(Recalibration):
     bins: Annotated[
         int | None,
         option(type=whole_number(BINS._replace(low=2)), default="10; fewer with little validation data"),
-        "Number of bins of binned and of the test.",
+        "Number of bins of binned, of dys (there 8 by default) and of the test.",
+    ] = None
+    bandwidth: Annotated[
+        float | None,
+        option(type=float, default="0.1"),
+        "Bandwidth of the kernel densities of kdey-hd, kdey-cs and kdey-ml.",
+    ] = None
+    divergence: Annotated[
+        Literal["hellinger", "topsoe"] | None, option(default="hellinger"), "Divergence of histograms of dys."
+    ] = None
+    seed: Annotated[
+        int | None,
+        option(type=click.IntRange(0), metavar="NUMBER", default="0"),
+        "Random seed of the points of kdey-hd, of several classes.",
     ] = None
     level: Level = 0.95
     measures: Annotated[
@@ -86,6 +99,9 @@ class PrevalenceOptions(Recalibration):
             "sample_prevalence": self.sample_prevalence,
             "alpha": self.alpha,
             "bins": self.bins,
+            "bandwidth": self.bandwidth,
+            "divergence": self.divergence,
+            "seed": self.seed,
             "threshold": self._decision_threshold(name) if "threshold" in names else None,
         }
         # The test uses bins too, and measures use thresholds, where the estimator has no such option.
@@ -125,6 +141,10 @@ _VALIDATION = "--score risk --validation old.csv --truth sick"
     baserate prevalence new.csv {_VALIDATION} --threshold 0.3 --measures precision,recall
     # from decisions alone
     baserate prevalence new.csv {_VALIDATION} --method acc
+    # by kernel densities
+    baserate prevalence new.csv {_VALIDATION} --method kdey-hd --bandwidth 0.05
+    # by the median over all thresholds
+    baserate prevalence new.csv {_VALIDATION} --method median-sweep
     # several classes, a probability for each
     baserate prevalence new.csv --scores p_ --validation pets.csv --truth is
     """,

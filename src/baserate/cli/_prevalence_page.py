@@ -12,7 +12,7 @@ from baserate._tally import Tally
 from baserate.cli._io import headline
 from baserate.cli._measure_page import COUNTS, TITLES, Subject, split_by_subject
 from baserate.cli._options import Reading
-from baserate.measure import MEASURES, describe
+from baserate.measure import describe, find_measure, get_measure
 from baserate.shift import CORRECTED_SCORES, ESTIMATORS, RAW_SCORES, SIGNIFICANCE_LEVEL, TARGET, VALIDATION
 from baserate.text import (
     Cell,
@@ -334,7 +334,7 @@ class _EstimatePage:
                 sections[row["threshold"]] = f"at {score} ≥ {format_exact(row['threshold'])}"
         for kind, title in TITLES.items():
             sections |= {(kind, RAW_SCORES): title, (kind, CORRECTED_SCORES): f"{title}, corrected"}
-        rows = [{**row, "section": _measure_section(row)} for row in self.measured if row["measure"] in MEASURES]
+        rows = [{**row, "section": _measure_section(row)} for row in self.measured if get_measure(row["measure"])]
         ordered = [row for key in sections for row in rows if row["section"] == key]
         label = partial(measure_label, data=self.data)
         return self._pivot(itemgetter("measure"), label, sections.__getitem__).table(ordered, columns=[*_SETS])
@@ -375,7 +375,7 @@ def _measure_section(row: TidyRow) -> object:
     """Return the threshold of a row, or the kind of its measure and of its scores."""
     if row["threshold"] is not None:
         return row["threshold"]
-    return describe(MEASURES[row["measure"]]).of, row["scores"]
+    return describe(find_measure(row["measure"])).of, row["scores"]
 
 
 def _average_label(line: tuple[object, str | None, str | None], data: Mapping[str, Any]) -> str:

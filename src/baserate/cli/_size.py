@@ -11,7 +11,7 @@ from baserate._domains import HALF_WIDTH, SAMPLES, SHARE, SPREAD_RATIO
 from baserate.cli._declarations import CONTEXT_OBJECT, Output, argument, command, option
 from baserate.cli._io import print_messages, print_results
 from baserate.cli._options import Level, MeasureSettings, Seed, bind_settings, example_options
-from baserate.cli._values import Number, complete_two_class, read_level, whole_number
+from baserate.cli._values import Number, complete_two_class, read_level, read_numbers, whole_number
 
 if TYPE_CHECKING:
     from baserate._results import Results
@@ -20,10 +20,19 @@ if TYPE_CHECKING:
     from baserate.measure import MeasureInfo
     from baserate.text import Page
 
+_AREAS = ("auc", "partial_auc")
 _OF_INTERVALS, _OF_TESTS = ("level",), ("power", "alpha", "one_sided")
-_OF_SOME = ("flag_rate", "correlation", "paired", "discordance", "spread_ratio", *_OF_INTERVALS, *_OF_TESTS)
+_OF_SOME = ("flag_rate", "correlation", "fpr", "paired", "discordance", "spread_ratio", *_OF_INTERVALS, *_OF_TESTS)
 _SHARE = Number(SHARE._replace(low=0, high=1))
 _INSIDE = Number(SHARE)
+
+
+def _read_rates(text: str) -> tuple[float, ...]:
+    """Read the two ends of an interval of rates."""
+    ends = read_numbers(text)
+    if len(ends) != 2 or not 0 <= ends[0] < ends[1] <= 1:
+        raise click.BadParameter(f"{text!r} is not an interval of rates; give two from 0 to 1, such as 0,0.2.")
+    return ends
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +64,12 @@ class SizeOptions:
     spread_ratio: Annotated[
         float | None,
         option(type=Number(SPREAD_RATIO), default="1"),
-        "Standard deviation of the scores of positives over that of negatives, for an AUC.",
+        "Standard deviation of the scores of positives over that of negatives, for an AUC or a partial one.",
+    ] = None
+    fpr: Annotated[
+        tuple[float, ...] | None,
+        option(type=_read_rates, metavar="LOW,HIGH"),
+        "Interval of false positive rates, for partial_auc.",
     ] = None
     level: Level = 0.95
 
@@ -105,6 +119,8 @@ _SENSITIVITY = "baserate size sensitivity --expect 0.9 --prevalence 0.1"
     {_SENSITIVITY} --goal 0.8
     # to show a higher AUC than another model, on the same rows
     {_AUC} --against 0.75 --correlation 0.5 --power 0.9
+    # to show a higher partial AUC, up to a false positive rate of 0.2
+    baserate size partial_auc --expect 0.12 --against 0.1 --fpr 0,0.2 --prevalence 0.1 --correlation 0.5
     # to show a higher sensitivity than another model, on the same rows
     {_SENSITIVITY} --against 0.8 --paired
     # any measure
@@ -116,17 +132,18 @@ def size(
 ) -> None:
     """Calculate the number of rows that MEASURE needs.
 
-    MEASURE is auc or a share such as sensitivity or precision; others are simulated: `baserate population`.
+    MEASURE is auc, partial_auc or a share such as sensitivity; others are simulated: `baserate population`.
     """
     from baserate.measure import describe, find_measure
 
     about_measure = describe(find_measure(measure))
-    if about_measure.name != "auc" and about_measure.share is None:
+    is_area = about_measure.name in _AREAS
+    if not is_area and about_measure.share is None:
         raise click.UsageError(
             f"measure is {about_measure.name}; expected auc or a share of rows. "
             f"Simulate it with `{_simulation_command(about_measure, plan)}`."
         )
-    needed = _size_for_auc(plan) if about_measure.name == "auc" else _size_for_share(about_measure.name, plan)
+    needed = _size_for_area(about_measure.name, plan) if is_area else _size_for_share(about_measure.name, plan)
     options = {name: value for name, value in asdict(plan).items() if value is not None and value is not False}
     for name in _OF_TESTS if plan.half_width else _OF_INTERVALS:
         options.pop(name, None)
@@ -178,7 +195,7 @@ def simulate_size(
     """
     from baserate import Tally
     from baserate.infer import sample_size_by_simulation
-    from baserate.measure import collect_settings, describe, note_settings
+    from baserate.measure import collect_settings, describe, note_cautions, note_settings
 
     options = {name: value for name, value in asdict(simulation).items() if value is not None}
     population = request.population()
@@ -188,7 +205,11 @@ def simulate_size(
     data: dict[str, Any] = {"prevalence": population.prevalence, "calibrated": about_measure.of is Tally}
     measure_settings = collect_settings([function])
     data |= {"settings": measure_settings} if measure_settings else {}
-    notes = [*_simulation_notes(about_measure, population.prevalence, simulation), *note_settings(measure_settings)]
+    notes = [
+        *_simulation_notes(about_measure, population.prevalence, simulation),
+        *note_settings(measure_settings),
+        *note_cautions([function]),
+    ]
     _print_sizes(request.label_results(_make_results(about_measure.name, needed, options, notes, data)), output)
 
 
@@ -221,11 +242,13 @@ def _simulation_command(measure: "MeasureInfo", plan: SizeOptions) -> str:
     return " ".join([*parts, *example_options(measure.name)])
 
 
-def _size_for_auc(plan: SizeOptions) -> "SampleSize":
+def _size_for_area(measure: str, plan: SizeOptions) -> "SampleSize":
     from baserate import infer
 
     if plan.prevalence is None:
         raise click.UsageError("an AUC needs positives and negatives; give --prevalence, the share of positives.")
+    if measure == "partial_auc":
+        return _size_for_partial_area(plan, plan.prevalence)
     plan.refuse_unused("auc", "correlation" if plan.against is not None else "spread_ratio")
     assumed: dict[str, Any] = {"prevalence": plan.prevalence, "spread_ratio": plan.ratio}
     if plan.half_width is not None:
@@ -234,6 +257,24 @@ def _size_for_auc(plan: SizeOptions) -> "SampleSize":
         return infer.sample_size_for_auc_test(plan.expect, null=plan.goal, **assumed, **plan.test)
     pair = infer.hypothetical_pair(plan.expect, plan.against or 0.0, correlation=plan.correlation)
     return infer.sample_size_for_auc_difference(pair, prevalence=plan.prevalence, **plan.test)
+
+
+def _size_for_partial_area(plan: SizeOptions, prevalence: float) -> "SampleSize":
+    from baserate import infer
+
+    if plan.against is None:
+        raise click.UsageError("rows for a partial AUC are those that show a difference from another; give --against.")
+    if plan.fpr is None:
+        raise click.UsageError("partial_auc needs false positive rates; give them, for example --fpr 0,0.2.")
+    plan.refuse_unused("partial_auc", "correlation", "spread_ratio", "fpr")
+    pair = infer.hypothetical_pair(
+        plan.expect,
+        plan.against,
+        correlation=plan.correlation,
+        fpr=(plan.fpr[0], plan.fpr[1]),
+        spread_ratio=plan.ratio,
+    )
+    return infer.sample_size_for_auc_difference(pair, prevalence=prevalence, **plan.test)
 
 
 def _size_for_share(measure: str, plan: SizeOptions) -> "SampleSize":
@@ -262,9 +303,9 @@ def _describe_assumptions(measure: str, plan: SizeOptions, needed: "SampleSize")
         yield "Positives and negatives are expected numbers at the prevalence; chance brings more or fewer."
     if needed.samples > 1:
         yield "Each of the two models has rows of its own, and needs this number."
-    elif plan.against is not None and measure != "auc" and plan.discordance is None:
+    elif plan.against is not None and measure not in _AREAS and plan.discordance is None:
         yield "The models are assumed to err independently; if they err on the same rows, fewer suffice: --discordance."
-    if measure == "auc" and plan.against is None:
+    if measure == "partial_auc" or (measure == "auc" and plan.against is None):
         ratio = "equal" if plan.ratio == 1 else f"{plan.ratio:g} times as large among positives"
         yield f"Scores are assumed to be normal in both classes; standard deviations are {ratio} (--spread-ratio)."
     if plan.half_width is not None:
@@ -298,11 +339,12 @@ def _headline(results: "Results") -> str:
     parts.append(format_name(results.rows()[0]["measure"]))
     for name, value in results.data["asked"].items():
         label = _SPOKEN.get(name, name.replace("_", " "))
-        parts.append(label if value is True else f"{label} {format_exact(value)}")
+        text = " to ".join(map(format_exact, value)) if isinstance(value, tuple | list) else format_exact(value)
+        parts.append(label if value is True else f"{label} {text}")
     return " · ".join(parts)
 
 
-_SPOKEN = {"half_width": "half-width", "one_sided": "one-sided"}
+_SPOKEN = {"half_width": "half-width", "one_sided": "one-sided", "fpr": "false positive rates"}
 
 
 def _page(results: "Results", digits: int) -> "Page":

@@ -308,3 +308,8 @@ def read_probability(text: str) -> float:
     return read_share(
         text, f"{text!r} is not a probability; give a number between 0 and 1, both excluded, such as 0.1 or 10%."
     )
+
+
+def read_rate(text: str) -> float:
+    """Read a rate, with both ends: a share, or a percentage with its sign."""
+    return read_share(text, f"{text!r} is not a rate; give a number from 0 to 1, such as 0.9 or 90%.", ends=True)

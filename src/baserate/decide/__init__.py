@@ -3,13 +3,19 @@
 - `_rules`: the registry of decision rules, one entry per rule
 - `_threshold_rules`: fixed, Youden, closest to (0, 1), balanced, break-even, best measure, requirements, capacity,
 bands
+- `_criterion_rules`: further criteria: predictive values, matched prevalence, stated values of measures
+- `_minimal_p_value`: the threshold of the least p-value, with p-values adjusted for the search
+- `_smooth_class_rules`: best thresholds of normal and kernel-smoothed classes
+- `_smooth_measure_rules`: best thresholds of a measure smoothed by loess or a spline, and bootstrap averages
 - `_cost_rules`: least expected cost of two or more actions, abstention, and decisions among several classes
 - `_rule`: the decorator that makes a rule, searches over thresholds, and the choice of a policy after a calibrator
 - `_requirements`: requirements such as "specificity >= 0.9", and whether a policy satisfies them
 - `_evaluation`: confusion matrices and measures of a policy on any data
 - `_validation`: bootstrap, cross-validation and correction of optimism
+- `_group_thresholds`: a rule's choice in each group, and differences between groups
 - `_summary`: everything about a choice, or about decisions of several classes, as tidy rows
-- `_decision_curve`: net benefit, and differences between models
+- `_decision_curve`, `_decision_bands`: net benefit, and its simultaneous bands
+- `_net_benefit_difference`: differences in net benefit between models
 - `_cost_curves`: cost curves, Brier curves, cost tables and iso-cost lines
 - `_model_comparison`: models compared where they will be used; `_planned_policy`: the policy that a plan leads to
 - `_convex_hull`: the ROC convex hull of several classifiers
@@ -53,25 +59,49 @@ if TYPE_CHECKING:
         cost as cost,
         least_cost as least_cost,
     )
+    from baserate.decide._criterion_rules import (
+        balanced_predictive_values as balanced_predictive_values,
+        closest_predictive_values as closest_predictive_values,
+        maximin as maximin,
+        maximin_predictive_values as maximin_predictive_values,
+        mean_score as mean_score,
+        median_score as median_score,
+        minimax as minimax,
+        nearest as nearest,
+        observed_prevalence as observed_prevalence,
+        prevalence_matching as prevalence_matching,
+    )
     from baserate.decide._decision_curve import (
         net_benefit_curve as net_benefit_curve,
-        net_benefit_difference as net_benefit_difference,
         net_benefits as net_benefits,
     )
     from baserate.decide._evaluation import decision_tables as decision_tables, evaluate_policy as evaluate_policy
+    from baserate.decide._group_thresholds import group_thresholds as group_thresholds
     from baserate.decide._hull_tables import (
         combination_table as combination_table,
         hull_table as hull_table,
         likelihood_ratio_table as likelihood_ratio_table,
     )
+    from baserate.decide._minimal_p_value import min_p_value as min_p_value
     from baserate.decide._model_comparison import compare as compare
+    from baserate.decide._net_benefit_difference import net_benefit_difference as net_benefit_difference
     from baserate.decide._requirements import (
         Requirement as Requirement,
         check as check,
         parse_requirements as parse_requirements,
     )
-    from baserate.decide._rule import choose_policy as choose_policy, on_raw_scores as on_raw_scores
+    from baserate.decide._rule import (
+        choose_policy as choose_policy,
+        on_raw_scores as on_raw_scores,
+        use_midpoints as use_midpoints,
+    )
     from baserate.decide._rules import RULES as RULES, find_rule as find_rule
+    from baserate.decide._smooth_class_rules import kernel as kernel, normal as normal
+    from baserate.decide._smooth_measure_rules import (
+        bootstrap_average as bootstrap_average,
+        loess as loess,
+        spline as spline,
+    )
     from baserate.decide._summary import multiclass_summary as multiclass_summary, summary as summary
     from baserate.decide._threshold_rules import (
         balanced as balanced,
@@ -96,7 +126,10 @@ if TYPE_CHECKING:  # for other packages of baserate
     from baserate.decide._convex_hull import FLAG_ALL as FLAG_ALL, FLAG_NONE as FLAG_NONE
     from baserate.decide._cost_curves import CostCurveKind as CostCurveKind
     from baserate.decide._cost_rules import WRONG_POSTERIORS as WRONG_POSTERIORS
-    from baserate.decide._decision_curve import CalibrationPrevalence as CalibrationPrevalence
+    from baserate.decide._decision_curve import (
+        CalibrationPrevalence as CalibrationPrevalence,
+        Harm as Harm,
+    )
     from baserate.decide._evaluation import (
         CELLS as CELLS,
         GroupEvaluation as GroupEvaluation,
@@ -112,10 +145,12 @@ if TYPE_CHECKING:  # for other packages of baserate
         rows_to_columns as rows_to_columns,
         threshold_rows as threshold_rows,
     )
+    from baserate.decide._group_thresholds import DIFFERENCE as DIFFERENCE
     from baserate.decide._hull_tables import (
         CHOSEN_NOTE as CHOSEN_NOTE,
         has_cost_of_both_errors as has_cost_of_both_errors,
     )
+    from baserate.decide._minimal_p_value import adjusted_minimal_p as adjusted_minimal_p, minimal_p as minimal_p
     from baserate.decide._model_comparison import (
         DEFAULT_MEASURES as DEFAULT_MEASURES,
         ComparisonSetting as ComparisonSetting,

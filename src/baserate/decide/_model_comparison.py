@@ -19,6 +19,7 @@ from baserate._tally import Tally
 from baserate.decide._planned_policy import DEFAULT_THRESHOLD, choose_planned_policy
 from baserate.infer import Alternative, Comparison, Question, Seed
 from baserate.measure import (
+    REQUIREMENTS,
     Measure,
     Settings,
     as_measure,
@@ -26,6 +27,7 @@ from baserate.measure import (
     describe,
     find_missing_options,
     names_as_typed,
+    note_cautions,
     note_settings,
     option_of,
     results_data,
@@ -177,7 +179,9 @@ def _describe_data(rows: Rows, setting: ComparisonSetting, comparison: ModelComp
     """Return the data of a table of comparisons: the rows, the setting, and notes."""
     stated = collect_settings(comparison.measures)
     return {
-        **results_data(rows.tallies(), [*comparison.notes, *note_settings(stated)]),
+        **results_data(
+            rows.tallies(), [*comparison.notes, *note_settings(stated), *note_cautions(comparison.measures)]
+        ),
         "seed": setting.seed if isinstance(setting.seed, int) else None,
         **({} if setting.prevalence is None else {"deployment": {"prevalence": setting.prevalence}}),
         "costs": None if setting.costs is None else asdict(setting.costs),
@@ -214,6 +218,8 @@ def compare_models(rows: Rows, setting: ComparisonSetting) -> ModelComparison:
         prevalence=setting.prevalence,
         seed=setting.seed,
     )
+    if setting.question.method == "venkatraman":
+        notes.append("p is that of equal ROC curves, intervals are those of the difference in AUC: both may disagree.")
     cuts = [at for each in comparisons for at in zip(each.models, each.thresholds, strict=True)]
     thresholds = dict.fromkeys(models) | {name: at for name, at in cuts if at is not None}
     return ModelComparison(comparisons, thresholds, tuple(measures), tuple(notes))
@@ -240,7 +246,11 @@ def _bind(measure: Measure, costs: Costs | None) -> Measure:
 
 def _has_costs(measure: Measure) -> bool:
     """Return whether a measure depends on costs, or on the threshold probability that they imply."""
-    return option_of(measure) in ("costs", "at")
+    return option_of(measure) in _OF_COSTS
+
+
+_OF_COSTS = ("costs", "at")
+"""Options of measures that follow from the costs of errors."""
 
 
 class _LeftOut(NamedTuple):
@@ -287,6 +297,9 @@ def _check_measures(setting: ComparisonSetting, measures: Sequence[Measure], not
             remedy=f"Name one, or give {advice('costs', 'fp=1, fn=5')} with your costs, or {keyword('threshold')}.",
         )
     for name, option in find_missing_options(measures):
+        if option not in _OF_COSTS:
+            example = advice("rate", f"partial(measure.{name}, {option}=0.9)", option)
+            raise OptionError(f"{name} needs {REQUIREMENTS[option]}.", remedy=f"Give {example}.", option=option)
         costs, at = advice("costs", "fp=1, fn=5"), advice("threshold probability", f"partial(measure.{name}, at=0.1)")
         other = ", or a threshold probability" if option == "at" else ""
         raise OptionError(

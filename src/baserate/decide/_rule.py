@@ -174,6 +174,65 @@ def _complete_docstring(written: str) -> str:
     return body + written[start:]
 
 
+def use_midpoints(rule: Rule) -> Rule:
+    """Make a rule report thresholds midway between neighboring scores.
+
+    A threshold moves to the middle between the score that it is at, and the next lower score of the data. The same
+    rows of the data are flagged, but of new rows also those with a score between the middle and the old threshold.
+    A threshold at or below the lowest score, or above the highest, stays. After a calibrator the middle is that of
+    calibrated scores.
+
+    Parameters
+    ----------
+    rule
+        Rule that chooses on data, with its options bound by `functools.partial`.
+
+    Returns
+    -------
+    callable
+        Rule whose policies have the setting `midpoints`; the bootstrap and cross-validation use middles, too.
+
+    Examples
+    --------
+    >>> from baserate import curve, decide, tally
+    >>> c = curve(tally([1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.4, 0.2]))
+    >>> decide.youden(c).threshold, decide.use_midpoints(decide.youden)(c).threshold
+    (0.8, 0.75)
+    """
+
+    def choose(curve: Curve) -> Policy:
+        policy = rule(curve)
+        if policy.chosen_on is None:
+            raise OptionError(
+                "midpoints are for thresholds that a rule chooses, and these are stated", remedy="leave midpoints out."
+            )
+        moved = replace(
+            policy,
+            by_group={(): _move_to_midpoints(policy.cut, curve)},
+            settings={**policy.settings, "midpoints": True},
+        )
+        return separate_float32(moved, curve.tally.score)
+
+    info = rule_info(rule)
+    if info is not None:
+        # Without `gains`: fast searches return scores.
+        vars(choose)["rule"] = RuleInfo(lambda curve: _move_to_midpoints(info.cut(curve), curve), None)
+    return choose
+
+
+def _move_to_midpoints(cut: Cut, curve: Curve) -> Cut:
+    """Move each threshold to the middle of the lowest score that it includes and the highest that it does not."""
+    # Bootstrap samples have scores without rows.
+    score = curve.tally.score[curve.tally.mass.any(axis=0)][::-1]
+    above = np.searchsorted(score, cut.thresholds)
+    moved = [
+        middle_of(float(score[at - 1]), float(score[at])) if 0 < at < len(score) else threshold
+        for at, threshold in zip(above.tolist(), cut.thresholds, strict=True)
+    ]
+    # Two thresholds without a score between them have one middle.
+    return replace(cut, thresholds=tuple(moved)) if len({*moved}) == len(moved) else cut
+
+
 def rule_info(choose: Callable[..., Policy]) -> RuleInfo | None:
     """Return the internals of a rule, with options bound by `functools.partial`; None for other functions."""
     if isinstance(choose, partial):
@@ -254,6 +313,17 @@ def threshold_at(curve: Curve, place: int | None) -> float:
     """Return the threshold at an index of the curve; infinity at index 0, where nothing is flagged."""
     assert place is not None  # noqa: S101  (for the type checker)
     return float(curve.tally.score[place - 1]) if place else float("inf")
+
+
+def middle_of(low: float, high: float) -> float:
+    """Return the middle of two scores, also of very large ones; above the lower one if any number is.
+
+    >>> middle_of(0.5, 0.75), middle_of(-1e308, 1.5e308), middle_of(1.0, float(np.nextafter(1, 2)))
+    (0.625, 2.5e+307, 1.0000000000000002)
+    """
+    total = low + high
+    middle = total / 2 if np.isfinite(total) else low / 2 + high / 2
+    return middle if middle > low else high
 
 
 def threshold_of_greatest_gain(curve: Curve, gains: Gains) -> float:
@@ -361,6 +431,7 @@ def choose_policy(
     *,
     model: str | None = None,
     calibrator: Calibrator | None = None,
+    midpoints: bool = False,
     **predictions: Unpack[PredictionOptions],
 ) -> Policy:
     """Choose a policy on all rows, with everything that applying it to new rows needs.
@@ -376,6 +447,8 @@ def choose_policy(
     calibrator
         Calibrator to apply first. The rule then chooses among calibrated probabilities, and the policy is expressed on
         the raw scores.
+    midpoints
+        Whether thresholds are midway between neighboring scores; see `use_midpoints`.
 
     Returns
     -------
@@ -395,6 +468,7 @@ def choose_policy(
     if name == tallies.intake.columns.get("predicted"):
         raise OptionError(f"{name} contains labels, and a policy is for scores", remedy="name a column of scores.")
     tally = tallies.pooled(name)
+    rule = use_midpoints(rule) if midpoints else rule
     policy = rule(Curve(tally)) if calibrator is None else _choose_after_calibrator(calibrator, tally, rule)
     truth = tallies.intake.columns.get("truth")
     columns = {**({"truth": truth} if isinstance(truth, str) else {}), "score": name}

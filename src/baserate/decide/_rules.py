@@ -16,14 +16,33 @@ from baserate._costs import Costs
 from baserate._errors import OptionError, UnknownNameError, keyword, nearest, unknown_name
 from baserate._formatting import count_of, format_name, format_share, join_words
 from baserate._policy import Policy
-from baserate.decide import _cost_rules, _threshold_rules
-from baserate.measure import MEASURES, as_measure, resolve_name
+from baserate.decide import (
+    _cost_rules,
+    _criterion_rules,
+    _minimal_p_value,
+    _smooth_class_rules,
+    _smooth_measure_rules,
+    _threshold_rules,
+)
+from baserate.measure import MEASURES, as_measure, describe, resolve_name
 from baserate.read import PredictionOptions, check_options
 
 Settings = Mapping[str, Any]
 """Options of a rule by the names of its parameters, as a policy stores them."""
 OptionKind = Literal[
-    "cost", "number", "numbers", "share", "shares", "names", "measure", "requirements", "rows_or_share"
+    "cost",
+    "flag",
+    "word",
+    "share_or_word",
+    "value",
+    "number",
+    "numbers",
+    "share",
+    "shares",
+    "names",
+    "measure",
+    "requirements",
+    "rows_or_share",
 ]
 
 
@@ -68,6 +87,8 @@ class DecisionRule:
     no_folds: str | None = None
     """Why cross-validation does not apply; None where it does."""
     on_command_line: bool = True
+    compared: bool = True
+    """Whether summaries show its choice beside those of other rules, if it needs no options."""
     in_plans: bool = False
     """Whether a plan may name it: it needs no options but costs."""
     page_label: str | None = None
@@ -76,7 +97,7 @@ class DecisionRule:
     @property
     def needs_no_options(self) -> bool:
         """Whether the rule chooses on a curve alone, so that summaries compare it with other rules."""
-        return not self.options and self.on_command_line
+        return self.compared and self.on_command_line and not self.options
 
     @property
     def page_function(self) -> str | None:
@@ -103,7 +124,10 @@ def _describe_objective(extreme: str, measure: str, settings: Settings) -> str:
 
 
 def _describe_best(settings: Settings) -> str:
-    return _describe_objective("greatest" if settings["toward"] == "high" else "least", settings["measure"], settings)
+    measure = settings["measure"]
+    # A policy stores the end only if it was stated.
+    toward = settings.get("toward") or describe(as_measure(measure)).best
+    return _describe_objective("greatest" if toward == "high" else "least", measure, settings)
 
 
 def _describe_require(settings: Settings) -> str:
@@ -135,7 +159,16 @@ def _describe_abstain(settings: Settings) -> str:
     return f"least cost of a decided case with {costs}, at least {format_share(settings['coverage'])} decided"
 
 
+def _describe_smooth(how: str, settings: Settings) -> str:
+    """Describe a rule that smooths before it takes the best threshold."""
+    return f"{_describe_best(settings)}, {how}"
+
+
 _COSTS = tuple(RuleOption(name, "cost", "costs") for name in ("fp", "fn", "tp", "tn"))
+_OBJECTIVE = (
+    RuleOption("maximize", "measure", "measure", implies=(("toward", "high"),)),
+    RuleOption("minimize", "measure", "measure", implies=(("toward", "low"),)),
+)
 _BAND_EDGES = ("bands", "band_shares", "band_risks")
 
 _ENTRIES = (
@@ -183,7 +216,7 @@ _ENTRIES = (
         "break-even",
         _threshold_rules.break_even,
         "Equalize precision and recall (break-even point): as many flagged as there are positives.",
-        aliases=("breakeven", "precision-recall-break-even", "prbep", "prevalence-matching"),
+        aliases=("breakeven", "precision-recall-break-even", "prbep"),
         describe=lambda _: "precision = recall",
         in_plans=True,
         page_label="Precision = recall",
@@ -194,13 +227,164 @@ _ENTRIES = (
         "Maximize or minimize any measure of the confusion matrix.",
         aliases=("maximize-metric", "minimize-metric", "tuned-threshold"),  # cutpointr, scikit-learn
         describe=_describe_best,
-        options=(
-            RuleOption("maximize", "measure", "measure", implies=(("toward", "high"),)),
-            RuleOption("minimize", "measure", "measure", implies=(("toward", "low"),)),
-        ),
+        options=_OBJECTIVE,
         needs=("maximize", "minimize"),
         needs_example="a measure: --maximize f1, or --minimize fpr",
         exclusive=(("maximize", "minimize"),),
+    ),
+    DecisionRule(
+        "normal",
+        _smooth_class_rules.normal,
+        "Fit a normal distribution to each class, and optimize a measure (Youden's J by default).",
+        aliases=("youden-normal", "oc-youden-normal", "binormal"),  # cutpointr
+        describe=partial(_describe_smooth, "of two normal distributions"),
+        options=(*_OBJECTIVE, RuleOption("equal_variances", "flag", "equal_variances")),
+        exclusive=(("maximize", "minimize"),),
+    ),
+    DecisionRule(
+        "kernel",
+        _smooth_class_rules.kernel,
+        "Smooth each class with a Gaussian kernel, and optimize a measure (Youden's J by default).",
+        aliases=("youden-kernel", "oc-youden-kernel"),  # cutpointr
+        describe=partial(_describe_smooth, "of kernel-smoothed classes"),
+        options=(*_OBJECTIVE, RuleOption("bandwidth", "number", "bandwidth")),
+        exclusive=(("maximize", "minimize"),),
+    ),
+    DecisionRule(
+        "loess",
+        _smooth_measure_rules.loess,
+        "Smooth a measure by threshold with local lines, and optimize it (Youden's J by default).",
+        aliases=("lowess", "maximize-loess-metric", "minimize-loess-metric"),  # cutpointr
+        describe=partial(_describe_smooth, "smoothed by loess"),
+        options=(*_OBJECTIVE, RuleOption("span", "share_or_word", "span")),
+        exclusive=(("maximize", "minimize"),),
+    ),
+    DecisionRule(
+        "spline",
+        _smooth_measure_rules.spline,
+        "Smooth a measure by threshold with a spline, and optimize it (Youden's J by default).",
+        aliases=("gam", "maximize-gam-metric", "minimize-gam-metric", "maximize-spline-metric", "smoothing-spline"),
+        describe=partial(_describe_smooth, "smoothed by a spline"),
+        options=(*_OBJECTIVE, RuleOption("knots", "number", "knots")),
+        exclusive=(("maximize", "minimize"),),
+    ),
+    DecisionRule(
+        "bootstrap-average",
+        _smooth_measure_rules.bootstrap_average,
+        "Average the best thresholds of bootstrap samples (by Youden's J by default).",
+        aliases=("bootstrap", "bagging", "maximize-boot-metric", "minimize-boot-metric"),  # cutpointr
+        describe=lambda settings: _describe_smooth(
+            f"{settings.get('average', 'mean')} over {settings.get('samples', 50)} bootstrap samples", settings
+        ),
+        options=(
+            *_OBJECTIVE,
+            RuleOption("samples", "number", "samples"),
+            RuleOption("average", "word", "average"),
+        ),
+        exclusive=(("maximize", "minimize"),),
+    ),
+    DecisionRule(
+        "balanced-predictive-values",
+        _criterion_rules.balanced_predictive_values,
+        "Equalize PPV and NPV.",
+        aliases=(
+            "npv-equal-ppv",
+            "abs-d-ppv-npv",
+        ),
+        describe=lambda _: "PPV = NPV",
+        compared=False,
+    ),
+    DecisionRule(
+        "closest-predictive-values",
+        _criterion_rules.closest_predictive_values,
+        "Minimize the distance of PPV and NPV to 1.",
+        aliases=("proc01",),
+        describe=lambda _: "PPV and NPV closest to 1",
+        compared=False,
+    ),
+    DecisionRule(
+        "maximin",
+        _criterion_rules.maximin,
+        "Maximize the lesser of sensitivity and specificity.",
+        aliases=(
+            "max-sp-se",
+            "min-sens-spec",
+        ),
+        describe=lambda _: "greatest lesser of sensitivity and specificity",
+        compared=False,
+    ),
+    DecisionRule(
+        "maximin-predictive-values",
+        _criterion_rules.maximin_predictive_values,
+        "Maximize the lesser of PPV and NPV.",
+        aliases=("max-npv-ppv",),
+        describe=lambda _: "greatest lesser of PPV and NPV",
+        compared=False,
+    ),
+    DecisionRule(
+        "minimax",
+        _criterion_rules.minimax,
+        "Minimize the more frequent of false positives and false negatives.",
+        aliases=("minimax-error",),
+        describe=lambda _: "fewest of the more frequent error",
+        compared=False,
+    ),
+    DecisionRule(
+        "prevalence-matching",
+        _criterion_rules.prevalence_matching,
+        "Flag as many rows as there are positives.",
+        aliases=("predicted-prevalence",),
+        describe=lambda _: "as many flagged as positives",
+        compared=False,
+    ),
+    DecisionRule(
+        "observed-prevalence",
+        _criterion_rules.observed_prevalence,
+        "Flag probabilities from the prevalence on.",
+        aliases=("observed-prev",),
+        describe=lambda _: "risk of at least the prevalence",
+        compared=False,
+    ),
+    DecisionRule(
+        "mean-score",
+        _criterion_rules.mean_score,
+        "Flag scores from their mean on.",
+        aliases=(
+            "mean",
+            "oc-mean",
+            "mean-prev",
+        ),
+        describe=lambda _: "scores from their mean on",
+        compared=False,
+    ),
+    DecisionRule(
+        "median-score",
+        _criterion_rules.median_score,
+        "Flag scores from their median on.",
+        aliases=(
+            "median",
+            "oc-median",
+        ),
+        describe=lambda _: "scores from their median on",
+        compared=False,
+    ),
+    DecisionRule(
+        "nearest",
+        _criterion_rules.nearest,
+        "Take the threshold where a measure is nearest to a stated value.",
+        aliases=("nearest-value", "target-value"),
+        describe=lambda settings: f"{format_name(settings['measure'])} nearest to {settings['value']:g}",
+        options=(RuleOption("nearest", "value", None),),
+        needs=("nearest",),
+        needs_example="a measure and its value: --nearest 'sensitivity = 90%'",
+    ),
+    DecisionRule(
+        "min-p-value",
+        _minimal_p_value.min_p_value,
+        "Minimize the p-value of a chi-square test (biased: prefer costs or requirements).",
+        aliases=("min-pvalue", "minimal-p-value", "minimum-p-value", "minp", "p-chisquared"),
+        describe=lambda _: "least p-value of a chi-square test",
+        options=(RuleOption("trim", "share", "trim"),),
     ),
     DecisionRule(
         "cost",
@@ -356,6 +540,14 @@ class RuleOptions(PredictionOptions, total=False):
     shares: Sequence[float]
     risks: Sequence[float]
     names: Sequence[str]
+    equal_variances: bool
+    bandwidth: float | Literal["nrd0"]
+    span: float | Literal["aicc"]
+    knots: int
+    samples: int
+    average: Literal["mean", "median"]
+    value: float
+    trim: float
 
 
 def bind_rule(
@@ -462,8 +654,8 @@ def rules_by_option() -> dict[str, tuple[str, ...]]:
     The first option that is given implies the first of its rules. Options of a single rule come before those of
     several, so that `--require … --maximize …` means `require`; the fixed threshold comes last of those.
 
-    >>> rules_by_option()["maximize"]
-    ('best', 'require')
+    >>> rules_by_option()["maximize"][:2]
+    ('best', 'normal')
     """
     users: dict[str, list[str]] = {}
     for entry in sorted(_ENTRIES, key=lambda entry: not entry.uses_data):

@@ -31,7 +31,7 @@ from baserate.decide._evaluation import (
     performance_rows,
     select_measures,
 )
-from baserate.decide._rule import Rule
+from baserate.decide._rule import Rule, use_midpoints
 from baserate.decide._rules import DECISION_RULES, RuleOptions, bind_rule
 from baserate.decide._threshold_rules import best, fixed
 from baserate.decide._validation import (
@@ -79,6 +79,7 @@ def summary(  # noqa: PLR0913  (all but the first two are seldom given)
     measures: Iterable[str | Measure] | None = None,
     n_bootstrap: int = N_BOOTSTRAP,
     folds: int = 0,
+    midpoints: bool = False,
     interval: IntervalOptions | None = IntervalOptions(),  # noqa: B008  (it is immutable)
     **options: Unpack[SummaryOptions],
 ) -> Results:
@@ -104,6 +105,8 @@ def summary(  # noqa: PLR0913  (all but the first two are seldom given)
         Number of bootstrap samples; 0 for none.
     folds
         Number of folds of a cross-validation of the choice; 0 for none.
+    midpoints
+        Whether thresholds are midway between neighboring scores; see `use_midpoints`.
     interval
         Level, method and seed of the confidence intervals; None for numbers alone.
     **options
@@ -125,7 +128,8 @@ def summary(  # noqa: PLR0913  (all but the first two are seldom given)
     """
     costs = as_costs(costs)
     check_tallies(tallies)
-    choose = bind_rule(rule, costs, options)
+    choose: Rule = bind_rule(rule, costs, options)
+    choose = use_midpoints(choose) if midpoints else choose
     _check_resampling(n_bootstrap, folds)
     share = parse_share(prevalence)
     if share is not None:
@@ -238,8 +242,8 @@ def _validation_columns(bootstrap: ThresholdBootstrap | None, folded: RuleCrossV
     """Return the columns that validation adds to a row."""
     performance = folded.performance if folded is not None else {}
     if row["measure"] not in performance:
-        return _bootstrap_columns(bootstrap, row)
-    return _bootstrap_columns(bootstrap, row) | _interval_columns("crossvalidated", performance[row["measure"]])
+        return bootstrap_columns(bootstrap, row)
+    return bootstrap_columns(bootstrap, row) | _interval_columns("crossvalidated", performance[row["measure"]])
 
 
 def _interval_columns(name: str, estimate_: Estimate) -> Row:
@@ -248,7 +252,7 @@ def _interval_columns(name: str, estimate_: Estimate) -> Row:
     return {name: columns["value"], f"{name}_low": columns["low"], f"{name}_high": columns["high"]}
 
 
-def _bootstrap_columns(bootstrap: ThresholdBootstrap | None, row: Row) -> Row:
+def bootstrap_columns(bootstrap: ThresholdBootstrap | None, row: Row) -> Row:
     """Return the interval of a threshold, or the corrected value of a measure."""
     if bootstrap is None:
         return {}
@@ -276,7 +280,7 @@ def _other_rule_rows(
 ) -> Iterator[Row]:
     """Yield the thresholds and measures of other rules, except those that fail on these data."""
     measures: list[Measure] = [*_COMPARED, *([partial(expected_cost, costs=costs)] if costs is not None else [])]
-    for name, choose in _other_rules(curve, costs).items():
+    for name, choose in _other_rules(curve, costs, midpoints="midpoints" in policy.settings).items():
         try:
             other = choose(curve)
         except BaserateError:  # for example, a class is missing that the rule needs
@@ -288,11 +292,13 @@ def _other_rule_rows(
         yield from ({"rule": name} | estimate_row(interval, measure, counts) for measure in measures)
 
 
-def _other_rules(curve: Curve, costs: Costs | None) -> dict[str, Rule]:
+def _other_rules(curve: Curve, costs: Costs | None, *, midpoints: bool) -> dict[str, Rule]:
     rules: dict[str, Rule] = {name: entry.function for name, entry in DECISION_RULES.items() if entry.needs_no_options}
     rules |= {f"best {measure}": partial(best, measure=measure) for measure in ("f1", "accuracy")}
     if costs is not None:
         rules["cost"] = partial(cost, costs=costs)
+    if midpoints:
+        rules = {name: use_midpoints(choose) for name, choose in rules.items()}
     if curve.tally.probable:
         rules["fixed 0.5"] = partial(fixed, threshold=_MIDDLE)
     return rules

@@ -72,12 +72,12 @@ def fixed(curve: Curve, threshold: float, **predictions: Unpack[PredictionOption
     return Cut((threshold,))
 
 
-def _equal_gains(positives: float, negatives: float) -> Gains:
+def equal_gains(positives: float, negatives: float) -> Gains:
     """Weigh both classes equally. Whole counts rather than their reciprocals, so that equal sums compare as equal."""
     return Gains(negatives, positives)
 
 
-@rule(gains=_equal_gains)
+@rule(gains=equal_gains)
 def youden(curve: Curve, **predictions: Unpack[PredictionOptions]) -> Cut:
     r"""Maximize sensitivity + specificity, :math:`\max(TPR-FPR)` [@youden1950].
 
@@ -91,7 +91,7 @@ def youden(curve: Curve, **predictions: Unpack[PredictionOptions]) -> Cut:
     0.65
     """
     require_both_classes(curve, "Youden's index")
-    return Cut((threshold_of_greatest_gain(curve, _equal_gains(curve.positives, curve.negatives)),))
+    return Cut((threshold_of_greatest_gain(curve, equal_gains(curve.positives, curve.negatives)),))
 
 
 def squared_corner_distance(counts: Counts[Floats]) -> Floats:

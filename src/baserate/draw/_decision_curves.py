@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from baserate._costs import CostsLike, as_costs
-from baserate._domains import ShareLike, parse_share
+from baserate._domains import ShareLike, parse_share, wrong_option
 from baserate._errors import OptionError, keyword
 from baserate._results import Results
 from baserate._tally import Tallies
-from baserate.decide import CalibrationPrevalence, CostCurveKind, cost_curves, net_benefit_curve, probability_cost
+from baserate.decide import (
+    CalibrationPrevalence,
+    CostCurveKind,
+    Harm,
+    cost_curves,
+    net_benefit_curve,
+    probability_cost,
+)
 from baserate.draw._data import Data, Series, as_tallies, split_series
 from baserate.draw._figure import Drawing, Parts, make_drawing, takes_look
 from baserate.draw._layout import FigureOptions, add_legend
@@ -28,8 +36,10 @@ from baserate.draw._style import (
     marker_at,
     place_on_axes,
     set_unit_limits,
+    show_per_100,
     show_percentages,
 )
+from baserate.infer import Seed
 from baserate.read import accepts_predictions
 
 if TYPE_CHECKING:
@@ -37,23 +47,49 @@ if TYPE_CHECKING:
 
 _BELOW = 0.2
 """Extent of the axis below 0, relative to that above: the line of flagging all is unbounded below."""
+DecisionCurveKind = Literal["net_benefit", "standardized", "net_reduction"]
+BandKind = Literal["pointwise", "simultaneous"]
+
+
+class _CurveLook(NamedTuple):
+    """How a kind of decision curves is drawn: columns of bounds, and the strategies to compare with."""
+
+    low: str
+    high: str
+    zero: str
+    """Strategy whose value is 0."""
+    other: str
+    """Strategy that the other line is of."""
+    axis: str
+
+
+_KINDS: dict[str, _CurveLook] = {
+    "net_benefit": _CurveLook("low", "high", "none", "all", "net_benefit"),
+    "standardized": _CurveLook("standardized_low", "standardized_high", "none", "all", "standardized"),
+    "net_reduction": _CurveLook("net_reduction_low", "net_reduction_high", "all", "none", "net_reduction"),
+}
 
 
 @takes_look
 @accepts_predictions("figure")
-def decision_curve(
+def decision_curve(  # noqa: PLR0913  (options by name)
     data: Data,
     *,
     thresholds: npt.ArrayLike | None = None,
     prevalence: ShareLike | None = None,
     sample_prevalence: CalibrationPrevalence = None,
+    harm: Harm = None,
+    kind: DecisionCurveKind = "net_benefit",
+    band: BandKind = "pointwise",
     level: ShareLike | None = 0.95,
+    seed: Seed = 0,
     ax: Axes | None = None,
     **predictions: Unpack[FigureOptions],
 ) -> Drawing:
     """Draw the decision curve: net benefit against the threshold probability, beside flagging all and none.
 
-    Thick lines at the bottom show where a model is better than both. A single model has a confidence band.
+    Thick lines at the bottom show where a model is better than both. A single model has a confidence band; with
+    simultaneous bands, every model has one.
 
     Parameters
     ----------
@@ -65,8 +101,18 @@ def decision_curve(
         Deployment prevalence, where it is not that of the data. The legend states the adjustment.
     sample_prevalence
         Prevalence at which the scores are calibrated, as in `decide.net_benefit_curve`.
+    harm
+        Harm of applying the test, of all models or of each by name, as in `decide.net_benefit_curve`.
+    kind
+        "net_benefit"; "standardized" for its share of the maximum, the prevalence; "net_reduction" for the
+        interventions avoided per 100, compared with flagging all.
+    band
+        "pointwise" for a band of each threshold by itself, "simultaneous" for bands of all thresholds and all models
+        together.
     level
         Confidence level of the band; None for no band.
+    seed
+        Seed or NumPy generator of simultaneous bands.
     ax
         Matplotlib axes to paint on; new ones by default.
 
@@ -82,8 +128,12 @@ def decision_curve(
     >>> drawing.parts["useful"].rows()
     [{'model': None, 'group': None, 'low': 0.3, 'high': 0.3}]
     """
+    _check_choice("kind", kind, tuple(_KINDS))
+    _check_choice("band", band, ("pointwise", "simultaneous"))
     options: Any = {"thresholds": thresholds, "prevalence": prevalence, "sample_prevalence": sample_prevalence}
-    table = net_benefit_curve(as_tallies(data), **options, level=level)
+    options |= {"harm": harm, "level": level, "simultaneous": band == "simultaneous", "seed": seed}
+    table = net_benefit_curve(as_tallies(data), **options)
+    table = replace(table, data={**table.data, "kind": kind})
     parts = {name: _select_strategy(table, name) for name in ("model", "all", "none")}
     useful = [
         {"model": each["model"], "group": each["group"], "low": low, "high": high}
@@ -94,28 +144,41 @@ def decision_curve(
     return make_drawing("decision_curve", {**parts, "useful": Results(columns)}, _paint_decision_curve, ax=ax)
 
 
+def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise wrong_option(name, value, f"one of {', '.join(map(repr, choices))}")
+
+
 def _select_strategy(table: Results, name: str) -> Results:
     rows = [at for at, strategy in enumerate(table.columns["strategy"]) if strategy == name]
     return Results({key: [column[at] for at in rows] for key, column in table.columns.items()}, table.data)
 
 
 def _paint_decision_curve(ax: Axes, parts: Parts) -> None:
-    models = list(split_series(parts["model"]))
-    axes = ("threshold", "net_benefit")
-    ax.axhline(0, color=LIGHT_GRAY, linewidth=THIN, label="Flag none")
-    _paint_flag_all(ax, list(split_series(parts["all"])), axes)
-    level = parts["model"].data["level"]
-    if len(models) == 1 and level is not None:
-        paint_band(ax, models[0].rows, 0, "threshold", label=f"{format_percent(level)} CI")
+    data = parts["model"].data
+    look, models = _KINDS[data["kind"]], list(split_series(parts["model"]))
+    axes = ("threshold", data["kind"])
+    ax.axhline(0, color=LIGHT_GRAY, linewidth=THIN, label=f"Flag {look.zero}")
+    _paint_other_strategy(ax, list(split_series(parts[look.other])), axes, look.other)
+    with_band = data["level"] is not None and (len(models) == 1 or data["simultaneous"])
+    for at, each in enumerate(models if with_band else ()):
+        rows = {**each.rows, "low": each.rows[look.low], "high": each.rows[look.high]}
+        paint_band(ax, rows, at, "threshold", label="" if at else _band_label(data))
     for at, each in enumerate(models):
         paint_line(ax, each, at, axes, label=legend_label(each.name) or SINGLE, many=len(models))
-    low, high = _benefit_limits(parts, with_band=len(models) == 1)
+    low, high = _benefit_limits(parts, look, axes[1], with_band=with_band)
     before = ax.get_ylim() if place_on_axes(0) else (low, high)
     ax.set_ylim(min(low, before[0]), max(high, before[1]))
     _paint_useful_ranges(ax, parts["useful"], models)
-    label_axes(ax, "act_from", "net_benefit")
+    label_axes(ax, "act_from", look.axis)
     show_percentages(ax, "x")
-    add_legend(ax, title=_caption(parts["model"].data))
+    if axes[1] == "net_reduction":
+        show_per_100(ax)
+    add_legend(ax, title=_caption(data))
+
+
+def _band_label(data: Mapping[str, Any]) -> str:
+    return f"{format_percent(data['level'])} {'simultaneous band' if data['simultaneous'] else 'CI'}"
 
 
 def _caption(data: Mapping[str, Any]) -> str | None:
@@ -128,21 +191,21 @@ def _caption(data: Mapping[str, Any]) -> str | None:
     return f"{where}cores {'' if scores['adjusted'] else 'not '}adjusted"
 
 
-def _benefit_limits(parts: Parts, *, with_band: bool) -> tuple[float, float]:
+def _benefit_limits(parts: Parts, look: _CurveLook, column: str, *, with_band: bool) -> tuple[float, float]:
     """Return limits from a little below 0 to the highest value."""
-    columns = [parts["model"].columns["net_benefit"], parts["all"].columns["net_benefit"]]
-    columns += [parts["model"].columns["high"]] if with_band else []
+    columns = [parts["model"].columns[column], parts[look.other].columns[column]]
+    columns += [parts["model"].columns[look.high]] if with_band else []
     # 1 where no net benefit is above 0, so that the axis has a length.
-    top = float(np.nanmax(np.concatenate([plot_values(column) for column in columns]), initial=0.0)) or 1.0
+    top = float(np.nanmax(np.concatenate([plot_values(each) for each in columns]), initial=0.0)) or 1.0
     return -_BELOW * top, 1.05 * top
 
 
-def _paint_flag_all(ax: Axes, every: Sequence[Series], axes: tuple[str, str]) -> None:
+def _paint_other_strategy(ax: Axes, every: Sequence[Series], axes: tuple[str, str], name: str) -> None:
     """Paint one line if it is the same for all models, as on the same rows; otherwise a thin one for each."""
-    same = all(each.rows["net_benefit"] == every[0].rows["net_benefit"] for each in every)
+    same = all(each.rows[axes[1]] == every[0].rows[axes[1]] for each in every)
     for at, each in enumerate(every[:1] if same else every):
         look: Any = {"color": GRAY if same else color_at(at), "linestyle": ":", "linewidth": 1.0 if same else THIN}
-        paint_line(ax, each, at, axes, label="_flag all" if at else "Flag all", **look)
+        paint_line(ax, each, at, axes, label=f"_flag {name}" if at else f"Flag {name}", **look)
 
 
 def _paint_useful_ranges(ax: Axes, useful: Results, models: Sequence[Series]) -> None:

@@ -58,6 +58,7 @@ def paint_curves(
     *,
     details: Mapping[SeriesKey, str] | None = None,
     step: Literal["pre"] | None = None,
+    **look: Any,  # noqa: ANN401  (matplotlib's)
 ) -> None:
     """Paint the curve of every series, with its band if it has one, and details in the legend."""
     if "curve" not in parts:
@@ -79,6 +80,7 @@ def paint_curves(
             label=label,
             zorder=3,
             **signs,
+            **look,
         )
         if "low" in each.rows:
             # A step begins at the previous point, where the band may be undefined.
@@ -137,7 +139,12 @@ def paint_references(ax: Axes, parts: Parts, axes: AxisNames) -> None:
 def estimate_labels(parts: Parts, measure: str, short: str) -> dict[SeriesKey, str]:
     """Return the legend text of each series: a number with its interval, or that it is undefined."""
     estimates = parts[measure].rows() if measure in parts else ()
-    return {(row["model"], str(row["group"])): f"{short}\u00a0{_format_estimate(row)}" for row in estimates}
+    return {(row["model"], str(row["group"])): estimate_label(row, short) for row in estimates}
+
+
+def estimate_label(row: Mapping[str, Any], short: str) -> str:
+    """Return the legend text of a number: with its interval, or that it is undefined."""
+    return f"{short}\u00a0{_format_estimate(row)}"
 
 
 def series_positions(parts: Parts) -> dict[SeriesKey, int]:

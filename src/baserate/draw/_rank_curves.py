@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -32,8 +33,10 @@ from baserate.draw._figure import Drawing, Parts, make_drawing, takes_look
 from baserate.draw._layout import FigureOptions, add_legend
 from baserate.draw._lines import (
     as_gaps,
+    estimate_label,
     estimate_labels,
     legend_label,
+    paint_band,
     paint_curves,
     paint_marks,
     paint_points,
@@ -49,9 +52,11 @@ from baserate.draw._style import (
     color_at,
     format_percent,
     label_axes,
+    line_style_at,
     place_on_axes,
     set_unit_limits,
 )
+from baserate.infer import smooth_roc_curves
 from baserate.measure import TABLES, auc, group_attributes, table, tabulate_groups
 from baserate.read import accepts_predictions
 
@@ -59,6 +64,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _ROC_AXES = TABLES["roc"]
+_SMOOTH_POINTS = 501
+_BEHIND = 0.45
+"""Opacity of the points' own line behind a smooth one."""
 _SAME_AREA = 1e-12
 """Difference up to which areas are equal: the curve is its own hull."""
 
@@ -75,6 +83,7 @@ def roc(  # noqa: PLR0913  (each is something that is drawn, or not)
     prevalence: ShareLike | None = None,
     threshold: Thresholds | None = None,
     policy: Policies | None = None,
+    smooth: str | None = None,
     ax: Axes | None = None,
     **predictions: Unpack[FigureOptions],
 ) -> Drawing:
@@ -101,6 +110,9 @@ def roc(  # noqa: PLR0913  (each is something that is drawn, or not)
         Threshold to mark, several, or one for each model by name.
     policy
         Policy to mark, or one for each model by name.
+    smooth
+        Method of a smooth curve over the points, such as "binormal-ml", as in `baserate.infer.smooth_roc`; the band is
+        then that of the smooth curve.
     ax
         Matplotlib axes to paint on; new ones by default.
 
@@ -123,10 +135,13 @@ def roc(  # noqa: PLR0913  (each is something that is drawn, or not)
     costs = as_costs(costs)
     prevalence = parse_share(prevalence)
     models = figure_data(data, "a ROC curve")
-    parts = tabulate_parts(models, CurveRequest("roc", band, level, threshold, policy)) | estimate_curves(
+    own_band = band if smooth is None else False
+    parts = tabulate_parts(models, CurveRequest("roc", own_band, level, threshold, policy)) | estimate_curves(
         models, "auc", level
     )
-    if hull and models.scored is not None and len(hulls := _tabulate_hulls(models.scored)):
+    if smooth is not None:
+        parts["smooth"] = _tabulate_smooth_curves(models, smooth, band, level)
+    if hull and smooth is None and models.scored is not None and len(hulls := _tabulate_hulls(models.scored)):
         parts["hull"] = hulls
     if costs is not None:
         parts["iso_cost"] = _tabulate_iso_cost(models, costs, prevalence)
@@ -140,6 +155,19 @@ def roc(  # noqa: PLR0913  (each is something that is drawn, or not)
         perfect={"fpr": [0.0, 0.0, 1.0], "sensitivity": [0.0, 1.0, 1.0]},
     )
     return make_drawing("roc", parts, _paint_roc, ax=ax, ratio=1)
+
+
+def _tabulate_smooth_curves(data: FigureData, method: str, band: Band, level: float) -> Results:
+    """Tabulate smooth curves, with bounds if a band is asked for."""
+    if data.scored is None:
+        raise OptionError("labels have no smooth ROC curve.", remedy=f"Leave {keyword('smooth')} out, or pass scores.")
+    if band == "simultaneous":
+        raise OptionError("smooth ROC curves have pointwise bands only", remedy="give band=True.")
+    results = smooth_roc_curves(data.scored, method=method, level=level, points=_SMOOTH_POINTS)
+    if band:
+        return results
+    columns = {name: column for name, column in results.columns.items() if name not in ("low", "high")}
+    return replace(results, columns=columns)
 
 
 def _tabulate_hulls(tallies: Tallies) -> Results:
@@ -181,7 +209,11 @@ def _tabulate_iso_cost(data: FigureData, costs: Costs, prevalence: float | None)
 
 
 def _paint_roc(ax: Axes, parts: Parts) -> None:
-    paint_curves(ax, parts, _ROC_AXES, details=estimate_labels(parts, "auc", "AUC"))
+    thin: dict[str, Any] = {"linewidth": THIN, "alpha": _BEHIND} if "smooth" in parts else {}
+    name = "empirical, AUC" if "smooth" in parts else "AUC"
+    paint_curves(ax, parts, _ROC_AXES, details=estimate_labels(parts, "auc", name), **thin)
+    if "smooth" in parts:
+        _paint_smooth_curves(ax, parts)
     if "hull" in parts:
         _paint_hulls(ax, parts)
     paint_points(ax, parts, _ROC_AXES)
@@ -205,6 +237,22 @@ def _paint_roc(ax: Axes, parts: Parts) -> None:
     ax.set_aspect("equal", anchor="NW")  # beside the titles of the axes
     label_axes(ax, "one_minus_specificity", "sensitivity")
     add_legend(ax)
+
+
+def _paint_smooth_curves(ax: Axes, parts: Parts) -> None:
+    """Paint the smooth curve of every series, in its color, with the band and its own AUC."""
+    table, positions = parts["smooth"], series_positions(parts)
+    areas = {(fit["model"], str(fit["group"])): fit["auc"] for fit in table.data["fits"]}
+    for order, each in enumerate(split_series(table)):
+        at = positions[each.key]
+        label = legend_label(each.name, f"smooth ({table.data['method']}), {estimate_label(areas[each.key], 'AUC')}")
+        rows = each.rows
+        if "low" in rows:
+            text = f"{format_percent(table.data['level'])} confidence band, pointwise"
+            paint_band(ax, rows, at, "fpr", label="" if order else text)
+        # All curves begin at the origin, though some leave it straight up.
+        x, y = ([0.0, *as_gaps(rows[name])] for name in _ROC_AXES)
+        ax.plot(x, y, color=color_at(at), linestyle=line_style_at(at), label=label, zorder=3.5)
 
 
 def _paint_hulls(ax: Axes, parts: Parts) -> None:

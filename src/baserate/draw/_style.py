@@ -95,6 +95,7 @@ AXIS_LABELS = {
     "loss": "Brier loss (cost per person)",
     "mass": "Probability mass",
     "net_benefit": "Net benefit",
+    "net_reduction": "Net interventions avoided per 100",
     "npv": "NPV",
     "one_minus_specificity": "1 − Specificity",
     "precision": "Precision (PPV)",
@@ -105,6 +106,7 @@ AXIS_LABELS = {
     "recall": "Recall (sensitivity)",
     "sensitivity": "Sensitivity",
     "share": "Observed risk",
+    "standardized": "Standardized net benefit",
 }
 """Titles of axes, as journals have them."""
 _MEASURE_NAMES = {"f1": "F1", "fnr": "FNR", "fpr": "FPR", "mcc": "MCC", "npv": "NPV", "precision": "PPV (precision)"}
@@ -197,6 +199,13 @@ def set_unit_limits(ax: Axes, axes: Sequence[str] = ("x", "y"), *, percent: bool
         (ax.set_xticks if each == "x" else ax.set_yticks)([0, 0.2, 0.4, 0.6, 0.8, 1.0])
     if percent:
         show_percentages(ax, axes)
+
+
+def show_per_100(ax: Axes) -> None:
+    """Label the ticks of the y-axis as numbers of 100 cases."""
+    from matplotlib.ticker import FuncFormatter
+
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda share, _place: f"{100 * share:g}".replace("-", "−")))
 
 
 def show_percentages(ax: Axes, axes: Sequence[str] = ("x", "y")) -> None:

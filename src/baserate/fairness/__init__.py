@@ -2,7 +2,11 @@
 
 - `_parities`: registry of parities, and the `Goal` of an optimization
 - `_group_counts`: groups that take part, their confusion matrices, and eligibility for tests
-- `_groups`: measures of each group, and differences from a reference group
+- `_differences`: differences and ratios to a reference group, the rest or everybody
+- `_intersections`: intersections of attributes against what their attributes explain
+- `_strata`: differences within strata of control columns, and pooled
+- `_inequality`: inequality of benefits within groups and between them
+- `_groups`: measures of each group, beside differences, ratios and gaps
 - `_gaps`: disparities over all groups, with their null distribution
 - `_optimum`: exact optimum under parity constraints, with randomization
 - `_threshold_search`: best threshold for each group or for all, and crossings of two ROC curves
@@ -30,14 +34,19 @@ if TYPE_CHECKING:
         ParityValidation as ParityValidation,
         cross_validate as cross_validate,
     )
+    from baserate.fairness._differences import (
+        group_differences as group_differences,
+        group_ratios as group_ratios,
+    )
     from baserate.fairness._gaps import group_gaps as group_gaps
     from baserate.fairness._groups import (
         compare_attributes as compare_attributes,
         compare_groups as compare_groups,
-        group_differences as group_differences,
         group_table as group_table,
     )
     from baserate.fairness._impact import frontier as frontier, impact as impact
+    from baserate.fairness._inequality import decompose_entropy as decompose_entropy
+    from baserate.fairness._intersections import intersection_excess as intersection_excess
     from baserate.fairness._mixing_impact import mixing_impact as mixing_impact
     from baserate.fairness._multicalibration import multicalibration as multicalibration
     from baserate.fairness._optimum import optimal_policy as optimal_policy
@@ -48,6 +57,7 @@ if TYPE_CHECKING:
         find_parity as find_parity,
     )
     from baserate.fairness._reject_option import reject_option as reject_option
+    from baserate.fairness._strata import stratified_differences as stratified_differences
     from baserate.fairness._threshold_search import (
         RocCrossing as RocCrossing,
         ScoreScale as ScoreScale,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite, nan
+from math import isfinite, isnan, nan
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -331,10 +331,11 @@ def group_gaps(  # noqa: PLR0913  (all but the first are seldom given)
     -------
     Results
         One row for each model, measure or parity, and `kind`: "max_difference" (greatest less least), "ratio" (least by
-        greatest), "worst_group" (value of the worst group) and "mean_absolute" (mean over pairs). Where groups are
-        excluded, "max_difference_all" describes all groups, without a test. `group` and `other` have the greatest and
-        the least value; `p_is_bound` marks a p-value that no simulation reaches. A parity of several measures has the
-        greatest difference, the least ratio and the mean of the means.
+        greatest), "max" and "min" (the values themselves), "worst_group" (value of the worst group) and "mean_absolute"
+        (mean over pairs). Where groups are excluded, "max_difference_all" describes all groups, without a test. `group`
+        and `other` have the greatest and the least value; `p_is_bound` marks a p-value that no simulation reaches. A
+        parity of several measures has the greatest difference, the least ratio and the mean of the means, and
+        "mean_difference" and "mean_ratio": the means over measures of their max difference and of their ratio.
 
     Examples
     --------
@@ -382,8 +383,12 @@ def gap_notes(counts: GroupCounts, spreads: Mapping[str, list[GroupSpread]]) -> 
         for one in every
         for group, why in one.undefined.items()
     ]
-    rated = any(describe(one.measure).name in {"flag_rate", "pass_rate"} for one in every)
-    return [*notes, *[FOUR_FIFTHS] * rated]
+    return [*notes, *note_four_fifths(describe(one.measure).name for one in every)]
+
+
+def note_four_fifths(measures: Iterable[str]) -> list[str]:
+    """Return the note on the four-fifths rule if shares of decisions are among the measures."""
+    return [FOUR_FIFTHS] * any(name in {"flag_rate", "pass_rate"} for name in measures)
 
 
 def _spread_model(
@@ -430,8 +435,18 @@ def _gap_kinds(counts: GroupCounts, several: Sequence[GroupSpread]) -> Iterator[
         "how": null.how,
         "why": null.why,
     }
-    if all(describe(one.measure).span[0] >= 0 for one in several):
+    is_positive = all(describe(one.measure).span[0] >= 0 for one in several)
+    if is_positive:
         yield from _least_ratio(counts, several)
+    if len(several) > 1:
+        # fairlearn's agg="mean": it takes one greatest difference of each rate, and not of all pairs.
+        yield {"kind": "mean_difference", "value": float(np.mean([one.difference for one in several]))}
+        ratios = [one.ratio for one in several]
+        if is_positive and not any(map(isnan, ratios)):
+            yield {"kind": "mean_ratio", "value": float(np.mean(ratios))}
+    else:
+        for kind, end in zip(("max", "min"), several[0].ends, strict=True):
+            yield {"kind": kind, "group": counts.attributes_of(end), "value": several[0].values[end]}
     if len(several) == 1 and several[0].worst is not None:
         worst = several[0].worst
         yield {"kind": "worst_group", "group": counts.attributes_of(worst), "value": several[0].values[worst]}

@@ -510,9 +510,13 @@ class Eligibility:
 
     def describe(self, group: Group) -> str:
         """Format the number of trials of a group, such as "12 negatives"."""
+        return self.describe_trials(self.trials[group])
+
+    def describe_trials(self, trials: float) -> str:
+        """Format a number of trials, such as "12 negatives"."""
         needs = describe(self.measure).needs if describe(self.measure).share else ()
         unit = _UNITS.get(needs[0], "rows") if len(needs) == 1 else "rows"
-        return f"{self.trials[group]:g} {unit}"
+        return f"{trials:g} {unit}"
 
 
 def check_min_group(min_group: int) -> int:

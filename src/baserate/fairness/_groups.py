@@ -1,41 +1,31 @@
-"""Group comparison: measures of each group with confidence intervals, and differences from a reference group."""
+"""Group comparison: measures of each group with confidence intervals, beside differences, ratios and gaps."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from math import nan
 from typing import Any, Unpack
 
 from baserate._domains import MIN_GROUP
 from baserate._results import Results
-from baserate._tally import Group, Tallies
+from baserate._tally import Tallies
 from baserate.decide import GroupEvaluation
-from baserate.fairness import _gaps
+from baserate.fairness import _differences, _gaps
+from baserate.fairness._differences import Baseline, RelativeTo
 from baserate.fairness._group_counts import (
     Decisions,
-    Eligibility,
     GroupCounts,
-    ModelCounts,
     Reference,
     Row,
-    check_eligibility,
     check_min_group,
     count_groups,
     exclusion_notes,
-    find_reference,
     group_support,
 )
-from baserate.infer import (
-    Comparison,
-    ComparisonRequest,
-    IntervalOptions,
-    Question,
-    check_n_samples,
-    compare_samples,
-    holm,
-)
-from baserate.measure import Measure, describe, prevalence, tidy_columns
+from baserate.fairness._inequality import decompose_entropy
+from baserate.fairness._intersections import intersection_excess
+from baserate.fairness._strata import stratified_differences
+from baserate.infer import IntervalOptions, check_n_samples
+from baserate.measure import Measure, as_measure, collect_settings, describe, prevalence, theil_index, tidy_columns
 from baserate.read import AdjustedIntervalOptions, accepts_predictions
 
 TABLE_COLUMNS = (
@@ -116,143 +106,7 @@ def _class_counts(part: GroupEvaluation) -> Row:
     return {"prevalence": share, "rows": positives + negatives, "positives": positives, "negatives": negatives}
 
 
-DIFFERENCE_COLUMNS = (
-    *("measure", "model", "group", "other", "value", "low", "high", "level"),
-    *("p", "p_adjusted", "p_is_bound", "trials", "how", "why"),
-)
-
-
-@accepts_predictions("tallies", adjusts=True)
-def group_differences(  # noqa: PLR0913  (all but the first are seldom given)
-    tallies: Tallies,
-    *,
-    policy: Decisions = None,
-    measures: Iterable[str | Measure] | None = None,
-    by: str | Sequence[str] | None = None,
-    reference: Reference = None,
-    min_group: int = MIN_GROUP,
-    interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
-    **predictions: Unpack[AdjustedIntervalOptions],
-) -> Results:
-    """Compare each group with a reference group: the difference of each measure, its interval and a p-value.
-
-    The difference is that of `group` less `other`, which is the reference. Groups are independent samples: shares have
-    Newcombe's interval, and other measures are compared as by `infer.compare_unpaired`. `p` is of one comparison alone.
-    `p_adjusted` is Holm-adjusted over all groups and measures that are tested for the same model; intervals are not
-    adjusted. `p_is_bound` marks p-values that are upper bounds.
-
-    Parameters
-    ----------
-    tallies, policy, measures, by
-        As in `group_table`.
-    reference
-        Group to compare with: its label, a tuple of labels, or a mapping from attribute to label. The default is the
-        group with the most rows among those that meet the minimum size for the measure.
-    min_group
-        Least number of rows on which a measure of a group must rest, for example negatives for the FPR. A smaller group
-        is listed with its difference and interval but not tested, and `why` says so.
-    interval
-        Level of the intervals, and the seed.
-
-    Returns
-    -------
-    Results
-        One row for each model, measure and group other than the reference.
-
-    Examples
-    --------
-    >>> from baserate import fairness, read
-    >>> people = {"sick": [1] * 150, "says": [1] * 56 + [0] * 14 + [1] * 48 + [0] * 32, "sex": ["m"] * 70 + ["f"] * 80}
-    >>> t = read.tallies(people, truth="sick", predicted="says", group="sex", positive=1)
-    >>> row = fairness.group_differences(t, measures=["sensitivity"]).rows()[0]  # the larger group is the reference
-    >>> row["group"], row["other"], round(row["value"], 4), round(row["low"], 4), round(row["high"], 4)
-    ({'sex': 'm'}, {'sex': 'f'}, 0.2, 0.0524, 0.3339)
-    >>> row = fairness.group_differences(t, measures=["sensitivity"], reference="m").rows()[0]
-    >>> row["group"], round(row["value"], 4), round(row["p"], 4)
-    ({'sex': 'f'}, -0.2, 0.0081)
-    """
-    counts = count_groups(tallies, policy, measures, by)
-    group, size = find_reference(counts, reference), check_min_group(min_group)
-    rows = difference_rows(counts, interval, group, size)
-    results = counts.results(DIFFERENCE_COLUMNS, rows, exclusion_notes(counts, size), interval)
-    return Results(results.columns, {**results.data, "reference": counts.attributes_of(group), "min_group": size})
-
-
-def difference_rows(
-    counts: GroupCounts, interval: IntervalOptions, reference: Group | None, min_group: int
-) -> Iterator[Row]:
-    """Yield one row for each model, measure and group other than the reference."""
-    for model in counts.models:
-        rows = [*_model_differences(counts, model, interval, reference=reference, min_group=min_group)]
-        # Comparisons without a test have NaN, which Holm's method does not count.
-        adjusted = holm([row["p"] for row in rows])
-        yield from ({**row, "p_adjusted": p} for row, p in zip(rows, adjusted, strict=True))
-
-
-def _model_differences(
-    counts: GroupCounts, model: ModelCounts, interval: IntervalOptions, *, reference: Group | None, min_group: int
-) -> Iterator[Row]:
-    """Yield the differences of one model from the reference group, without adjusted p-values."""
-    inputs = {of: model.measure_inputs(of) for of in {describe(measure).of for measure in model.measures}}
-    for measure in model.measures:
-        eligibility = check_eligibility(model, measure, min_group)
-        other = eligibility.largest if reference is None else reference
-        of = inputs[describe(measure).of]
-        for group, each in _compare_with_reference(model, eligibility, other, of, interval).items():
-            row = {"model": model.model, "trials": eligibility.trials[group]}
-            why = _explain_untested(counts, eligibility, each, group, other)
-            yield row | _difference_row(counts, each, group, other) | {"why": why}
-
-
-def _compare_with_reference(
-    model: ModelCounts,
-    eligibility: Eligibility,
-    other: Group,
-    inputs: dict[Group | None, Any],
-    interval: IntervalOptions,
-) -> dict[Group, Comparison]:
-    """Compare all groups with the reference; groups with too few trials get no p-value."""
-    request = ComparisonRequest(eligibility.measure, Question(level=interval.level))
-    comparisons = {}
-    for group in model.groups:
-        if group != other:
-            one = compare_samples(request, [inputs[group], inputs[other]], seed=interval.seed)
-            is_tested = {group, other} <= {*eligibility.groups}
-            comparisons[group] = one if is_tested else replace(one, p=nan, p_is_bound=False)
-    return comparisons
-
-
-def _difference_row(counts: GroupCounts, comparison: Comparison, group: Group, other: Group) -> Row:
-    """Tabulate one comparison."""
-    return {
-        "measure": comparison.measure,
-        "group": counts.attributes_of(group),
-        "other": counts.attributes_of(other),
-        **tidy_columns(comparison.difference),
-        "p": comparison.p,
-        "p_is_bound": comparison.p_is_bound if comparison.p > 0 else None,
-    }
-
-
-def _explain_untested(
-    counts: GroupCounts, eligibility: Eligibility, comparison: Comparison, group: Group, other: Group
-) -> str | None:
-    """Explain why a difference is undefined or not tested; None if it is tested."""
-    undefined = comparison.difference.why
-    if undefined is not None:
-        # `compare_samples` calls the groups first and second.
-        labels = {"first: ": f"{counts.label(group)}: ", "second: ": f"{counts.label(other)}: "}
-        for name, label in labels.items():
-            undefined = undefined.replace(name, label)
-        return undefined
-    few = [each for each in (group, other) if each in eligibility.too_small]
-    if not few:
-        return None
-    label = " and ".join(f"{counts.label(each)} has {eligibility.describe(each)}" for each in few)
-    return f"not tested: {label}, fewer than the minimum of {eligibility.min_group}"
-
-
-COLUMNS = tuple(dict.fromkeys(("table", *TABLE_COLUMNS, *DIFFERENCE_COLUMNS, *_gaps.GAP_COLUMNS)))
+COLUMNS = tuple(dict.fromkeys(("table", *TABLE_COLUMNS, *_differences.DIFFERENCE_COLUMNS, *_gaps.GAP_COLUMNS)))
 
 
 @accepts_predictions("tallies", adjusts=True)
@@ -264,11 +118,13 @@ def compare_groups(  # noqa: PLR0913  (all but the first are seldom given)
     by: str | Sequence[str] | None = None,
     interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
     n_permutations: int = _gaps.N_PERMUTATIONS,
+    relative_to: RelativeTo = "reference",
     reference: Reference = None,
+    ratios: bool = False,
     min_group: int = MIN_GROUP,
     **predictions: Unpack[AdjustedIntervalOptions],
 ) -> Results:
-    """Compare groups: measures of each, differences from a reference group, and gaps over all groups.
+    """Compare groups: measures of each, differences from a reference group, the rest or everybody, and gaps.
 
     The comparison describes how groups differ, not whether that is justified.
 
@@ -278,16 +134,18 @@ def compare_groups(  # noqa: PLR0913  (all but the first are seldom given)
         As in `group_table`.
     n_permutations
         Number of permutations or simulations of the null distribution of gaps.
-    reference
-        Reference group of the differences, as in `group_differences`.
+    relative_to, reference
+        What each group is compared with, as in `group_differences`.
+    ratios
+        Whether to add ratios of the same values, as in `group_ratios`.
     min_group
         Least number of rows on which a value must rest to be tested.
 
     Returns
     -------
     Results
-        Rows of three tables, distinguished by the column `table`: "group" (see `group_table`), "difference" (see
-        `group_differences`) and "gap" (see `group_gaps`).
+        Rows of several tables, distinguished by the column `table`: "group" (see `group_table`), "difference" (see
+        `group_differences`), "ratio" (see `group_ratios`) and "gap" (see `group_gaps`).
 
     Examples
     --------
@@ -302,17 +160,20 @@ def compare_groups(  # noqa: PLR0913  (all but the first are seldom given)
     """
     check_n_samples(n_permutations, "n_permutations")
     counts = count_groups(tallies, policy, measures, by)
-    size, other = check_min_group(min_group), find_reference(counts, reference)
+    size, baseline = check_min_group(min_group), Baseline.of(counts, relative_to, reference)
     spreads = _gaps.spread_groups(counts, interval, n_permutations, size)
+    contrasts = _differences.compare_with_baseline(counts, interval, baseline, size)
     tables: dict[str, Iterable[Row]] = {
         "group": table_rows(counts, interval, size),
-        "difference": difference_rows(counts, interval, other, size),
+        "difference": _differences.difference_rows(contrasts),
+        "ratio": _differences.ratio_rows(contrasts, interval) if ratios else (),
         "gap": _gaps.gap_rows(counts, spreads),
     }
     rows = [{"table": name, **row} for name, each in tables.items() for row in each]
     notes = [*exclusion_notes(counts, size), *_gaps.gap_notes(counts, spreads)]
     results = counts.results(COLUMNS, rows, notes, interval)
-    data = {**results.data, "draws": n_permutations, "reference": counts.attributes_of(other), "min_group": size}
+    about = _differences.describe_baseline(counts, baseline)
+    data = {**results.data, "draws": n_permutations, **about, "min_group": size}
     return Results(results.columns, data)
 
 
@@ -323,6 +184,8 @@ def compare_attributes(
     attributes: Sequence[str],
     *,
     reference: Mapping[str, object] | None = None,
+    control: str | Sequence[str] = (),
+    intersections: bool = False,
     **options: Any,  # noqa: ANN401  (those of compare_groups)
 ) -> Results:
     """Compare groups by each attribute alone, and then by all of them together.
@@ -335,13 +198,19 @@ def compare_attributes(
         Names of the attributes.
     reference
         Attribute -> label of the reference group; a comparison by attributes that it lacks uses the largest group.
+    control
+        Attributes that define strata, such as age classes: adds the rows of `stratified_differences` as the table
+        "stratum".
+    intersections
+        Whether to add the rows of `intersection_excess` as the table "intersection".
     **options
         Other options of `compare_groups`.
 
     Returns
     -------
     Results
-        Rows of `compare_groups` below each other, with the attributes of each in the column `by`.
+        Rows of `compare_groups` below each other, with the attributes of each in the column `by`. If generalized
+        entropy or Theil's index is among the measures, the table "inequality" has the rows of `decompose_entropy`.
 
     Examples
     --------
@@ -361,7 +230,42 @@ def compare_attributes(
         for by in sets
     }
     *_, last = parts.values()
-    columns = {name: [value for part in parts.values() for value in part.columns[name]] for name in last.columns}
-    notes = dict.fromkeys(note for part in parts.values() for note in part.data["notes"])
-    data = {**last.data, "by": list(parts), "notes": list(notes), "reference": reference or None}
-    return Results({"by": [by for by, part in parts.items() for _ in range(len(part))], **columns}, data)
+    rows = [{"by": by, **row} for by, part in parts.items() for row in part.rows()]
+    more: list[Results] = []
+    own = {name: value for name, value in options.items() if name not in ("ratios", "n_permutations")}
+    if control:
+        strata = {", ".join(by): _compare_within(tallies, by, control, labels, own) for by in sets}
+        rows += [{"by": by, "table": "stratum", **row} for by, part in strata.items() for row in part.rows()]
+        more += strata.values()
+    if intersections:
+        own.pop("relative_to", None)
+        excess = intersection_excess(tallies, by=attributes, **own)
+        rows += [{"by": ", ".join(attributes), "table": "intersection", **row} for row in excess.rows()]
+        more.append(excess)
+    for alpha in _entropy_exponents(options.get("measures")):
+        shared = {name: options[name] for name in ("policy", "interval", "n_permutations") if name in options}
+        for by in sets:
+            entropy = decompose_entropy(tallies, by=by, alpha=alpha, **shared)
+            rows += [{"by": ", ".join(by), "table": "inequality", **row} for row in entropy.rows()]
+            more.append(entropy)
+    notes = dict.fromkeys(note for part in (*parts.values(), *more) for note in part.data["notes"])
+    controls = {"control": more[0].data["control"]} if control else {}
+    data = {**last.data, "by": list(parts), "notes": list(notes), "reference": reference or None, **controls}
+    names = dict.fromkeys(["by", *last.columns, *(name for part in more for name in part.columns)])
+    return Results({name: [row.get(name) for row in rows] for name in names}, data)
+
+
+def _entropy_exponents(measures: Iterable[str | Measure] | None) -> list[float]:
+    """Return α of the generalized entropies among measures, which decompose into parts within and between groups."""
+    named = [as_measure(each) for each in ([measures] if isinstance(measures, str) else measures or ())]
+    settings = collect_settings(named)
+    exponents = [settings["generalized_entropy"]["alpha"]] if "generalized_entropy" in settings else []
+    return exponents + [1.0] * (theil_index in named and 1 not in exponents)
+
+
+def _compare_within(
+    tallies: Tallies, by: tuple[str, ...], control: str | Sequence[str], labels: Mapping[str, object], options: Row
+) -> Results:
+    """Compare groups by some attributes within strata."""
+    reference = {name: labels[name] for name in by} if {*by} <= {*labels} else None
+    return stratified_differences(tallies, by=by, control=control, reference=reference, **options)

@@ -7,10 +7,13 @@ Intervals
     `_summary`: many measures with intervals.
     `_binomial`: proportions (Wilson, Clopper–Pearson, Jeffreys, Agresti–Coull), also at a fixed prevalence; quantiles.
     `_auc_intervals`: AUC intervals (DeLong, Hanley–McNeil, score); two AUCs with their covariance.
+    `_partial_areas`: areas under a section of a binormal curve; contributions of rows to such an area.
     `_confusion_intervals`: measures of confusion matrices: linear in the cells, by the delta method, or simulated.
+    `_operating_points`: sensitivity at a fixed specificity, and specificity at a fixed sensitivity.
     `_multiclass`: intervals and comparisons of multi-class measures: class averages, Hand and Till's M, mean losses.
     `_clusters`: clustered rows, by the jackknife over clusters.
     `_confidence_bands`: confidence bands of ROC, precision–recall and gain curves, and the KS interval.
+    `_smooth_roc`, `_smooth_roc_fits`: smooth ROC curves with intervals; the table of methods.
 
 Methods
 -------
@@ -21,8 +24,12 @@ Comparisons
     `_comparison`: the question, p-values and the result.
     `_paired_comparison`: models on the same rows, also at a stated prevalence.
     `_influence_differences`: differences of smooth measures and of KS, with closed-form variances.
+    `_roc_permutation`: Venkatraman's permutation tests of equal ROC curves.
     `_mcnemar`: McNemar's tests and the joint table of two decisions.
     `_unpaired_comparison`: independent samples.
+    `_pooled_contrasts`: samples that overlap, such as a group and everybody; ratios.
+Decisions
+    `_decision_tests`: accuracy against the no-information rate; symmetry of errors.
 Calibration
     `_calibration_summary`: all calibration measures and tests; calibration curves as tables.
     `_calibration_tests`: Cox, Spiegelhalter, Hosmer–Lemeshow and ECCE tests; other prevalences, likelihood ratios.
@@ -84,6 +91,11 @@ if TYPE_CHECKING:
         confidence_band as confidence_band,
         confidence_bands as confidence_bands,
     )
+    from baserate.infer._decision_tests import (
+        DecisionTest as DecisionTest,
+        no_information_test as no_information_test,
+        symmetry_test as symmetry_test,
+    )
     from baserate.infer._estimate import bootstrap as bootstrap, estimate as estimate, methods as methods
     from baserate.infer._multiclass import compare_classes as compare_classes
     from baserate.infer._paired_comparison import compare as compare
@@ -108,6 +120,12 @@ if TYPE_CHECKING:
         sample_size_for_proportion_difference as sample_size_for_proportion_difference,
         sample_size_for_proportion_test as sample_size_for_proportion_test,
     )
+    from baserate.infer._smooth_roc import (
+        SmoothRoc as SmoothRoc,
+        smooth_roc as smooth_roc,
+        smooth_roc_curves as smooth_roc_curves,
+    )
+    from baserate.infer._smooth_roc_fits import SMOOTH_METHODS as SMOOTH_METHODS
     from baserate.infer._summary import (
         INTERVAL_METHODS as INTERVAL_METHODS,
         IntervalOptions as IntervalOptions,
@@ -146,6 +164,7 @@ if TYPE_CHECKING:  # for other packages of baserate
     from baserate.infer._comparison import (
         Alternative as Alternative,
         ComparisonRequest as ComparisonRequest,
+        StudentizedDifference as StudentizedDifference,
         adjust_p_values as adjust_p_values,
         holm as holm,
     )
@@ -161,6 +180,7 @@ if TYPE_CHECKING:  # for other packages of baserate
         has_empty_cells as has_empty_cells,
         simulate_tables as simulate_tables,
     )
+    from baserate.infer._decision_tests import decision_tests as decision_tests
     from baserate.infer._estimate import (
         EstimateRequest as EstimateRequest,
         estimate_input as estimate_input,
@@ -168,13 +188,27 @@ if TYPE_CHECKING:  # for other packages of baserate
         prepare_input as prepare_input,
     )
     from baserate.infer._paired_comparison import find_threshold as find_threshold
+    from baserate.infer._pooled_contrasts import (
+        Pool as Pool,
+        add_in_quadrature as add_in_quadrature,
+        compare_pools as compare_pools,
+        conclude_by_quadrature as conclude_by_quadrature,
+        is_mean as is_mean,
+        make_limits as make_limits,
+        pool_samples as pool_samples,
+        ratio_of_samples as ratio_of_samples,
+        ratio_to_whole as ratio_to_whole,
+    )
     from baserate.infer._rate_intervals import has_rate_interval as has_rate_interval, rate_interval as rate_interval
     from baserate.infer._sample_size import quantile_of_test as quantile_of_test
     from baserate.infer._summary import (
         check_method_used as check_method_used,
         have_fixed_prevalence as have_fixed_prevalence,
     )
-    from baserate.infer._unpaired_comparison import compare_samples as compare_samples
+    from baserate.infer._unpaired_comparison import (
+        compare_samples as compare_samples,
+        effective_shares as effective_shares,
+    )
     from baserate.infer._variances import (
         VarianceComponent as VarianceComponent,
         degrees_of_freedom as degrees_of_freedom,

@@ -184,7 +184,10 @@ def measure_stack(measures: Sequence[Measure], stack: Stack) -> Floats:
         for members in _group_by_options(rest, family):
             prepared = [prepare(part, _read_options(members[0])) for part in parts]
             columns |= {
-                each: np.concatenate([family[unwrap_options(each)](*ready) for ready in prepared]) for each in members
+                each: np.concatenate(
+                    [family[unwrap_options(each)](*ready, **_final_options(each)) for ready in prepared]
+                )
+                for each in members
             }
         rest = [each for each in rest if each not in columns]
     columns |= {each: np.concatenate([each(part) for part in _split_stack(stack)]) for each in rest}
@@ -200,7 +203,20 @@ def _group_by_options(measures: Sequence[Measure], family: Mapping[Measure, Any]
     return list(groups.values())
 
 
+_FINAL = ("quantile",)
+"""Options of how prepared numbers are summarized, which do not change the preparation."""
+
+
 def _read_options(measure: Measure) -> dict[str, Any]:
+    """Return the options of a measure's preparation, including its defaults."""
+    return {name: value for name, value in _all_options(measure).items() if name not in _FINAL}
+
+
+def _final_options(measure: Measure) -> dict[str, Any]:
+    return {name: value for name, value in _all_options(measure).items() if name in _FINAL}
+
+
+def _all_options(measure: Measure) -> dict[str, Any]:
     """Return the options of a measure, including its defaults."""
     keywords = measure.keywords if isinstance(measure, partial) else {}
     return (unwrap(unwrap_options(measure)).__kwdefaults__ or {}) | keywords

@@ -54,6 +54,7 @@ from baserate.measure import (
     mean_probability,
     observed_expected,
     rmsce_debiased,
+    unreliability_index,
     unwrap_options,
 )
 from baserate.read import PredictionOptions, accepts_predictions
@@ -185,6 +186,8 @@ DISTANCES: tuple[Measure, ...] = tuple(
 
 NULL_REFERENCE_HINT = "chance alone puts it above 0; compare it with its null reference"
 
+
+CHI_SQUARED_HINT = "near calibration it varies as a χ² statistic; Cox's test says whether it exceeds chance"
 
 OVERFIT_HINT = "the isotonic regression also fits chance, so the value is biased upward"
 """Intervals around it covered 57 to 87% at level 95% in a study."""
@@ -363,6 +366,10 @@ def _discrimination_interval(_inputs: CalibrationInput) -> Bounds:
     return _PLUG_IN[_discrimination_interval]
 
 
+def _unreliability_interval(_inputs: CalibrationInput) -> Bounds:
+    return _PLUG_IN[_unreliability_interval]
+
+
 def _brier_uncertainty(share: float) -> float:
     return share * (1 - share)
 
@@ -385,6 +392,7 @@ _UNCERTAINTIES: Mapping[Measure, Callable[[float], float]] = {
 _PLUG_IN: Mapping[object, Bounds] = {
     _distance_interval: Bounds(nan, nan, "plug-in", NULL_REFERENCE_HINT),
     _discrimination_interval: Bounds(nan, nan, "plug-in", OVERFIT_HINT),
+    _unreliability_interval: Bounds(nan, nan, "plug-in", CHI_SQUARED_HINT),
 }
 _INTERVALS: Mapping[Measure, Callable[[CalibrationInput], Bounds]] = {
     **dict.fromkeys(DISTANCES, _distance_interval),
@@ -395,6 +403,7 @@ _INTERVALS: Mapping[Measure, Callable[[CalibrationInput], Bounds]] = {
     log_uncertainty: _uncertainty_interval,
     brier_discrimination: _discrimination_interval,
     log_discrimination: _discrimination_interval,
+    unreliability_index: _unreliability_interval,
     rmsce_debiased: _rmsce_interval,
 }
 

@@ -46,6 +46,7 @@ from baserate.measure import (
     Bins,
     By,
     Measure,
+    Quantile,
     Smoother,
     bin_edges,
     calibration_in_the_large,
@@ -53,6 +54,8 @@ from baserate.measure import (
     concatenate,
     count_clipped,
     describe,
+    e50,
+    e90,
     fill_bins,
     find_measure,
     fit_calibration_curve,
@@ -291,6 +294,8 @@ class CalibrationOptions:
         Number of simulations of the null references; 0 omits them.
     smoother
         Curve of ICI, E50, E90 and Emax: "lowess" or "isotonic".
+    quantile
+        Definition of E50 and E90: "inverted_cdf", or "linear" as in rms (R's type 7).
     """
 
     bins: int | Sequence[float] = 10
@@ -300,6 +305,7 @@ class CalibrationOptions:
     seed: Seed = 0
     n_simulations: int = 500
     smoother: Smoother = "lowess"
+    quantile: Quantile = "inverted_cdf"
 
     def __post_init__(self) -> None:
         EstimateRequest(self.level, None, self.seed)
@@ -310,7 +316,8 @@ class CalibrationOptions:
     def configure(self, measure: Measure) -> Measure:
         """Return a measure with these bins or this smoother, if it has any."""
         if measure in DISTANCE_MEASURES:
-            return partial(measure, smoother=self.smoother)
+            quantile = {"quantile": self.quantile} if measure in (e50, e90) else {}
+            return partial(measure, smoother=self.smoother, **quantile)
         if measure not in BIN_MEASURES:
             return measure
         return partial(measure, bins=self.bins, **({} if self.by is None else {"by": self.by}))

@@ -77,7 +77,8 @@ class CalibrationTest:
     def __bool__(self) -> NoReturn:
         # Every object is true by default, so `assert result` would pass for any result.
         raise UsageError(
-            "a CalibrationTest is neither true nor false", remedy="compare its p-value with a level: test.p < 0.05."
+            f"a {type(self).__name__} is neither true nor false",
+            remedy="compare its p-value with a level: test.p < 0.05.",
         )
 
 
@@ -189,7 +190,7 @@ def hosmer_lemeshow(
     impossible = (np.abs(gap[~by_chance]) > 1e-9 * table.mass[~by_chance]).any()
     statistic = inf if impossible else float(bin_statistic(table))
     if statistic == inf or not _has_small_counts(table, by_chance):
-        return CalibrationTest("hosmer_lemeshow", statistic, _chi_squared_tail(freedom, statistic), how, freedom)
+        return CalibrationTest("hosmer_lemeshow", statistic, chi_squared_tail(freedom, statistic), how, freedom)
     simulated = _simulate_statistics(t, bins, by, parameters=parameters, seed=seed)
     p = simulation_p(statistic, simulated)
     how = f"{len(simulated)} simulated outcomes, {_FITTED[parameters] if fitted else _HELD_OUT}"
@@ -309,7 +310,7 @@ def brownian_range_tail(x: float) -> float:
     return float(np.clip(8 * np.sum(signs * k * ndtr(-k * x)), SMALLEST_P, 1.0))
 
 
-def _chi_squared_tail(freedom: int, statistic: float) -> float:
+def chi_squared_tail(freedom: int, statistic: float) -> float:
     """Return the probability that a χ² variable reaches this value."""
     from scipy.special import chdtrc
 
@@ -349,7 +350,7 @@ def _test_line(t: Tally, name: str, freedom: int) -> CalibrationTest:
         # The best line cannot fit worse; only rounding or the last step of the fit makes the difference negative.
         statistic = max(2 * (log_likelihood(t, fit.intercept + fit.slope * x) - log_likelihood(t, null)), 0.0)
     kind = "Wald" if t.weighted else "likelihood ratio"
-    return CalibrationTest(name, statistic, _chi_squared_tail(freedom, statistic), f"{kind}, {how}", freedom)
+    return CalibrationTest(name, statistic, chi_squared_tail(freedom, statistic), f"{kind}, {how}", freedom)
 
 
 def log_likelihood(t: Forecasts, line: Floats) -> float:

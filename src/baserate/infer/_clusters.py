@@ -19,6 +19,7 @@ from baserate.infer._auc_intervals import auc_influence
 from baserate.infer._binomial import NormalLevel, normal_quantile, t_widening, wilson
 from baserate.infer._bootstrap import Seed, evaluate_tally, make_generator, percentiles, sample_in_blocks
 from baserate.infer._model_bootstrap import SortedScores, UniqueRows, bootstrap_models, unique_rows
+from baserate.infer._operating_points import is_operating_point
 from baserate.infer._variances import (
     UNBOUNDED,
     Bounds,
@@ -100,9 +101,10 @@ def _score_interval(measure: Measure, cells: UniqueRows, model: str, *, level: f
     value = evaluate_tally(measure, cells.tally(model))
     if isinf(value):
         return Bounds(nan, nan, _describe_method(cells), "the value is infinite")
+    limits: tuple[float, float] | None = None  # the jackknife fails for a rate at an estimated threshold, a quantile
     if measure is ks:
         limits = _ks_limits(cells, model, value, level)
-    else:
+    elif not is_operating_point(measure):
         limits = _jackknife_limits(
             describe(measure).span, value, _leave_out_clusters(measure, cells, model, seed), level
         )

@@ -26,7 +26,7 @@ Alternative = Literal["two-sided", "greater", "less", "better"]
 Side = Literal["two-sided", "greater", "less"]
 Limits = tuple[float, float]
 
-METHODS = ("delong", "resample", "mcnemar-exact", "mcnemar-mid-p", "mcnemar", "mcnemar-corrected")
+METHODS = ("delong", "resample", "venkatraman", "mcnemar-exact", "mcnemar-mid-p", "mcnemar", "mcnemar-corrected")
 
 SMALLEST_P = float_info.min
 """Smallest normal float: no p-value is 0."""
@@ -50,8 +50,8 @@ class Question:
     level
         Level of the interval of the difference, which is always two-sided.
     method
-        "delong", "resample", "mcnemar-exact", "mcnemar-mid-p", "mcnemar" or "mcnemar-corrected"; by default, the one
-        that fits the measure.
+        "delong", "resample", "venkatraman", "mcnemar-exact", "mcnemar-mid-p", "mcnemar" or "mcnemar-corrected"; by
+        default, the one that fits the measure. "venkatraman" tests that whole ROC curves are equal, not only AUCs.
 
     Raises
     ------

@@ -28,6 +28,7 @@ from baserate.infer import (
     _confidence_bands,
     _confusion_intervals,
     _multiclass,
+    _operating_points,
     _rate_intervals,
     _variances,
 )
@@ -47,14 +48,22 @@ from baserate.measure import (
     auc,
     cap_area,
     describe,
+    flag_top,
     gini,
+    hits_at_k,
     ks,
     lorenz_gini,
     multiclass,
     pr_auc,
+    precision_at_k,
+    recall_at_k,
     undefined_reason,
+    unwrap_options,
 )
 from baserate.read import AdjustedPredictionOptions, PredictionOptions, accepts_predictions
+
+_LARGEST = 1e60
+"""Largest value with a closed-form variance: its fourth power must not overflow."""
 
 Data = Tally | Curve | Counts[float] | Confusion | Rows | MulticlassRows | LabelSets
 MeasureInput = Tally | Curve | Counts[float] | Confusion | MulticlassRows | LabelSets
@@ -236,33 +245,45 @@ def interval_methods(measure: Measure, *, reweighed: bool = False) -> Mapping[st
         stratified = {
             name: way for name, way in interval_methods(measure).items() if name not in ("resample", "bootstrap")
         }
-        return stratified | (
-            {"": partial(_bootstrap_moment_bounds, way="stratified")}
-            if stratified[""] is _bootstrap_moment_bounds
-            else {}
-        )
+        sampler = _sampler_of(stratified[""])
+        return stratified | ({"": partial(sampler, way="stratified")} if sampler else {})
     if info.of in (MulticlassRows, LabelSets):
         return _ROW_METHODS
     if _calibration_intervals.is_calibration_measure(measure):
         return {"": _calibration_bounds} | _BOOTSTRAP_METHODS
-    return _RANK_METHODS.get(measure, {"": _bootstrap_moment_bounds}) | _BOOTSTRAP_METHODS
+    methods = _RANK_METHODS | _TOP_K_METHODS
+    return methods.get(unwrap_options(measure), {"": _bootstrap_moment_bounds}) | _BOOTSTRAP_METHODS
+
+
+def _sampler_of(method: IntervalMethod) -> Callable[..., Bounds] | None:
+    """Return the function of bootstrap samples that a method calls, or None."""
+    function = method.func if isinstance(method, partial) else method
+    return function if function in (_bootstrap_moment_bounds, _bootstrap_bounds) else None
 
 
 def _table_methods(measure: Measure, *, reweighed: bool) -> Mapping[str, IntervalMethod]:
+    derived = _rate_intervals.TRANSFORMATIONS.get(unwrap_options(measure))
+    if derived is not None:
+        methods = _table_methods(derived.base, reweighed=reweighed)
+        return {name: partial(_derived_bounds, inner=way) for name, way in methods.items()}
     if _confusion_intervals.has_linear_interval(measure, reweighed=reweighed):
         return _LINEAR_METHODS | (_STRATIFIED_METHODS if reweighed else _SIMULATED_TABLE_METHODS)
     if _rate_intervals.has_rate_interval(measure):
         return _RATE_METHODS | (_STRATIFIED_METHODS if reweighed else _SIMULATED_TABLE_METHODS)
     if reweighed:
-        return _FIXED_PREVALENCE_METHODS[_binomial.classify_share(measure)]
-    if describe(measure).share:
-        return _PROPORTION_METHODS
-    return _CONFUSION_METHODS if describe(measure).of is Confusion else _TABLE_METHODS
+        methods = _FIXED_PREVALENCE_METHODS[_binomial.classify_share(measure)]
+    elif describe(measure).share:
+        methods = _PROPORTION_METHODS
+    else:
+        methods = _CONFUSION_METHODS if describe(measure).of is Confusion else _TABLE_METHODS
+    return methods | _LOG_METHODS if _rate_intervals.has_log_interval(measure) else methods
 
 
 def is_closed_form(measure: Measure, *, reweighed: bool, method: str | None) -> bool:
     """Return whether an interval of a two-class measure needs no random samples."""
     way = interval_methods(measure, reweighed=reweighed)[method or ""]
+    if isinstance(way, partial) and way.func is _derived_bounds:
+        way = way.keywords["inner"]
     return (way.func if isinstance(way, partial) else way) not in (
         _simulated_table_bounds,
         _bootstrap_moment_bounds,
@@ -383,6 +404,27 @@ def _rate_bounds(inputs: IntervalInput) -> Bounds:
     return Bounds(*_rate_intervals.rate_interval(inputs.data, inputs.measure, inputs.request.level))
 
 
+def _derived_bounds(inputs: IntervalInput, *, inner: IntervalMethod) -> Bounds:
+    """Bound a function of one other measure by a method of that measure."""
+    function = unwrap_options(inputs.measure)
+    base = _rate_intervals.TRANSFORMATIONS[function].base
+    bounds = inner(inputs._replace(measure=base, value=float(base(inputs.data))))
+    return _transform_bounds(function, bounds, inputs.value)
+
+
+def _transform_bounds(function: Measure, bounds: Bounds, value: float) -> Bounds:
+    """Return the bounds of a function of another measure."""
+    if bounds.why:
+        return bounds
+    return Bounds(*_rate_intervals.transform_bounds(function, (bounds.low, bounds.high, bounds.how), value))
+
+
+def _log_bounds(inputs: IntervalInput) -> Bounds:
+    low, high = _rate_intervals.log_interval(inputs.data, inputs.measure, inputs.request.level)
+    reason = "a cell is empty, so the logarithm or its variance is infinite" if isnan(low) else None
+    return Bounds(low, high, _rate_intervals.LOG_METHOD, reason)
+
+
 def _exact_bounds(inputs: IntervalInput) -> Bounds:
     return Bounds(inputs.value, inputs.value, _binomial.FIXED_METHOD)
 
@@ -417,10 +459,15 @@ def _ks_bounds(inputs: IntervalInput) -> Bounds:
     return Bounds(*_confidence_bands.ks_interval(inputs.tally, inputs.request.level), _confidence_bands.KS_METHOD)
 
 
+def _operating_point_bounds(inputs: IntervalInput) -> Bounds:
+    return _operating_points.operating_point_interval(inputs.measure, inputs.tally, inputs.value, inputs.request.level)
+
+
 def _influence_bounds(inputs: IntervalInput) -> Bounds:
     how = "influence function within each class" if inputs.tally.reweighed else "influence function"
-    if isinf(inputs.value):
-        return Bounds(nan, nan, how, "the value is infinite")
+    if abs(inputs.value) > _LARGEST:
+        reason = "the value is infinite" if isinf(inputs.value) else "the value is too large for an interval"
+        return Bounds(nan, nan, how, reason)
     if inputs.tally.rows.sum(dtype=np.int64) < 2:
         return Bounds(nan, nan, how, "there is a single row")
     reason = explain_heavy_tail(inputs.tally) if inputs.measure in _variances.UNBOUNDED else None
@@ -453,7 +500,7 @@ def _bootstrap_moment_bounds(inputs: IntervalInput, *, way: _bootstrap.Bootstrap
     )
     rows = tally.rows.sum(axis=1, dtype=np.int64)
     # The greatest value depends on the prevalence, so it is that of a perfect ranking of the same classes.
-    perfect = Tally(np.array([1.0, 0.0]), np.diag([tally.positives, tally.negatives]), np.eye(2), np.eye(2))
+    perfect = Tally(np.array([1.0, 0.0]), np.diag([tally.positives, tally.negatives]), np.eye(2), np.diag(rows))
     span = describe(measure).span[0], float(measure(Curve(perfect)))
     freedom = _variances.bootstrap_freedom(measure, tally)
     moments = _variances.moments_of_samples(inputs.value, samples, span, float(rows.min()), freedom)
@@ -465,6 +512,21 @@ def _bootstrap_moment_bounds(inputs: IntervalInput, *, way: _bootstrap.Bootstrap
         high,
         f"proportion with the variance of {_bootstrap.N_MOMENT_SAMPLES} {_bootstrap.describe_bootstrap(tally, way)}",
     )
+
+
+def _top_k_bounds(inputs: IntervalInput) -> Bounds:
+    """Bound a share of the top k rows as a proportion: given the threshold, rows above it are independent."""
+    tally = inputs.tally
+    if tally.reweighed:
+        return _bootstrap_bounds(inputs, way="stratified")
+    k = int(getattr(inputs.measure, "keywords", {}).get("k", 10))
+    hits, misses = flag_top(Curve(tally), k).tolist()
+    squares = flag_top(Curve(tally), k, tally.squares).tolist()
+    low, high, how = _binomial.proportion_interval(
+        _binomial.effective_counts(hits, misses, *squares), inputs.request.level
+    )
+    rows = min(k, int(tally.rows.sum(dtype=np.int64))) if unwrap_options(inputs.measure) is hits_at_k else 1
+    return Bounds(rows * low, rows * high, how)
 
 
 def _bootstrap_bounds(inputs: IntervalInput, *, way: _bootstrap.BootstrapScheme) -> Bounds:
@@ -487,7 +549,11 @@ def _estimate_clustered(measure: Measure, rows: Rows, threshold: float | None, r
     undefined = _calibration_intervals.plug_in_bounds(measure)
     if undefined:  # resampling would add a second upward bias, with or without clusters
         return make_estimate(value, undefined, measure, request)
-    bounds = _clusters.cluster_interval(measure, rows, threshold=threshold, level=request.level, seed=request.seed)
+    derived = _rate_intervals.TRANSFORMATIONS.get(unwrap_options(measure))
+    function = measure if derived is None else derived.base
+    bounds = _clusters.cluster_interval(function, rows, threshold=threshold, level=request.level, seed=request.seed)
+    if derived is not None:
+        bounds = _transform_bounds(unwrap_options(measure), bounds, value)
     return make_estimate(value, bounds, measure, request)
 
 
@@ -512,6 +578,7 @@ _PROPORTION_METHODS: dict[str, IntervalMethod] = {
 _LINEAR_METHODS: dict[str, IntervalMethod] = {"": _linear_bounds, "mover": _linear_bounds}
 """MOVER: method of variance estimates recovery."""
 _RATE_METHODS: dict[str, IntervalMethod] = {"": _rate_bounds, "mover": _rate_bounds}
+_LOG_METHODS: dict[str, IntervalMethod] = {"log": _log_bounds}
 _STRATIFIED_METHODS: dict[str, IntervalMethod] = {"stratified": partial(_simulated_table_bounds, way="stratified")}
 _FIXED_PREVALENCE_METHODS: dict[_binomial.ShareKind, dict[str, IntervalMethod]] = {
     "within": {
@@ -538,8 +605,13 @@ _RANK_METHODS: dict[Measure, dict[str, IntervalMethod]] = {
     **{measure: {"": _cap_area_bounds, "influence": _cap_area_bounds} for measure in (cap_area, lorenz_gini)},
     **{measure: {"": _influence_bounds, "influence": _influence_bounds} for measure in _variances.CLOSED_FORM},
     ks: {"": _ks_bounds, "newcombe": _ks_bounds},
+    **{key: {"": _operating_point_bounds, "mover": _operating_point_bounds} for key in _operating_points.MEASURES},
 }
 """Methods of measures of ranks and probabilities that have a closed form."""
+_TOP_K_METHODS: dict[Measure, dict[str, IntervalMethod]] = {
+    **{measure: {"": _top_k_bounds, "wilson": _top_k_bounds} for measure in (precision_at_k, hits_at_k)},
+    recall_at_k: {"": partial(_bootstrap_bounds, way="resample")},
+}
 CLOSED_FORM = frozenset(_RANK_METHODS)
 """Measures of ranks and probabilities that need no random samples."""
 _BOOTSTRAP_METHODS: dict[str, IntervalMethod] = {

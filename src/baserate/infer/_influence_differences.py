@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from math import inf
 
@@ -14,19 +14,24 @@ from baserate._tally import Tally
 from baserate.infer import _confidence_bands
 from baserate.infer._comparison import Limits, StudentizedDifference
 from baserate.infer._model_bootstrap import WITHIN_CLASSES, UniqueRows
+from baserate.infer._operating_points import find_operating_point, is_of_positives, is_operating_point
 from baserate.infer._variances import VarianceComponent, has_influence, influence_slopes
 from baserate.measure import Measure, average_precision, describe, ks
 
 INFLUENCE_METHOD = "influence function, t quantiles with fourth-moment degrees of freedom"
 JACKKNIFE_METHOD = "jackknife, t quantiles with fourth-moment degrees of freedom"
 _KS_METHOD = "both rates at the thresholds of the sample, half a row added to each cell, t quantiles (conservative)"
+_POINT_METHOD = (
+    "both rates at the thresholds of the sample, whose error enters through the slopes of the curves, half a row added "
+    "to each cell, t quantiles"
+)
 _PRIOR_ROWS = 0.5
-"""Prior rows of each cell of the joint decisions at the thresholds of both KS statistics."""
+"""Prior rows of each cell of the joint decisions at both thresholds."""
 
 
 def has_closed_form(measure: Measure) -> bool:
     """Return whether differences of a measure have a closed-form variance."""
-    return has_influence(measure) or measure is ks
+    return has_influence(measure) or measure is ks or is_operating_point(measure)
 
 
 def studentize_difference(
@@ -43,7 +48,10 @@ def studentize_difference(
     """
     value = values[0] - values[1]
     if measure is ks:
-        return StudentizedDifference.of(value, list(_ks_components(cells, pair)), _KS_METHOD)
+        return StudentizedDifference.of(value, list(_point_components(cells, *_ks_decisions(cells, pair))), _KS_METHOD)
+    if is_operating_point(measure):
+        decisions = _fixed_rate_decisions(measure, cells, pair)
+        return StudentizedDifference.of(value, list(_point_components(cells, *decisions)), _POINT_METHOD)
     first, second = (_row_influence(measure, cells, cells.tally(model), cells.score[model]) for model in pair)
     difference = first - second
     within = "" if cells.prevalence is None else WITHIN_CLASSES
@@ -122,31 +130,55 @@ def _cluster_component(cells: UniqueRows, added: Floats) -> VarianceComponent:
     return VarianceComponent.of_rows(cells.sum_by_cluster(added * cells.times), np.ones(cells.clusters))
 
 
-def _ks_components(cells: UniqueRows, pair: tuple[str, str]) -> Iterator[VarianceComponent]:
-    """Return the variance of a difference of two KS statistics by class, as if the thresholds were fixed.
+_Coefficients = tuple[tuple[float, float], tuple[float, float]]
+"""Coefficients of the decisions of both models, for positives and for negatives."""
 
-    To first order a maximum varies as the curve does at its maximum. Half a row is added to each of the four cells of
-    both decisions, as for paired proportions [@agresti2005]. Selected thresholds are more strongly correlated than this
-    assumes, so the interval is conservative where the models agree.
+
+def _ks_decisions(cells: UniqueRows, pair: tuple[str, str]) -> tuple[list[Floats], _Coefficients]:
+    """Return the decisions of both models at the thresholds of their KS statistics, and their signs.
+
+    To first order a maximum varies as the curve does at its maximum. Selected thresholds are more strongly correlated
+    than this assumes, so the interval is conservative where the models agree.
     """
     flagged = [cells.score[model] >= _confidence_bands.ks_threshold(cells.tally(model)) for model in pair]
-    signs = [_ks_sign(cells, each) for each in flagged]
-    difference = signs[0] * flagged[0].astype(np.float64) - signs[1] * flagged[1]
-    prior = [signs[0] * one - signs[1] * other for one, other in product((0, 1), repeat=2)]
+    first, second = (_ks_sign(cells, each) for each in flagged)
+    return [each.astype(np.float64) for each in flagged], ((first, second), (first, second))
+
+
+def _fixed_rate_decisions(
+    measure: Measure, cells: UniqueRows, pair: tuple[str, str]
+) -> tuple[list[Floats], _Coefficients]:
+    """Return the decisions of both models where one class has the stated rate, and the slopes of their curves there.
+
+    A rate at an estimated threshold varies by the rows of its own class, and with the slope of the curve by those of
+    the class that determines the threshold [@linnet1987].
+    """
+    points = [find_operating_point(measure, cells.tally(model)) for model in pair]
+    beyond = [point.shares_beyond(cells.score[model]) for point, model in zip(points, pair, strict=True)]
+    own, other = (1.0, 1.0), (points[0].slope, points[1].slope)
+    return beyond, (own, other) if is_of_positives(measure) else (other, own)
+
+
+def _point_components(
+    cells: UniqueRows, decisions: Sequence[Floats], coefficients: _Coefficients
+) -> Iterator[VarianceComponent]:
+    """Return the variance of a difference of two rates by class, at thresholds that count as fixed.
+
+    Half a row is added to each of the four cells of both decisions, as for paired proportions [@agresti2005].
+    """
+    parts = [one * decisions[0] - other * decisions[1] for one, other in coefficients]
     if cells.cluster is not None:
         # A cluster may contain both classes, so its contributions are added before they are squared.
-        yield _cluster_component(
-            cells,
-            _center_within_class(cells, difference, cells.truth)
-            - _center_within_class(cells, difference, ~cells.truth),
-        )
+        sums = [_center_within_class(cells, part, members) for part, members in zip(parts, cells.classes, strict=True)]
+        yield _cluster_component(cells, sums[0] - sums[1])
         return
     weight = np.ones(len(cells)) if cells.weight is None else cells.weight
-    for members in (cells.truth, ~cells.truth):
+    for members, part, (first, second) in zip(cells.classes, parts, coefficients, strict=True):
+        prior = [first * one - second * other for one, other in product((0, 1), repeat=2)]
         times = np.append(cells.times[members], np.full(len(prior), _PRIOR_ROWS))
         usual = ratio(float(cells.squares[members].sum()), float(cells.mass[members].sum()))
         weights = np.append(weight[members], np.full(len(prior), usual))
-        values = np.append(difference[members], prior)
+        values = np.append(part[members], prior)
         mass = float(np.sum(times * weights))
         mean = float(np.sum(times * weights * values)) / mass
         yield VarianceComponent.of_rows(weights * (values - mean) / mass, times)

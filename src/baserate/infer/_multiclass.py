@@ -32,7 +32,8 @@ from baserate.infer._comparison import (
 )
 from baserate.infer._mcnemar import simulate_class_differences
 from baserate.infer._model_bootstrap import choose_n_samples, rank_descending, sum_to_midpoints
-from baserate.infer._variances import Bounds, Units, explain_heavy_tail
+from baserate.infer._multiclass_losses import LOSSES, has_loss_interval, loss_interval, row_losses
+from baserate.infer._variances import Bounds, Units
 from baserate.measure import (
     Measure,
     auc,
@@ -43,7 +44,19 @@ from baserate.measure import (
     undefined_reason,
     unwrap_options,
 )
-from baserate.measure.multiclass import brier, exact_match, hand_till, log_loss, top_k_accuracy
+from baserate.measure.multiclass import (
+    ROW_MEASURES,
+    brier,
+    exact_match,
+    hand_till,
+    hand_till_weighted,
+    ordinal_auc,
+    pairwise_ordinal_auc,
+    placements,
+    row_span,
+    row_values,
+    top_k_accuracy,
+)
 from baserate.read import accepts_two
 
 LOGIT_METHOD = "influence function on log-odds, t quantiles"
@@ -79,8 +92,10 @@ class AverageSample(NamedTuple):
 
 def row_influence(measure: Measure, rows: MulticlassRows, value: float) -> RowInfluence | None:
     """Compute the contribution of each row to a measure in [0, 1]; None where there is no closed form."""
-    if measure is hand_till:
-        return RowInfluence(auc, hand_till_slopes(rows))
+    if measure in (hand_till, hand_till_weighted):
+        return RowInfluence(auc, hand_till_slopes(rows, weighted=measure is hand_till_weighted))
+    if measure is ordinal_auc:
+        return RowInfluence(auc, ordinal_slopes(rows))
     inner, how, options = vars(measure).get("parts", (None, None, None))
     if (
         options
@@ -110,18 +125,21 @@ def row_influence(measure: Measure, rows: MulticlassRows, value: float) -> RowIn
     return RowInfluence(inner, total * _row_weights(rows), bias)
 
 
-def hand_till_slopes(rows: MulticlassRows) -> Floats:
+def hand_till_slopes(rows: MulticlassRows, *, weighted: bool = False) -> Floats:
     r"""Compute the influence of each row on Hand and Till's M, the mean of :math:`\hat A(i|j)` over pairs of classes.
 
     A row of class i shifts Â(i|j) by its placement among class j by the score for i, and Â(j|i) by its placement among
-    class j by the score for j, each less the area itself, times its share of the weight of its class.
+    class j by the score for j, each less the area itself, times its share of the weight of its class. If pairs are
+    weighted by their rows, a row of class i also makes the pairs of that class weigh more.
     """
     amount = rows.amount
     mass = np.ones(len(rows)) if amount is None else np.asarray(amount, dtype=np.float64)
     weight = np.ones(len(rows)) if rows.weight is None else rows.weight
     support = rows.support
     present = np.flatnonzero(support > 0)
-    total = np.zeros(len(rows))
+    total, areas = np.zeros(len(rows)), np.zeros(len(support))
+    # Pairs weigh 1 each, or their share of the rows as a multiple of what it is for equal classes.
+    shares = support / support.sum() * len(present) / 2 if weighted else np.full(len(support), 0.5)
     for i in present:
         # Sorting needs contiguous memory; a column of rows is not.
         order, ends, runs = rank_descending(np.ascontiguousarray(rows.score[:, i], dtype=np.float64))
@@ -131,9 +149,28 @@ def hand_till_slopes(rows: MulticlassRows) -> Floats:
             below = 1 - sum_to_midpoints(np.where(code == j, of_order, 0.0), ends)[runs] / support[j]
             placed = np.where(code == i, below, own)
             area = float(np.sum((of_order * below)[code == i])) / support[i]
-            total[order] += np.where((code == i) | (code == j), placed - area, 0.0)
+            total[order] += np.where((code == i) | (code == j), (shares[i] + shares[j]) * (placed - area), 0.0)
+            areas[[i, j]] += area
     pairs = len(present) * (len(present) - 1)
+    if weighted:
+        total += (shares * (areas - np.sum(support * areas) / support.sum()))[rows.truth]
     return ratio(total * weight, pairs * support[rows.truth])
+
+
+def ordinal_slopes(rows: MulticlassRows) -> Floats:
+    """Compute the influence of each row on the mean AUC over pairs of ordered classes, as DeLong's of each pair.
+
+    A row shifts the AUC of its class and another by its placement among the other class, less that AUC, times its
+    share of the weight of its class.
+    """
+    weight = np.ones(len(rows)) if rows.weight is None else rows.weight
+    support, areas, above = rows.support, pairwise_ordinal_auc(rows), placements(rows)
+    # Of an earlier class, a member adds to the AUC by scoring below.
+    later = rows.truth[:, np.newaxis] > np.arange(len(rows.labels))
+    gaps = above - areas[:, rows.truth].T
+    total = np.nansum(np.where(later, gaps, -gaps), axis=1)
+    present = int(np.count_nonzero(support))
+    return ratio(total * weight, present * (present - 1) / 2 * support[rows.truth])
 
 
 def average_interval(influence: RowInfluence, rows: MulticlassRows, value: float, level: float) -> Bounds:
@@ -235,9 +272,6 @@ def _reverse_cumsum(values: Floats) -> Floats:
 
 
 N_BOOTSTRAP = 500
-FEW_FREEDOM = 25
-"""Degrees of freedom of an observed variance below which a few rows dominate it."""
-
 RowData = MulticlassRows | LabelSets
 _SAME_ORDER = "give the same rows in the same order."
 
@@ -250,16 +284,55 @@ def multiclass_interval(measure: Measure, data: RowData, *, level: float, seed: 
     plain = unwrap_options(measure)
     if plain in _HITS:
         return _hit_interval(_HITS[plain](measure, data), data, level)
-    if isinstance(data, MulticlassRows):
-        if plain in LOSSES:
-            return _loss_interval(plain, data, value, level)
-        if vars(measure).get("parts", ())[:2] == (brier_of_two, "macro"):  # the Brier score over the number of classes
-            low, high, how, why = _loss_interval(brier, data, value * len(data.labels), level)
-            return Bounds(low / len(data.labels), high / len(data.labels), how, why)
-        influence = row_influence(measure, data, value)
-        if influence is not None:
-            return average_interval(influence, data, value, level)
-    return _bootstrap_interval(measure, data, value, level, seed)
+    if isinstance(data, LabelSets):
+        closed = _bound_sets(measure, data, level)
+    else:
+        closed = _bound_rows(measure, data, value, level)
+    return closed or _bootstrap_interval(measure, data, value, level, seed)
+
+
+def _bound_rows(measure: Measure, data: MulticlassRows, value: float, level: float) -> Bounds | None:
+    """Bound a mean loss or an average of areas; None for another measure."""
+    if has_loss_interval(measure):
+        return loss_interval(measure, data, value, level)
+    if vars(measure).get("parts", ())[:2] == (brier_of_two, "macro"):  # the Brier score over the number of classes
+        low, high, how, why = loss_interval(brier, data, value * len(data.labels), level)
+        return Bounds(low / len(data.labels), high / len(data.labels), how, why)
+    influence = row_influence(measure, data, value)
+    return None if influence is None else average_interval(influence, data, value, level)
+
+
+def _bound_sets(measure: Measure, sets: LabelSets, level: float) -> Bounds | None:
+    """Bound a mean of values of rows; None for another measure."""
+    rows = _values_of_rows(measure, sets)
+    return None if rows is None else _row_mean_interval(rows, row_span(measure, sets), sets, level)
+
+
+def _values_of_rows(measure: Measure, sets: LabelSets) -> Floats | None:
+    """Return the values of the rows if a measure is their mean; None if it is not, or values are not in [0, 1]."""
+    inner, how, options = vars(measure).get("parts", (None, None, None))
+    if inner is not None:
+        how, some = how if isinstance(how, tuple) else (how, sets.labels)
+        if how != "samples" or describe(inner).span != (0, 1):
+            return None
+        return np.asarray(inner(sets.over(some).per_row(), **options))
+    return row_values(measure, sets) if unwrap_options(measure) in ROW_MEASURES else None
+
+
+def _row_mean_interval(values: Floats, span: tuple[float, float], sets: LabelSets, level: float) -> Bounds:
+    """Bound a mean of bounded values of rows as a proportion of the same variance."""
+    defined = ~np.isnan(values)
+    values, weight = values[defined], _row_weights(sets)[defined]
+    if len(values) < 2:
+        return Bounds(nan, nan, SHARE_METHOD, "there is a single row with a value")
+    value = float(np.average(values, weights=weight))
+    part = _variances.VarianceComponent.of_rows(weight * (values - value) / weight.sum(), np.ones(len(values)))
+    variance = part.variance * t_widening(_variances.degrees_of_freedom([part]), level) ** 2
+    least, width = span[0], span[1] - span[0]
+    kish = float(weight.sum()) ** 2 / float(np.sum(weight**2))
+    share = _binomial.proportion_from_variance((value - least) / width, variance / width**2, kish)
+    low, high = wilson(share.hits, share.misses, level)
+    return Bounds(least + width * low, least + width * high, SHARE_METHOD)
 
 
 def _hit_interval(hit: Floats, data: RowData, level: float) -> Bounds:
@@ -269,59 +342,6 @@ def _hit_interval(hit: Floats, data: RowData, level: float) -> Bounds:
     if data.weight is None:
         return Bounds(*_binomial.proportion_interval(_binomial.Proportion(sums[0], sums[1]), level))
     return Bounds(*_binomial.proportion_interval(_binomial.effective_counts(*sums), level))
-
-
-def _loss_interval(measure: Measure, rows: MulticlassRows, value: float, level: float) -> Bounds:
-    """Bound a mean loss with its observed variance, t quantiles, and degrees of freedom by fourth moments.
-
-    Where a few rows make most of that variance, large losses may be missing from the sample. The variance that the
-    probabilities imply is then used if it is larger, unless losses are clearly smaller than the probabilities imply.
-    """
-    times, weight = _row_counts(rows), _row_weights(rows)
-    how = "influence function, t quantiles"
-    if times.sum() < 2:
-        return Bounds(nan, nan, how, "there is a single row")
-    score = np.asarray(rows.score, dtype=np.float64)
-    losses = LOSSES[measure](score)
-    slopes = weight * (losses[np.arange(len(rows)), rows.truth] - value) / rows.total
-    part = _variances.VarianceComponent.of_rows(slopes, times)
-    freedom = _variances.degrees_of_freedom([part])
-    variance = part.variance * t_widening(freedom, level) ** 2
-    if not variance > 0 or freedom < FEW_FREEDOM:
-        variance = max(variance, _model_variance(score, losses, times * weight, weight, value, always=not variance > 0))
-    if measure is log_loss:
-        heavy = explain_heavy_tail(_own_probabilities(score, rows))
-        return (
-            Bounds(nan, nan, how, heavy)
-            if heavy
-            else Bounds(*_variances.bound_positive_mean(value, variance, level), how)
-        )
-    # The Brier score of several classes lies in [0, 2]; half of it is bounded as a proportion.
-    share = _binomial.proportion_from_variance(value / 2, variance / 4, float(np.sum(times)))
-    low, high = _binomial.wilson(share.hits, share.misses, level)
-    return Bounds(2 * low, 2 * high, how)
-
-
-def _own_probabilities(score: Floats, rows: MulticlassRows) -> Tally:
-    """Return the tally of the probability that each row gives to its own class, all as positives."""
-    own = score[np.arange(len(rows)), rows.truth]
-    return Tally.of_rows(np.ones(len(rows), dtype=np.bool_), own, count=rows.count)
-
-
-def _model_variance(
-    score: Floats, losses: Floats, mass: Floats, weight: Floats, value: float, *, always: bool
-) -> float:
-    """Return the variance of a mean loss that the probabilities imply; 0 where losses are far smaller."""
-    with np.errstate(invalid="ignore"):
-        chances = np.where(score > 0, score * losses, 0.0).sum(axis=1)
-        around, spread = (
-            np.where(score > 0, score * (losses - middle) ** 2, 0.0).sum(axis=1) for middle in (value, chances[:, None])
-        )
-    total = float(mass.sum())
-    mean, error = float(np.sum(mass * chances)) / total, sqrt(float(np.sum(mass * weight * spread))) / total
-    if not always and value < mean - 2 * error:
-        return 0.0
-    return float(np.sum(mass * weight * around)) / total**2
 
 
 def _bootstrap_interval(measure: Measure, data: RowData, value: float, level: float, seed: Seed) -> Bounds:
@@ -343,7 +363,18 @@ def _bootstrap_interval(measure: Measure, data: RowData, value: float, level: fl
     if not len(defined):
         return Bounds(nan, nan, "Bayesian bootstrap", "no sample is defined")
     low, high = percentiles(defined, level)
+    if low == high == value and value in describe(measure).span:
+        return _bound_perfection(measure, data, value, level)
     return Bounds(min(low, value), max(high, value), f"Bayesian bootstrap, {N_BOOTSTRAP} samples")
+
+
+def _bound_perfection(measure: Measure, data: RowData, value: float, level: float) -> Bounds:
+    """Bound a number at the end of its range, where no sample varies, by the smallest class that may have errors."""
+    least, most = describe(measure).span
+    sizes = np.concatenate([data.support, data.total - data.support])
+    reach = (most - least) * (1 - clopper_pearson(float(sizes[sizes > 0].min()), 0.0, level)[0])
+    how = "Clopper–Pearson for the smallest class: no sample varies"
+    return Bounds(value, value + reach, how) if value == least else Bounds(value - reach, value, how)
 
 
 def _sort_rows(data: RowData) -> RowData:
@@ -382,29 +413,10 @@ def _exact_matches(_measure: Measure, sets: RowData) -> Floats:
     return np.asarray((errors.fp + errors.fn) == 0, dtype=np.float64)
 
 
-def row_losses(measure: Measure, rows: MulticlassRows) -> Floats:
-    """Return the loss of each row: its contribution to a Brier score or log loss."""
-    losses = LOSSES[measure](np.asarray(rows.score, dtype=np.float64))
-    return np.asarray(losses[np.arange(len(rows)), rows.truth])
-
-
-def _squared_losses(score: Floats) -> Floats:
-    return np.asarray(np.square(score).sum(axis=1, keepdims=True) + 1 - 2 * score)
-
-
-def _log_losses(score: Floats) -> Floats:
-    with np.errstate(divide="ignore"):
-        return np.asarray(-np.log(score))
-
-
 _HITS: Mapping[Measure, Callable[[Measure, RowData], Floats]] = {
     top_k_accuracy: _top_k_hits,
     exact_match: _exact_matches,
 }
-LOSSES: Mapping[Measure, Callable[[Floats], Floats]] = {brier: _squared_losses, log_loss: _log_losses}
-"""Measures that are mean losses, and the loss for each possible true class."""
-
-
 _ROUNDING = 1e-12
 
 
@@ -466,10 +478,10 @@ def compare_classes(
         raise OptionError(
             f"{info.name} is not a multi-class measure", remedy="choose one of `baserate.measure.multiclass`."
         )
-    if info.name == "expected_cost" and function is multiclass.expected_cost:
+    if function in (multiclass.expected_cost, multiclass.classification_cost):
         raise OptionError(
-            "expected_cost requires costs of errors",
-            remedy="give partial(measure.multiclass.expected_cost, costs=CostMatrix(…)).",
+            f"{info.name} requires costs of errors",
+            remedy=f"give partial(measure.multiclass.{info.name}, costs=CostMatrix(…)).",
         )
     if question.method not in (None, "delong", "resample") or (
         question.method == "delong" and info.name != "hand_till"

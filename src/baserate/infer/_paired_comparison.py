@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
 from math import isclose, isfinite, isinf, isnan, nan, sqrt
@@ -50,6 +50,7 @@ from baserate.infer._mcnemar import (
     simulate_differences,
 )
 from baserate.infer._model_bootstrap import Place, UniqueRows, bootstrap_models, unique_rows
+from baserate.infer._roc_permutation import paired_curve_test
 from baserate.infer._variances import Units
 from baserate.measure import Measure, MeasureInfo, Settings, as_measure, describe, require_options, undefined_reason
 from baserate.read import PredictionOptions, accepts_predictions
@@ -81,6 +82,8 @@ def compare(  # noqa: PLR0913  (each is a part of the question)
     The measure determines the test, unless the question names a method:
 
     - AUC and its linear transforms: DeLong's paired test.
+    - ROC curves as a whole (`Question(method="venkatraman")` with AUC): Venkatraman's permutation test
+      [@venkatraman1996]. It also sees curves that cross. The interval is that of the difference in AUC.
     - Proportions of rows that the label alone selects (accuracy, sensitivity, specificity and their complements, flag
       rate): McNemar's mid-p test, with an interval that excludes 0 exactly where the test rejects.
     - Brier score, log loss, their skill, and average precision: t test of row contributions, with fourth-moment degrees
@@ -232,6 +235,8 @@ class _PairedComparison:
         compare_pair: Any = None
         if info.of is Counts:
             compare_pair = partial(self._compare_decisions, method)
+        elif different and method == "venkatraman":
+            compare_pair = partial(self._compare_curves, names, auc_influence(self.cells, names))
         elif different and method == "delong":
             compare_pair = partial(self._compare_aucs, names, auc_influence(self.cells, names))
         elif different and method == "influence":
@@ -327,6 +332,16 @@ class _PairedComparison:
             half *= t_widening(freedom, self.request.question.level)
         bounds = (first - second - half, first - second + half)
         return self._conclude(pair, bounds, how, statistic=z, p=p, test=how)
+
+    def _compare_curves(self, names: Sequence[str], rows: AucInfluence, pair: Pair) -> Comparison:
+        """Compare whole ROC curves by Venkatraman's test; the interval is that of the difference in area."""
+        areas = self._compare_aucs(names, rows, pair)
+        if isnan(areas.difference.value):
+            return areas
+        truth = np.repeat(self.cells.truth, self.cells.times)
+        # Ordered by name, so that the models in the other order only change the sign of the difference.
+        first, second = (np.repeat(self.cells.score[model], self.cells.times) for model in sorted(pair))
+        return replace(areas, **paired_curve_test(truth, first, second, self.seed).as_test)
 
     def _compare_constant_aucs(self, pair: Pair, scale: float) -> Comparison:
         if self._has_same_ranking(pair):
@@ -437,11 +452,30 @@ def has_delong_test(info: MeasureInfo, method: str | None) -> bool:
     return area
 
 
+def check_curve_test(request: ComparisonRequest, unfit: str | None) -> None:
+    """Refuse Venkatraman's test of anything but two ROC curves of independent, unweighted rows."""
+    info, question = describe(request.measure), request.question
+    if info.name != "auc":
+        raise OptionError(
+            f"Venkatraman's test compares whole ROC curves, not {info.name}",
+            remedy=f"leave {keyword('method', 'venkatraman')} out, or compare by auc alone.",
+        )
+    if question.alternative != "two-sided":
+        raise OptionError(
+            "Venkatraman's test is two-sided: curves that cross differ in both directions",
+            remedy=f"leave {keyword('alternative')} out, or {keyword('method')}.",
+        )
+    if unfit:
+        raise OptionError(f"Venkatraman's test {unfit}", remedy=f"use {keyword('method', 'delong')}.")
+
+
 def _choose_method(request: ComparisonRequest, cells: UniqueRows) -> str:
     """Return the requested method, if it fits, or the default."""
     info, method = describe(request.measure), request.question.method
     area = has_delong_test(info, method)
     unfit = _explain_no_mcnemar(cells)
+    if method == "venkatraman":
+        check_curve_test(request, unfit)
     if method is None:
         return "delong" if area else _default_method(request.measure, unfit)
     if method in TESTS and not has_mcnemar_test(request.measure):

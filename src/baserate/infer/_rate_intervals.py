@@ -1,9 +1,13 @@
-"""Closed-form intervals of F1, MCC, balanced accuracy, Youden's J and expected cost.
+"""Closed-form intervals of F1, MCC, balanced accuracy, Youden's J, expected cost, and ratios of both rates.
 
 A 2×2 table has three independent parts: the prevalence, the sensitivity and the false positive rate. Each has an
 interval of a proportion. The distances between a measure and its values at the bounds of each part are added as
 standard errors are, in quadrature [@zou2008]: no random numbers are needed, and the page of a report computes the same.
 At a known prevalence, only both rates vary.
+
+The number needed to diagnose, the number needed to misdiagnose and the no-information rate are functions of one other
+measure, and their bounds those of that measure, transformed. Likelihood ratios and the odds ratio have normal intervals
+of their logarithms on request.
 """
 
 from __future__ import annotations
@@ -33,7 +37,26 @@ from baserate.infer._confusion_intervals import (
     bound_weighted_rates,
     combine_cell_bounds,
 )
-from baserate.measure import Measure, balanced_accuracy, expected_cost, f1, jaccard, mcc, unwrap_options, youden
+from baserate.measure import (
+    Measure,
+    average_odds,
+    balanced_accuracy,
+    describe,
+    diagnostic_odds_ratio,
+    error_rate,
+    expected_cost,
+    f1,
+    jaccard,
+    mcc,
+    negative_likelihood_ratio,
+    no_information_rate,
+    number_needed_to_diagnose,
+    number_needed_to_misdiagnose,
+    positive_likelihood_ratio,
+    prevalence,
+    unwrap_options,
+    youden,
+)
 
 JACCARD_METHOD = "from Wilson or Clopper–Pearson of the Jaccard index"
 FISHER_METHOD = (
@@ -44,7 +67,11 @@ FISHER_FIXED_METHOD = (
 )
 RATES_METHOD = "Wilson or Clopper–Pearson within each class, added in quadrature"
 _CELLS = ("tp", "fp", "fn", "tn")
-_RATES: dict[Measure, dict[str, float]] = {balanced_accuracy: {"tp": 0.5, "tn": 0.5}, youden: {"tp": 1.0, "fp": -1.0}}
+_RATES: dict[Measure, dict[str, float]] = {
+    balanced_accuracy: {"tp": 0.5, "tn": 0.5},
+    youden: {"tp": 1.0, "fp": -1.0},
+    average_odds: {"tp": 0.5, "fp": 0.5},
+}
 """Measures that are linear in the rates of both classes."""
 
 
@@ -223,10 +250,124 @@ def _cost_interval(counts: Counts[Any], measure: Measure, level: float) -> tuple
     return costs.tn + low, costs.tn + high, LINEAR_METHOD
 
 
+class Transformation(NamedTuple):
+    """A measure that is a function of one other, and that function of bounds."""
+
+    base: Measure
+    transform: Callable[[Any, Any, Any], tuple[Any, Any]]
+    words: str
+
+
+def invert_bounds(low: Any, high: Any, value: Any) -> tuple[Any, Any]:  # noqa: ANN401  (numbers, or many)
+    """Bound the reciprocal of a number; where that may be 0, the bound on the side of the value is infinite.
+
+    The reciprocals of an interval around 0 are two rays, which meet at infinity [@altman1998]. These are the bounds of
+    the ray that contains the value.
+
+    >>> invert_bounds(0.25, 0.5, 3.0), invert_bounds(-0.25, 0.5, 8.0), invert_bounds(-0.5, 0.25, -8.0)
+    ((2.0, 4.0), (2.0, inf), (-inf, -2.0))
+    """
+    positive, around = np.asarray(value) > 0, (np.asarray(low) <= 0) & (np.asarray(high) >= 0)
+    # A rate has no negative bounds, and no negative zero, which would have the reciprocal −∞.
+    least, most = (
+        ratio(np.ones(np.shape(each)), np.abs(each) * np.where(np.less(each, 0), -1, 1)) for each in (high, low)
+    )
+    return as_python(np.where(around & ~positive, -np.inf, least)), as_python(np.where(around & positive, np.inf, most))
+
+
+def fold_bounds(low: Any, high: Any, _value: Any) -> tuple[Any, Any]:  # noqa: ANN401  (numbers, or many)
+    """Bound the larger of a share and its complement.
+
+    >>> fold_bounds(0.25, 0.375, 0.7), fold_bounds(0.375, 0.75, 0.6)
+    ((0.625, 0.75), (0.5, 0.75))
+    """
+    low, high = np.asarray(low), np.asarray(high)
+    return as_python(np.maximum(np.maximum(low, 1 - high), 0.5)), as_python(np.maximum(high, 1 - low))
+
+
+TRANSFORMATIONS: Mapping[Measure, Transformation] = {
+    number_needed_to_diagnose: Transformation(youden, invert_bounds, "reciprocal of Youden's J"),
+    number_needed_to_misdiagnose: Transformation(error_rate, invert_bounds, "reciprocal of the error rate"),
+    no_information_rate: Transformation(prevalence, fold_bounds, "from the prevalence"),
+}
+
+
+def transform_bounds(measure: Measure, base: tuple[Any, Any, str], value: Any) -> tuple[Any, Any, str]:  # noqa: ANN401
+    """Return bounds and method of a derived measure from those of its base; numbers, or many.
+
+    >>> transform_bounds(number_needed_to_diagnose, (-0.25, 0.5, "Wilson"), 8.0)
+    (2.0, inf, "reciprocal of Youden's J (Wilson), which may be 0: the interval continues beyond infinity, up to -4")
+    """
+    derived, (low, high, how) = TRANSFORMATIONS[measure], base
+    # Added distances may leave the span, as beyond J = 1.
+    low, high = (as_python(np.clip(each, *describe(derived.base).span)) for each in (low, high))
+    bounds = derived.transform(low, high, value)
+    text = f"{derived.words} ({how})"
+    if np.ndim(low) or derived.transform is not invert_bounds or not low < 0 < high:
+        return *bounds, text
+    rest = f"up to {1 / low:.4g}" if value > 0 else f"from {1 / high:.4g}"
+    return *bounds, f"{text}, which may be 0: the interval continues beyond infinity, {rest}"
+
+
+def _derived_interval(counts: Counts[Any], measure: Measure, level: float) -> tuple[Any, Any, str]:
+    """Bound a derived measure by the default interval of the other one."""
+    function = unwrap_options(measure)
+    return transform_bounds(function, _base_interval(counts, TRANSFORMATIONS[function].base, level), function(counts))
+
+
+def _base_interval(counts: Counts[Any], measure: Measure, level: float) -> tuple[Any, Any, str]:
+    if measure is youden:
+        return _rates_interval(counts, youden, level)
+    fixed = _binomial.bound_at_fixed_prevalence(counts, measure, level) if counts.reweighed else None
+    return fixed or (*wilson_or_exact(*effective_proportion(measure, counts), level), _binomial.WITHIN_METHOD)
+
+
+LOG_METHOD = "normal on the logarithm"
+_LOG_RATIOS: Mapping[Measure, tuple[str, str] | None] = {
+    positive_likelihood_ratio: ("tp", "fp"),
+    negative_likelihood_ratio: ("fn", "tn"),
+    diagnostic_odds_ratio: None,
+}
+"""Cells whose shares of their classes are divided; None for the odds of both."""
+
+
+def has_log_interval(measure: Measure) -> bool:
+    """Return whether a measure has a normal interval of its logarithm."""
+    return unwrap_options(measure) in _LOG_RATIOS
+
+
+def log_interval(counts: Counts[Any], measure: Measure, level: float) -> Limits[Any]:
+    r"""Bound a likelihood ratio or the odds ratio by a normal interval of its logarithm; NaN with an empty cell.
+
+    The variance of :math:`\ln LR^+` is :math:`\frac1{TP}-\frac1{n_1}+\frac1{FP}-\frac1{n_0}` [@simel1991], that of the
+    log odds ratio the sum of the reciprocals of all cells [@woolf1955]. With weights, cells are effective rows. The
+    prevalence does not matter.
+
+    >>> from baserate import Counts, measure
+    >>> table = Counts(tp=670, fp=202, fn=74, tn=640)
+    >>> [round(bound, 4) for bound in log_interval(table, measure.positive_likelihood_ratio, 0.95)]
+    [3.3207, 4.2432]
+    """
+    cells = _LOG_RATIOS[unwrap_options(measure)]
+    sides = [class_share(counts, cell).share for cell in cells or ("tp", "fp")]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = sum(
+            1 / np.asarray(hits, dtype=np.float64) + (1 / np.asarray(misses) if cells is None else -1 / (hits + misses))
+            for hits, misses in sides
+        )
+        middle = np.log(np.asarray(measure(counts)))
+        reach = _binomial.normal_quantile(level) * np.sqrt(np.maximum(variance, 0.0))
+        low, high = np.exp(middle - reach), np.exp(middle + reach)
+    defined = np.isfinite(middle) & np.isfinite(reach)
+    return as_python(np.where(defined, low, np.nan)), as_python(np.where(defined, high, np.nan))
+
+
 _INTERVALS: Mapping[Measure, Callable[[Counts[Any], Measure, float], tuple[Any, Any, str]]] = {
     f1: _f1_interval,
     mcc: _mcc_interval,
     balanced_accuracy: _rates_interval,
     youden: _rates_interval,
+    average_odds: _rates_interval,
     expected_cost: _cost_interval,
+    **dict.fromkeys(TRANSFORMATIONS, _derived_interval),
 }

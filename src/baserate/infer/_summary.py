@@ -12,7 +12,7 @@ from baserate._confusion import Confusions
 from baserate._costs import CostMatrix, CostsLike
 from baserate._errors import OptionError
 from baserate._results import Estimate, Results
-from baserate._rows import MulticlassRows, Rows
+from baserate._rows import LabelSets, MulticlassRows, Rows
 from baserate._tally import Tallies
 from baserate.infer import _binomial
 from baserate.infer._bootstrap import Seed
@@ -79,7 +79,7 @@ class IntervalOptions:
 
 INTERVAL_METHODS = (
     *("wilson", "clopper-pearson", "jeffreys", "agresti-coull"),
-    *("score", "logit-delong", "delong", "hanley-mcneil", "newcombe", "influence", "mover"),
+    *("score", "logit-delong", "delong", "hanley-mcneil", "newcombe", "influence", "mover", "log"),
     *("draws", "resample", "stratified", "bootstrap", *_binomial.LOGIT_METHODS),
 )
 """Interval methods of all measures."""
@@ -141,12 +141,13 @@ def summary(
     return Results(results.columns, {**results.data, "interval": _describe_interval(interval, clusters)})
 
 
-@accepts_predictions("classes")
+@accepts_predictions("class summary")
 def multiclass_summary(
-    classes: Confusions | MulticlassRows,
+    classes: Confusions | MulticlassRows | LabelSets,
     *,
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
     averages: Iterable[str | Mapping[Any, float]] | None = None,
+    average_labels: Iterable[object] | None = None,
     costs: CostMatrix | None = None,
     interval: IntervalOptions = IntervalOptions(),
     **predictions: Unpack[IntervalPredictionOptions],
@@ -156,11 +157,14 @@ def multiclass_summary(
     Parameters
     ----------
     classes
-        Confusion matrices, or rows with a score for each class.
+        Confusion matrices, rows with a score for each class, or sets of labels.
     measures
         Names or functions of measures, "usual" or "all".
     averages
-        Kinds of averages over classes ("macro", "weighted", "micro"), or weights by class.
+        Kinds of averages over classes ("macro", "weighted", "micro"), or weights by class; of sets of labels also over
+        rows ("samples").
+    average_labels
+        Classes that averages include, by default all.
     costs
         Cost matrix, for `expected_cost`.
     interval
@@ -175,7 +179,14 @@ def multiclass_summary(
     def estimate_classes(measure: Measure, data: Any) -> Estimate:  # noqa: ANN401  (what the measure takes)
         return interval.of(measure, data.classes if isinstance(data, multiclass.Split) else data)
 
-    results = multiclass.summary(classes, measures=measures, averages=averages, costs=costs, estimator=estimate_classes)
+    results = multiclass.summary(
+        classes,
+        measures=measures,
+        averages=averages,
+        average_labels=average_labels,
+        costs=costs,
+        estimator=estimate_classes,
+    )
     check_method_used(interval, results, reweighed=isinstance(classes, Confusions) and classes.pooled.reweighed)
     return Results(results.columns, {**results.data, "interval": _describe_interval(interval, None)})
 
@@ -183,7 +194,7 @@ def multiclass_summary(
 def check_method_used(interval: IntervalOptions, results: Results, *, reweighed: bool = False) -> None:
     """Raise if an interval method was requested that none of the measures has."""
     # Cells of a table and pairs of classes never have an interval.
-    names = {*results.columns["measure"]} - {"tp", "fp", "fn", "tn", "cell", "pairwise_auc"}
+    names = {*results.columns["measure"]} - {"tp", "fp", "fn", "tn", "cell", *multiclass.PAIRS}
     registries = (MEASURES, multiclass.MEASURES)
     functions = [functions[name] for functions in registries for name in names if name in functions]
     useful = any(interval.method in interval_methods(measure, reweighed=reweighed) for measure in functions)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from math import inf, isfinite, isnan, nan, sqrt
 from typing import Any
@@ -39,7 +40,8 @@ from baserate.infer._estimate import (
 )
 from baserate.infer._mcnemar import N_TABLES
 from baserate.infer._model_bootstrap import POOLED_RANKS, choose_n_samples, pool_ranks
-from baserate.infer._paired_comparison import AUC_SCALES, find_threshold, has_delong_test
+from baserate.infer._paired_comparison import AUC_SCALES, check_curve_test, find_threshold, has_delong_test
+from baserate.infer._roc_permutation import RocSample, unpaired_curve_test
 from baserate.infer._variances import Units, influence_variance
 from baserate.measure import (
     Measure,
@@ -48,15 +50,19 @@ from baserate.measure import (
     brier,
     brier_skill,
     describe,
+    discrimination_index,
     log_loss,
     log_loss_skill,
+    nagelkerke_r2,
+    quality_index,
     require_options,
     undefined_reason,
+    unwrap_options,
 )
 from baserate.read import accepts_two
 
-_PRIOR_ROWS = 0.5
-_LOSS_MEASURES = (brier, brier_skill, log_loss, log_loss_skill)
+PRIOR_ROWS = 0.5
+_LOSS_MEASURES = (brier, brier_skill, log_loss, log_loss_skill, nagelkerke_r2, discrimination_index, quality_index)
 _CONSTANT_AUC = 0.5
 """AUC of constant scores."""
 
@@ -73,6 +79,8 @@ def compare_unpaired(  # noqa: PLR0913  (each is a part of the question)
     seed: Seed = 0,
 ) -> Comparison:
     """Compare two independent samples, of one model or of two: the difference of a measure, its interval, a p-value.
+
+    `Question(method="venkatraman")` tests that two whole ROC curves are equal [@venkatraman2000].
 
     AUC and its linear transforms have DeLong's variances with Student's distribution and Welch's degrees of freedom, as
     in pROC [@delong1988] [@welch1947], and score limits where a sample is perfect. Proportions have Newcombe's hybrid
@@ -135,8 +143,11 @@ def compare_samples(request: ComparisonRequest, samples: list[Any], *, seed: See
         return request.conclude(
             values, (nan, nan), "", why="; ".join(f"{name}: {each}" for name, each in labels if each)
         )
-    method = _choose_method(request, values, reweighed=any(map(_binomial.has_fixed_prevalence, samples)))
+    reweighed = any(map(_binomial.has_fixed_prevalence, samples))
+    weighted = any(isinstance(sample, Curve) and sample.tally.weighted for sample in samples)
+    method = _choose_method(request, values, reweighed=reweighed, weighted=weighted)
     comparisons: dict[str, Callable[[], Comparison]] = {
+        "venkatraman": partial(_compare_curves, request, samples, seed),
         "delong": partial(_compare_by_welch, request, samples),
         "newcombe": partial(_compare_by_newcombe, request, samples),
         "t": partial(_compare_losses, request, samples, values),
@@ -146,9 +157,12 @@ def compare_samples(request: ComparisonRequest, samples: list[Any], *, seed: See
     return comparisons[method]()
 
 
-def _choose_method(request: ComparisonRequest, values: Limits, *, reweighed: bool) -> str:
+def _choose_method(request: ComparisonRequest, values: Limits, *, reweighed: bool, weighted: bool) -> str:
     info, method = describe(request.measure), request.question.method
     area = has_delong_test(info, None)
+    if method == "venkatraman":
+        check_curve_test(request, "counts rows, and these have weights" if weighted else None)
+        return method
     if reweighed and not area:
         if method is None:
             return "hybrid"
@@ -157,7 +171,8 @@ def _choose_method(request: ComparisonRequest, values: Limits, *, reweighed: boo
         )
     if method is None and request.measure in _LOSS_MEASURES and isfinite(values[0]) and isfinite(values[1]):
         return "t"
-    if method is None and request.measure in CLOSED_FORM and not area and isfinite(values[0]) and isfinite(values[1]):
+    closed = unwrap_options(request.measure) in CLOSED_FORM
+    if method is None and closed and not area and isfinite(values[0]) and isfinite(values[1]):
         return "hybrid"
     if method is None:
         return "delong" if area else "newcombe" if info.of is Counts and info.share else "resample"
@@ -199,10 +214,24 @@ def _compare_by_welch(request: ComparisonRequest, curves: list[Curve]) -> Compar
     return request.conclude(values, bounds, how, statistic=t, p=student_p(t, freedom, request.side), test=how)
 
 
+def _compare_curves(request: ComparisonRequest, curves: list[Curve], seed: Seed) -> Comparison:
+    """Compare whole ROC curves by Venkatraman's test; the interval is that of the difference in area."""
+    # Ordered by content, so that swapping the samples only changes the sign of the difference.
+    first, second = (_repeat_rows(curve.tally) for curve in sorted(curves, key=partial(_sort_key, 0.0)))
+    return replace(_compare_by_welch(request, curves), **unpaired_curve_test(first, second, seed).as_test)
+
+
+def _repeat_rows(tally: Tally) -> RocSample:
+    """Return the labels and scores of all rows of a tally."""
+    counts = tally.rows.astype(np.int64)
+    truth = np.repeat([True, False], counts.sum(axis=1))
+    return RocSample(truth, np.concatenate([np.repeat(tally.score, each) for each in counts]))
+
+
 def _compare_by_newcombe(request: ComparisonRequest, samples: list[Counts[float]]) -> Comparison:
     """Compare proportions by Newcombe's hybrid score interval."""
     first, second = effective_shares(request.measure, samples)
-    degrees = inf if all(sample.moments is None for sample in samples) else _welch_degrees(first, second)
+    degrees = inf if all(sample.moments is None for sample in samples) else welch_degrees([first, second])
 
     def interval(level: float) -> Limits:
         part = 1 / t_widening(degrees, level) ** 2
@@ -213,10 +242,15 @@ def _compare_by_newcombe(request: ComparisonRequest, samples: list[Counts[float]
     return request.conclude_from_intervals(values, interval, "Newcombe's hybrid score interval")
 
 
-def _welch_degrees(first: Proportion[float], second: Proportion[float]) -> float:
-    """Return the degrees of freedom of a variance estimated from weighted rows [@welch1947]."""
-    variances = [each.hits * each.misses / each.trials**3 for each in (first, second)]
-    rows = [max(each.trials - 1, 1.0) for each in (first, second)]
+def welch_degrees(shares: Sequence[Proportion[float]], factors: Sequence[float] = (1.0, -1.0)) -> float:
+    """Return the degrees of freedom of a variance estimated from weighted rows [@welch1947].
+
+    The variance is that of a sum of shares with factors, such as their difference.
+    """
+    variances = [
+        factor**2 * each.hits * each.misses / each.trials**3 for each, factor in zip(shares, factors, strict=True)
+    ]
+    rows = [max(each.trials - 1, 1.0) for each in shares]
     uncertainty = sum(variance**2 / each for variance, each in zip(variances, rows, strict=True))
     return sum(variances) ** 2 / uncertainty if uncertainty > 0 else sum(rows)
 
@@ -288,7 +322,7 @@ def _compare_by_bootstrap(request: ComparisonRequest, samples: list[Any], values
     swapped = _sort_key(values[0], samples[0]) > _sort_key(values[1], samples[1])
     each = [
         BootstrapDifference(
-            _bootstrap_values(request.measure, sample, rng), "", Units(_count_units(sample), _prior_rows(sample))
+            _bootstrap_values(request.measure, sample, rng), "", Units(count_units(sample), prior_rows(sample))
         )
         for sample, rng in zip(samples, own[::-1] if swapped else own, strict=True)
     ]
@@ -343,15 +377,15 @@ def _bootstrap_values(measure: Measure, sample: Any, rng: np.random.Generator) -
         mass, squares = (np.array([each.tp, each.fp, each.fn, each.tn]) for each in (sample, sample.squares))
 
         def tables(rng: np.random.Generator, n_samples: int) -> Floats:
-            return np.asarray(measure(Counts(*sample_masses(rng, n_samples, mass, squares, prior=_PRIOR_ROWS).T)))
+            return np.asarray(measure(Counts(*sample_masses(rng, n_samples, mass, squares, prior=PRIOR_ROWS).T)))
 
         return sample_in_blocks(tables, n_samples=N_TABLES, seed=rng, size=4)
     curve = isinstance(sample, Curve)
     whole = sample.tally if curve else sample
-    tally = _pool_tally(whole)
+    tally = pool_tally(whole)
 
     def columns(rng: np.random.Generator, n_samples: int) -> Floats:
-        return np.array([measure(_resample_tally(tally, rng, curve=curve)) for _ in range(n_samples)])
+        return np.array([measure(resample_tally(tally, rng, curve=curve)) for _ in range(n_samples)])
 
     size = tally.mass.size
     values = sample_in_blocks(columns, n_samples=choose_n_samples(size), seed=rng, size=size)
@@ -362,7 +396,7 @@ def _bootstrap_values(measure: Measure, sample: Any, rng: np.random.Generator) -
     return values if isnan(shift) else values + shift
 
 
-def _count_units(sample: Any) -> float:  # noqa: ANN401  (what the measure takes)
+def count_units(sample: Any) -> float:  # noqa: ANN401  (what the measure takes)
     """Count the rows on which a value rests; irrelevant for counted tables, to which half rows are added."""
     if isinstance(sample, Counts):
         return inf if sample.moments is None else ratio(sample.total**2, sample.squares.total)
@@ -370,9 +404,9 @@ def _count_units(sample: Any) -> float:  # noqa: ANN401  (what the measure takes
     return float(rows.min() if isinstance(sample, Curve) else rows.sum())
 
 
-def _prior_rows(sample: Any) -> float:  # noqa: ANN401  (what the measure takes)
+def prior_rows(sample: Any) -> float:  # noqa: ANN401  (what the measure takes)
     """Return the rows added to a table before sampling."""
-    return 4 * _PRIOR_ROWS if isinstance(sample, Counts) else 0.0
+    return 4 * PRIOR_ROWS if isinstance(sample, Counts) else 0.0
 
 
 def _describe_pooling(samples: list[Any]) -> str:
@@ -385,7 +419,7 @@ def _describe_pooling(samples: list[Any]) -> str:
     )
 
 
-def _pool_tally(tally: Tally) -> Tally:
+def pool_tally(tally: Tally) -> Tally:
     """Pool neighboring scores so that few enough remain for many samples."""
     if len(tally.score) <= POOLED_RANKS:
         return tally
@@ -397,7 +431,7 @@ def _pool_tally(tally: Tally) -> Tally:
     return Tally(score, mass, squares, rows, reweighed=tally.reweighed)
 
 
-def _resample_tally(tally: Tally, rng: np.random.Generator, *, curve: bool) -> Curve | Tally:
+def resample_tally(tally: Tally, rng: np.random.Generator, *, curve: bool) -> Curve | Tally:
     masses = make_read_only(sample_masses(rng, 1, tally.mass, tally.squares)[0])
     resampled = Tally(tally.score, masses, tally.rows, tally.rows, tally.resolution)
     return Curve(resampled) if curve else resampled

@@ -34,10 +34,19 @@ from baserate.measure import (
     brier,
     brier_skill,
     cap_area,
+    discrimination_index,
+    generalized_fnr,
+    generalized_fpr,
+    log_auc,
     log_loss,
     log_loss_skill,
+    log_uncertainty,
+    nagelkerke_r2,
     partial_auc,
     pr_auc,
+    quality_index,
+    recalibrated_probabilities,
+    unwrap_options,
 )
 
 _PLAUSIBLE_MISSES = 3.0
@@ -152,7 +161,7 @@ def influence_variance(measure: Measure, tally: Tally, value: float | None = Non
         VarianceComponent.of(float(second), float(fourth), row)
         for (second, fourth), row in zip(sums, rows, strict=True)
     ]
-    probable = measure not in _CURVE_MEASURES and not tally.reweighed
+    probable = measure not in (*_CURVE_MEASURES, *_CLASS_MEANS) and not tally.reweighed
     return InfluenceVariance(
         value, parts[0], parts[1], _unseen_variance(measure, tally, value, largest) if probable else 0.0
     )
@@ -235,6 +244,18 @@ def _brier_slopes(t: Tally, value: float) -> Slopes:
         yield block, (np.square(1 - block.score) - value) / total, (np.square(block.score) - value) / total
 
 
+def _generalized_fpr_slopes(t: Tally, value: float) -> Slopes:
+    negatives = t.negatives
+    for block in _iterate_blocks(t):
+        yield block, np.zeros(len(block.score)), (block.score - value) / negatives
+
+
+def _generalized_fnr_slopes(t: Tally, value: float) -> Slopes:
+    positives = t.positives
+    for block in _iterate_blocks(t):
+        yield block, (1 - block.score - value) / positives, np.zeros(len(block.score))
+
+
 def _log_loss_slopes(t: Tally, value: float) -> Slopes:
     total = t.total
     for block in _iterate_blocks(t):
@@ -261,6 +282,48 @@ def _log_loss_skill_slopes(t: Tally, value: float) -> Slopes:
     share, rest = t.prevalence, 1 - t.prevalence
     entropy = -share * log(share) - rest * log(rest)
     return _skill_slopes(_log_loss_slopes(t, (1 - value) * entropy), t, value, log(rest / share), entropy)
+
+
+def _entropy_slopes(t: Tally) -> tuple[float, float]:
+    """Return the slopes of the entropy of the outcome for both classes."""
+    share, rest = t.prevalence, 1 - t.prevalence
+    change = log(rest / share) / t.total
+    return change * rest, -change * share
+
+
+def _discrimination_slopes(t: Tally, _value: float) -> Slopes:
+    """Return the slopes of twice the difference of entropy and log loss."""
+    of_true, of_false = _entropy_slopes(t)
+    for block, true, false in _log_loss_slopes(t, float(log_loss(t))):
+        yield block, 2 * (of_true - true), 2 * (of_false - false)
+
+
+def _nagelkerke_slopes(t: Tally, value: float) -> Slopes:
+    r"""Return the slopes of :math:`(1-e^{-a})/m`, where a is twice the gain, and :math:`m=1-e^{-2H}` its maximum."""
+    entropy = float(log_uncertainty(t))
+    most = -expm1(-2 * entropy)
+    of_true, of_false = (2 * (1 - most) * value / most * each for each in _entropy_slopes(t))
+    for block, true, false in _discrimination_slopes(t, value):
+        factor = 1 / most - value  # e^{-a}/m
+        yield block, factor * true - of_true, factor * false - of_false
+
+
+def _quality_slopes(t: Tally, _value: float) -> Slopes:
+    """Return the slopes of 2H − 4LL + 2LL of the recalibration line, whose coefficients are at their optimum."""
+    p = recalibrated_probabilities(t)
+    with np.errstate(divide="ignore"):
+        losses = -np.log(p), -np.log1p(-p)
+    mean = (
+        sum(_weighted_sum(np.asarray(mass, dtype=np.float64), loss) for mass, loss in zip(t.mass, losses, strict=True))
+        / t.total
+    )
+    of_true, of_false = _entropy_slopes(t)
+    start = 0
+    for block, true, false in _log_loss_slopes(t, float(log_loss(t))):
+        place = slice(start, start + len(block.score))
+        start = place.stop
+        on_line = [(loss[place] - mean) / t.total for loss in losses]
+        yield block, 2 * (of_true - 2 * true + on_line[0]), 2 * (of_false - 2 * false + on_line[1])
 
 
 def _average_precision_slopes(t: Tally, value: float) -> Slopes:
@@ -308,12 +371,19 @@ def _cap_area_slopes(t: Tally, value: float) -> Slopes:
 
 
 _CURVE_MEASURES = (auc, average_precision, cap_area)
+_CLASS_MEANS = (generalized_fpr, generalized_fnr)
+"""Means of scores within a class, which do not depend on the outcomes of other rows."""
 _SLOPES: dict[Measure, Callable[[Tally, float], Slopes]] = {
     auc: _auc_slopes,
     brier: _brier_slopes,
     brier_skill: _brier_skill_slopes,
+    generalized_fnr: _generalized_fnr_slopes,
+    generalized_fpr: _generalized_fpr_slopes,
     log_loss: _log_loss_slopes,
     log_loss_skill: _log_loss_skill_slopes,
+    discrimination_index: _discrimination_slopes,
+    nagelkerke_r2: _nagelkerke_slopes,
+    quality_index: _quality_slopes,
     average_precision: _average_precision_slopes,
     cap_area: _cap_area_slopes,
 }
@@ -501,6 +571,18 @@ def _bound_brier(spread: InfluenceVariance, level: float) -> Limits:
     return wilson_or_exact(share.hits, share.misses, level)
 
 
+def _bound_negatives_mean(spread: InfluenceVariance, level: float) -> Limits:
+    """Bound a mean of numbers between 0 and 1 over the negatives."""
+    share = proportion_from_variance(spread.value, _total_variance(spread, level), spread.negatives)
+    return wilson_or_exact(share.hits, share.misses, level)
+
+
+def _bound_positives_mean(spread: InfluenceVariance, level: float) -> Limits:
+    """Bound a mean of numbers between 0 and 1 over the positives."""
+    share = proportion_from_variance(spread.value, _total_variance(spread, level), spread.positives)
+    return wilson_or_exact(share.hits, share.misses, level)
+
+
 def _bound_log_loss(spread: InfluenceVariance, level: float) -> Limits:
     return bound_positive_mean(spread.value, _total_variance(spread, level), level)
 
@@ -518,16 +600,26 @@ def _bound_skill(spread: InfluenceVariance, level: float) -> Limits:
     return 1 - high, 1 - low
 
 
+def _bound_symmetrically(spread: InfluenceVariance, level: float) -> Limits:
+    reach = normal_quantile(level) * sqrt(_total_variance(spread, level))
+    return spread.value - reach, spread.value + reach
+
+
 _BOUNDS: dict[Measure, Callable[[InfluenceVariance, float], Limits]] = {
     average_precision: _bound_average_precision,
     brier: _bound_brier,
     brier_skill: _bound_skill,
+    generalized_fnr: _bound_positives_mean,
+    generalized_fpr: _bound_negatives_mean,
     log_loss: _bound_log_loss,
     log_loss_skill: _bound_skill,
+    nagelkerke_r2: _bound_skill,
+    discrimination_index: _bound_symmetrically,
+    quality_index: _bound_symmetrically,
 }
 CLOSED_FORM = tuple(_BOUNDS)
 """Measures with an interval from their influence function."""
-UNBOUNDED = (log_loss, log_loss_skill)
+UNBOUNDED = (log_loss, log_loss_skill, nagelkerke_r2, discrimination_index, quality_index)
 """Measures whose expectation may be infinite."""
 
 
@@ -553,9 +645,12 @@ def bootstrap_freedom(measure: Measure, tally: Tally) -> float:
     rows = [float(row) for row in tally.rows.sum(axis=1, dtype=np.int64)]
     if measure is pr_auc:
         return min(influence_variance(average_precision, tally).freedom, min(rows) - 1)
-    if isinstance(measure, partial) and measure.func is partial_auc:
+    options = measure.keywords if isinstance(measure, partial) else {}
+    if unwrap_options(measure) is log_auc:
+        rows[1] *= options.get("fpr", (0.001, 0.1))[1]
+    if unwrap_options(measure) is partial_auc:
         for which, name in enumerate(("tpr", "fpr")):
-            low, high = measure.keywords.get(name) or (0.0, 1.0)
+            low, high = options.get(name) or (0.0, 1.0)
             rows[which] *= high - low
     return min(rows) - 1
 

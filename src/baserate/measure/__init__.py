@@ -6,11 +6,16 @@ classes are in `multiclass`. `describe` returns the entry of a measure: names, s
 - `_measure`: the entry of a measure, its decorator, and the search by name
 - `_registry`: all measures of two classes, why one is undefined, and the options on which some depend
 - `_rates`: sensitivity, PPV and other rates of a 2×2 table, F1, MCC, kappa, expected cost, net benefit
+- `_roc_points`: SEDI and the distance of a ROC point from (0, 1)
 - `_rank`: AUC, average precision and other areas
+- `_operating_points`: sensitivity at a fixed specificity, precision at a fixed recall
 - `_proper_scores`: Brier score and log loss
 - `_calibration_slope`, `_calibration_bins`: logistic recalibration, ECE
 - `_calibration_curve`: distances from smooth curves; calibration and discrimination parts of proper scores
+- `_likelihood_indexes`: Nagelkerke's R², indexes of discrimination, unreliability and quality
+- `_fairness_measures`: inequality of benefits, averages of two rates, generalized error rates
 - `_names`: the number that a word of a user means
+- `_curve_points`: points of a curve that its line needs
 - `_summary`: tidy rows of every measure, model, group and threshold; curves as tables
 """
 
@@ -22,9 +27,13 @@ from baserate.measure import (
     _calibration_bins,
     _calibration_curve,
     _calibration_slope,
+    _fairness_measures,
+    _likelihood_indexes,
+    _operating_points,
     _proper_scores,
     _rank,
     _rates,
+    _roc_points,
     multiclass,
 )
 from baserate.measure._calibration_bins import *
@@ -41,6 +50,7 @@ from baserate.measure._calibration_bins import (
 from baserate.measure._calibration_curve import *
 from baserate.measure._calibration_curve import (
     DISTANCE_MEASURES as DISTANCE_MEASURES,
+    Quantile as Quantile,
     Smoother as Smoother,
     calibration_distances as calibration_distances,
     fit_calibration_curve as fit_calibration_curve,
@@ -55,28 +65,37 @@ from baserate.measure._calibration_slope import (
     fit_recalibration as fit_recalibration,
     squared_weights as squared_weights,
 )
+from baserate.measure._fairness_measures import *
+from baserate.measure._likelihood_indexes import *
+from baserate.measure._likelihood_indexes import recalibrated_probabilities as recalibrated_probabilities
 from baserate.measure._measure import Measure, MeasureInfo, Values, describe, measure, unwrap_options as unwrap_options
 from baserate.measure._names import resolve_name as resolve_name, suggest_names as suggest_names
+from baserate.measure._operating_points import *
 from baserate.measure._proper_scores import *
 from baserate.measure._proper_scores import check_probabilities as check_probabilities
 from baserate.measure._rank import *
+from baserate.measure._rank import flag_top as flag_top
 from baserate.measure._rates import *
 from baserate.measure._rates import threshold_odds as threshold_odds
 from baserate.measure._registry import (
     MEASURES,
     REQUIRED_OPTIONS as REQUIRED_OPTIONS,
+    REQUIREMENTS as REQUIREMENTS,
     Settings as Settings,
     as_measure as as_measure,
     collect_settings as collect_settings,
     find_measure,
     find_missing_options as find_missing_options,
+    get_measure as get_measure,
     names_as_typed as names_as_typed,
+    note_cautions as note_cautions,
     note_settings as note_settings,
     option_of as option_of,
     require_options as require_options,
     search,
     undefined_reason,
 )
+from baserate.measure._roc_points import *
 from baserate.measure._summary import (
     COLUMNS as COLUMNS,
     DEFAULT_MEASURES,
@@ -114,11 +133,15 @@ __all__ += [
     "undefined_reason",
 ]
 __all__ += _rates.__all__
+__all__ += _roc_points.__all__
 __all__ += _rank.__all__
+__all__ += _operating_points.__all__
 __all__ += _proper_scores.__all__
 __all__ += _calibration_slope.__all__
 __all__ += _calibration_bins.__all__
+__all__ += _likelihood_indexes.__all__
 __all__ += _calibration_curve.__all__
+__all__ += _fairness_measures.__all__
 
 
 def __dir__() -> list[str]:

@@ -42,6 +42,8 @@ __all__ = [
 ]
 
 Smoother = Literal["lowess", "isotonic"]
+Quantile = Literal["inverted_cdf", "linear"]
+"""Definition of a quantile, by the names of NumPy: R's types 1 and 7."""
 
 _SPAN = 0.5
 """Share of the mass in the window of a local regression."""
@@ -105,13 +107,22 @@ def ici(t: Forecasts, *, smoother: Smoother = "lowess", span: float = _SPAN, ste
     references=("austin2019",),
     values=Values("low", (0, inf), needs=("total",)),
 )
-def e50(t: Forecasts, *, smoother: Smoother = "lowess", span: float = _SPAN, step: float = _STEP) -> float:
-    """
+def e50(
+    t: Forecasts,
+    *,
+    smoother: Smoother = "lowess",
+    span: float = _SPAN,
+    step: float = _STEP,
+    quantile: Quantile = "inverted_cdf",
+) -> float:
+    """The `quantile` "inverted_cdf" is the smallest distance that this share of the rows does not exceed; "linear"
+    interpolates between two of them, as R (type 7) and NumPy do.
+
     >>> from baserate import tally
     >>> round(e50(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), smoother="isotonic"), 10)
     0.1
     """
-    return _distance_quantile(*calibration_distances(t, smoother, span, step), 0.5)
+    return _distance_quantile(*calibration_distances(t, smoother, span, step), 0.5, quantile)
 
 
 @measure(
@@ -121,13 +132,22 @@ def e50(t: Forecasts, *, smoother: Smoother = "lowess", span: float = _SPAN, ste
     references=("austin2019",),
     values=Values("low", (0, inf), needs=("total",)),
 )
-def e90(t: Forecasts, *, smoother: Smoother = "lowess", span: float = _SPAN, step: float = _STEP) -> float:
-    """
+def e90(
+    t: Forecasts,
+    *,
+    smoother: Smoother = "lowess",
+    span: float = _SPAN,
+    step: float = _STEP,
+    quantile: Quantile = "inverted_cdf",
+) -> float:
+    """The `quantile` "inverted_cdf" is the smallest distance that this share of the rows does not exceed; "linear"
+    interpolates between two of them, as R (type 7) and NumPy do.
+
     >>> from baserate import tally
     >>> round(e90(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), smoother="isotonic"), 10)
     0.3
     """
-    return _distance_quantile(*calibration_distances(t, smoother, span, step), 0.9)
+    return _distance_quantile(*calibration_distances(t, smoother, span, step), 0.9, quantile)
 
 
 @measure(
@@ -224,8 +244,11 @@ def _fit_lowess(t: Forecasts, span: float, step: float) -> Floats:
 def calibration_distances(
     t: Forecasts, smoother: Smoother = "lowess", span: float = _SPAN, step: float = _STEP
 ) -> tuple[Floats, Floats]:
-    """Return the distance of each probability from the curve, and its mass."""
-    return np.abs(fit_calibration_curve(t, smoother, span, step) - t.score), t.positive + t.negative
+    """Return the distance of each probability from the curve, and its mass in rows of the usual weight."""
+    distance, mass = np.abs(fit_calibration_curve(t, smoother, span, step) - t.score), t.positive + t.negative
+    if isinstance(t, Stack):
+        return distance, mass if t.weight == 1 else mass / t.weight
+    return distance, mass * ratio(float(t.rows.sum(dtype=np.int64)), t.total) if t.weighted else mass
 
 
 def _mean_distance(distance: Floats, mass: Floats) -> float:
@@ -233,18 +256,32 @@ def _mean_distance(distance: Floats, mass: Floats) -> float:
     return as_float(ratio((mass * distance).sum(axis=-1), mass.sum(axis=-1)))
 
 
-def _distance_quantile(distance: Floats, mass: Floats, share: float) -> float:
-    """Return the smallest distance that this share of the mass does not exceed."""
+def _distance_quantile(distance: Floats, mass: Floats, share: float, quantile: Quantile = "inverted_cdf") -> float:
+    """Return a quantile of the distances of rows."""
+    if quantile not in ("inverted_cdf", "linear"):
+        raise wrong_option("quantile", quantile, "'inverted_cdf' or 'linear'")
     if not mass.shape[-1]:
         return float("nan")
     if share == 1:
         # Not by cumulative sums: their tolerance below would skip a largest distance with very little mass.
         return as_float(np.where(mass > 0, distance, 0.0).max(axis=-1))
     order = np.argsort(distance, axis=-1)
+    ordered = np.take_along_axis(distance, order, axis=-1)
     reached = np.cumsum(np.take_along_axis(mass, order, axis=-1), axis=-1)
-    # The tolerance absorbs the rounding of a cumulative sum that equals the share of the total.
-    at = (reached < reached[..., -1:] * share * (1 - 1e-12)).sum(axis=-1, keepdims=True)
-    return as_float(np.take_along_axis(distance, np.take_along_axis(order, at, axis=-1), axis=-1)[..., 0])
+
+    def find(rows: Floats) -> Floats:
+        """Return the smallest distance that so many rows do not exceed."""
+        # The tolerance absorbs the rounding of a cumulative sum that equals the number.
+        at = (reached < rows * (1 - 1e-12)).sum(axis=-1, keepdims=True)
+        return np.take_along_axis(ordered, np.minimum(at, ordered.shape[-1] - 1), axis=-1)[..., 0]
+
+    total = reached[..., -1:]
+    if quantile == "inverted_cdf":
+        return as_float(find(total * share))
+    place = 1 + np.maximum(total - 1, 0.0) * share
+    whole = np.floor(place * (1 + 1e-12))
+    part = np.maximum(place - whole, 0.0)[..., 0]
+    return as_float((1 - part) * find(whole) + part * find(np.minimum(whole + 1, total)))
 
 
 DISTANCE_MEASURES: Mapping[Measure, Callable[[Floats, Floats], float]] = {

@@ -58,14 +58,20 @@ class MeasureOptions(TypedDict, total=False):
     fn: float
     at: float
     beta: float
+    alpha: float
     fpr: tuple[float, float]
     tpr: tuple[float, float]
     standardized: bool
+    specificity: float
+    sensitivity: float
+    precision: float
+    interpolated: bool
     bins: int | Sequence[float]
     by: Literal["width", "mass"]
     smoother: Literal["lowess", "isotonic"]
     span: float
     step: float
+    quantile: Literal["inverted_cdf", "linear"]
     width: float | None
     weights: Literal["none", "linear", "quadratic"] | npt.ArrayLike
     base: float
@@ -135,6 +141,9 @@ _SCIKIT_LEARN = {"sample_weight": "weight", "pos_label": "positive"}
 _REQUIREMENTS = {
     "costs": ("the costs of errors", "fp=1, fn=20"),
     "at": ("a threshold probability", "at=0.1"),
+    "specificity": ("a specificity", "specificity=0.9"),
+    "sensitivity": ("a sensitivity", "sensitivity=0.9"),
+    "precision": ("a precision", "precision=0.9"),
 }
 
 
@@ -189,7 +198,10 @@ def accept_predictions(
 
 _OF_TWO_CLASSES = (Counts, Curve, Tally)
 """Types whose classes are reweighted to a stated prevalence."""
-_NUMBERS = ("threshold", "at", "beta", "span", "step", "width", "base", "k")
+_NUMBERS = (
+    *("threshold", "at", "beta", "alpha", "specificity", "sensitivity", "precision"),
+    *("span", "step", "width", "base", "k"),
+)
 """Options that are numbers, and may be written as text, such as "5%"."""
 
 

@@ -6,7 +6,7 @@ parsed from prose. The registries collect all decorated functions that a module 
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from inspect import getdoc
 from types import ModuleType, UnionType
@@ -20,6 +20,7 @@ Best = Literal["high", "low"] | None
 
 _CAUSES = {
     "total": "there are no rows",
+    "benefits": "every row is a false negative, so that nobody has a benefit",
     "positives": "there are no positives",
     "negatives": "there are no negatives",
     "flagged": "nothing is flagged",
@@ -29,6 +30,8 @@ _CAUSES = {
     "truth_spread": "there is at most one true class",
     "predicted_spread": "all rows have the same predicted class",
     "any_spread": "truth and decisions are both constant",
+    "labelled": "no row has a label",
+    "label_pairs": "every row has all labels or none, so there are no pairs to rank",
     "alternatives": "there is a single label, so nothing else could be predicted",
     "events": "there are neither observed nor expected positives",
     "score_spread": "all probabilities are equal",
@@ -85,6 +88,8 @@ class MeasureInfo(Values):
     """Keyword of a number that the value depends on: costs, a threshold probability, or β."""
     option_required: bool = False
     """Whether its default means nothing, so that users must state the option."""
+    caution: str | None = None
+    """Why another measure is better, as a sentence without subject; results repeat it."""
 
     def __repr__(self) -> str:
         return f"MeasureInfo({self.name} of {self.of.__name__}: {self.summary})"
@@ -105,6 +110,7 @@ def measure(  # noqa: PLR0913  (each is a field of MeasureInfo)
     page: str | None = None,
     option: str | None = None,
     option_required: bool = False,
+    caution: str | None = None,
 ) -> MeasureDecorator:
     """Make a function a measure of predictions in any form, and complete its docstring from these fields.
 
@@ -113,7 +119,7 @@ def measure(  # noqa: PLR0913  (each is a field of MeasureInfo)
 
     Parameters
     ----------
-    summary, formula, aliases, references, page, option, option_required
+    summary, formula, aliases, references, page, option, option_required, caution
         The fields of `MeasureInfo` with these names.
     values
         Direction, range and margins of the values.
@@ -139,6 +145,7 @@ def measure(  # noqa: PLR0913  (each is a field of MeasureInfo)
             page=page,
             option=option,
             option_required=option_required,
+            caution=caution,
             of=get_args(annotated)[0] if several else get_origin(annotated) or annotated,
             stacks=several,
         )
@@ -188,6 +195,13 @@ def unwrap_options(function: Measure) -> Measure:
     while isinstance(function, partial):
         function = function.func
     return function
+
+
+def specialize(measure: Measure, name: str, summary: str, *, option: str | None = None, **options: object) -> Measure:
+    """Bind options of a measure, and give it a name and a summary of its own."""
+    special = partial(measure, **options)
+    vars(special)["about"] = replace(describe(measure), name=name, summary=summary, option=option)
+    return special
 
 
 def collect(*modules: ModuleType) -> dict[str, Measure]:

@@ -51,7 +51,7 @@ def brier_skill(t: Tally) -> float:
     >>> round(brier_skill(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3])), 10)
     0.85
     """
-    return 1 - _relative_loss(brier(t), t.prevalence * (1 - t.prevalence))
+    return 1 - relative_loss(brier(t), t.prevalence * (1 - t.prevalence))
 
 
 @measure(
@@ -94,7 +94,7 @@ def log_loss_skill(t: Tally) -> float:
     """
     from scipy.special import entr
 
-    return 1 - _relative_loss(log_loss(t), float(entr(t.prevalence) + entr(1 - t.prevalence)))
+    return 1 - relative_loss(log_loss(t), float(entr(t.prevalence) + entr(1 - t.prevalence)))
 
 
 def _sum_where_mass(mass: Floats, function: np.ufunc, values: Floats) -> float:
@@ -114,7 +114,7 @@ def _iterate_blocks(t: Tally) -> Iterator[tuple[Floats, Floats, Floats]]:
         yield t.score[place], t.mass[0, place].astype(np.float64), t.mass[1, place].astype(np.float64)
 
 
-def _relative_loss(loss: float, constant: float) -> float:
+def relative_loss(loss: float, constant: float) -> float:
     """Return the loss relative to the constant forecast; NaN if that is 0, as with a single class."""
     return loss / constant if constant > 0 else nan
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from baserate._arrays import Floats, Value, ratio, root
+from baserate._arrays import Floats, Value, as_python, ratio, root
 from baserate._costs import Costs, CostsLike, as_costs
 from baserate._counts import Counts
 from baserate._domains import SHARE, wrong_option
@@ -37,18 +37,25 @@ __all__ = [
     "negative_likelihood_ratio",
     "net_benefit",
     "net_reduction",
+    "no_information_rate",
     "npv",
+    "number_needed_to_diagnose",
+    "number_needed_to_misdiagnose",
     "pass_rate",
     "positive_likelihood_ratio",
     "precision",
+    "predictive_value_product",
     "prevalence",
     "prevalence_threshold",
+    "risk_ratio",
     "sensitivity",
     "specificity",
     "standardized_net_benefit",
+    "weighted_kappa",
     "youden",
 ]
 
+_ROUNDING = 1e-12
 _ALL_MARGINS = ("positives", "negatives", "flagged", "not_flagged")
 
 
@@ -229,6 +236,24 @@ def prevalence(c: Counts[Value]) -> Value:
 
 
 @measure(
+    "No-information rate: accuracy of always predicting the more frequent class.",
+    formula="\\max(π,1-π)",
+    aliases=("NIR", "AccuracyNull", "null accuracy", "majority class rate", "zero rule accuracy"),
+    references=("kuhn2008",),
+    values=Values(None, (0.5, 1), needs=("total",), dual="no_information_rate", percent=True),
+)
+def no_information_rate(c: Counts[Value]) -> Value:
+    """`infer.no_information_test` tests whether the accuracy is higher.
+
+    >>> from baserate import Counts
+    >>> no_information_rate(Counts(tp=231, fp=32, fn=27, tn=54))
+    0.75
+    """
+    most: Value = as_python(np.maximum(c.positives, c.negatives))
+    return ratio(most, c.total)
+
+
+@measure(
     "Share of all rows that are flagged (selection rate).",
     formula="(TP+FP)/(TP+FP+FN+TN)",
     aliases=("selection rate", "detection prevalence", "predicted positive rate", "bias"),
@@ -321,6 +346,22 @@ def diagnostic_odds_ratio(c: Counts[Value]) -> Value:
     """
     # No half row is added to each cell (Haldane's correction): an empty cell makes the ratio 0 or infinite.
     return ratio(c.tp * c.tn, c.fp * c.fn)
+
+
+@measure(
+    "Risk among flagged rows divided by the risk among rows that are not flagged (relative risk).",
+    formula="PPV/(1-NPV)",
+    aliases=("relative risk", "RR"),
+    references=("fleiss2003",),
+    values=Values("high", (0, inf), needs=("positives", "flagged", "not_flagged")),
+)
+def risk_ratio(c: Counts[Value]) -> Value:
+    """
+    >>> from baserate import Counts
+    >>> risk_ratio(Counts(tp=40, fp=10, fn=10, tn=40))
+    4.0
+    """
+    return ratio(precision(c), false_omission_rate(c))
 
 
 @measure(
@@ -542,6 +583,33 @@ def kappa(c: Counts[Value]) -> Value:
 
 
 @measure(
+    "Cohen's kappa with costs: share saved of the cost that as many random flags would have.",
+    formula=r"1-\frac{C_{FP}FP+C_{FN}FN}{(C_{FP}·N·\hat P+C_{FN}·P·\hat N)/n}",
+    aliases=("Kraemer's weighted kappa",),
+    references=("cohen1968",),
+    values=Values("high", (-inf, 1), needs=("chance_disagreement",), dual="weighted_kappa"),
+    option="costs",
+)
+def weighted_kappa(c: Counts[Value], *, costs: CostsLike = Costs()) -> Value:  # noqa: B008  (Costs is immutable)
+    """Equal costs give Cohen's kappa. Both errors must cost more than nothing, and correct decisions nothing.
+
+    >>> from baserate import Counts
+    >>> c = Counts(tp=20, fp=10, fn=5, tn=15)
+    >>> weighted_kappa(c), round(weighted_kappa(c, costs=Costs(fn=3)), 10)
+    (0.4, 0.4444444444)
+    """
+    costs = as_costs(costs)
+    if not (costs.fp > 0 and costs.fn > 0) or costs.tp or costs.tn:
+        raise OptionError(
+            f"costs are {costs}; expected costs of both errors above 0, and none of correct decisions.",
+            option="costs",
+            value=costs,
+        )
+    chance = costs.fp * c.negatives * c.flagged + costs.fn * c.positives * c.not_flagged
+    return ratio((costs.fp + costs.fn) * (c.tp * c.tn - c.fp * c.fn), chance)
+
+
+@measure(
     "Mean of sensitivity and specificity.",
     formula="(TPR+TNR)/2",
     aliases=("BA", "bACC", "mean per-class recall"),
@@ -575,6 +643,43 @@ def youden(c: Counts[Value]) -> Value:
 
 
 @measure(
+    "Number needed to diagnose: one divided by Youden's J.",
+    formula="1/(TPR+TNR-1)",
+    aliases=("NND", "nndx"),
+    references=("linn2006",),
+    values=Values(None, (-inf, inf), needs=("positives", "negatives"), dual="number_needed_to_diagnose"),
+)
+def number_needed_to_diagnose(c: Counts[Value]) -> Value:
+    """Of positive numbers, 1 is best. Decisions independent of the outcome have an infinite number; worse ones have a
+    negative number. Neither direction is better throughout, so compare models by `youden`.
+
+    >>> from baserate import Counts
+    >>> round(number_needed_to_diagnose(Counts(tp=670, fp=202, fn=74, tn=640)), 10)
+    1.51370055
+    """
+    pairs = c.positives * c.negatives
+    gain = c.tp * c.tn - c.fp * c.fn
+    # Rounding of equal rates of weighted rows must not make an infinite number a large one of either sign.
+    return ratio(pairs, as_python(np.where(np.abs(gain) <= _ROUNDING * pairs, 0.0, gain)))
+
+
+@measure(
+    "Number needed to misdiagnose: rows for each error, one divided by the error rate.",
+    formula="1/(1-ACC)",
+    aliases=("NNM", "number of tests per error"),
+    references=("habibzadeh2013",),
+    values=Values("high", (1, inf), needs=("total",), dual="number_needed_to_misdiagnose"),
+)
+def number_needed_to_misdiagnose(c: Counts[Value]) -> Value:
+    """
+    >>> from baserate import Counts
+    >>> round(number_needed_to_misdiagnose(Counts(tp=670, fp=202, fn=74, tn=640)), 10)
+    5.7463768116
+    """
+    return ratio(c.total, c.fp + c.fn)
+
+
+@measure(
     "Precision plus negative predictive value minus one.",
     formula="PPV+NPV-1",
     aliases=("MK", "delta p"),
@@ -588,6 +693,22 @@ def markedness(c: Counts[Value]) -> Value:
     0.545
     """
     return precision(c) + npv(c) - 1
+
+
+@measure(
+    "Product of precision and negative predictive value.",
+    formula="PPV·NPV",
+    aliases=("prod ppv npv",),
+    references=("altman1994b",),
+    values=Values("high", (0, 1), needs=("flagged", "not_flagged"), dual="predictive_value_product"),
+)
+def predictive_value_product(c: Counts[Value]) -> Value:
+    """
+    >>> from baserate import Counts
+    >>> round(predictive_value_product(Counts(tp=40, fp=10, fn=10, tn=40)), 10)
+    0.64
+    """
+    return precision(c) * npv(c)
 
 
 @measure(

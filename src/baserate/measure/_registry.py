@@ -7,8 +7,9 @@ error rate. So functions that compare or decide require the number, results repe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from inspect import signature
 from typing import Any
@@ -24,10 +25,14 @@ from baserate.measure import (
     _calibration_bins,
     _calibration_curve,
     _calibration_slope,
+    _fairness_measures,
+    _likelihood_indexes,
     _measure,
+    _operating_points,
     _proper_scores,
     _rank,
     _rates,
+    _roc_points,
 )
 from baserate.measure._measure import Measure, collect, describe, typed_names, unwrap_options
 
@@ -35,7 +40,16 @@ _MARGINS: Mapping[str, Callable[[Forecasts], float]] = _calibration_slope.MARGIN
 """Margins of probabilities, which need a computation and are therefore no properties of a tally."""
 
 MEASURES: dict[str, Measure] = collect(
-    _rates, _rank, _proper_scores, _calibration_slope, _calibration_bins, _calibration_curve
+    _rates,
+    _roc_points,
+    _rank,
+    _operating_points,
+    _proper_scores,
+    _calibration_slope,
+    _calibration_bins,
+    _calibration_curve,
+    _likelihood_indexes,
+    _fairness_measures,
 )
 """Measures of two classes by name, in the order of the documentation and of tables."""
 
@@ -47,6 +61,8 @@ REQUIRED_OPTIONS: Mapping[str, str] = {
 
 def find_measure(name: str) -> Measure:
     """Find a measure by its name or an alias; case, spaces and hyphens do not matter.
+
+    Precision, recall and hits at k have a name for each k.
 
     Parameters
     ----------
@@ -62,8 +78,35 @@ def find_measure(name: str) -> Measure:
     --------
     >>> find_measure("TPR").__name__, find_measure("false alarm rate").__name__
     ('sensitivity', 'fpr')
+    >>> find_measure("precision at 20").about.name
+    'precision_at_20'
     """
-    return _measure.find_by_name(name, MEASURES)
+    return _find_top_k(name) or _measure.find_by_name(name, MEASURES)
+
+
+def get_measure(name: str) -> Measure | None:
+    """Return the measure whose own name is in a row of results; None for other rows, such as cells.
+
+    >>> get_measure("precision_at_20").about.name, get_measure("tp")
+    ('precision_at_20', None)
+    """
+    return MEASURES.get(name) or _find_top_k(name)
+
+
+def _find_top_k(name: str) -> Measure | None:
+    """Find precision, recall or hits at a number that the name contains."""
+    parts = re.fullmatch(r"(precision|recall|hits)( at |@)([1-9][0-9]{0,8})", _measure.normalize_name(name))
+    if parts is None:
+        return None
+    kind, k = parts[1], int(parts[3])
+    among = f"among the {k} rows with the highest scores" if k > 1 else "where the score is highest, as 0 or 1"
+    summary = {
+        "precision": f"Share of positives {among}.",
+        "recall": f"Share of all positives that are {among}.",
+        "hits": f"Number of positives {among}.",
+    }
+    # The name contains k, so results need not repeat it.
+    return _measure.specialize(MEASURES[f"{kind}_at_k"], f"{kind}_at_{k}", summary[kind], option=None, k=k)
 
 
 def names_as_typed(measures: Any) -> dict[str, dict[str, str]]:  # noqa: ANN401  (names, functions or neither)
@@ -150,11 +193,16 @@ def margin(argument: Any, name: str) -> Any:  # noqa: ANN401  (of any type; one 
     return _MARGINS[name](argument) if name in _MARGINS else getattr(argument, name)
 
 
-_REMEDIES = {
-    "costs": "give costs=Costs(fp=…, fn=…), or partial(measure.{name}, costs=Costs(fp=…, fn=…))",
-    "at": "give partial(measure.{name}, at=…)",
+_REMEDIES = {"costs": "give costs=Costs(fp=…, fn=…), or partial(measure.{name}, costs=Costs(fp=…, fn=…))"}
+_REMEDY = "give partial(measure.{name}, {option}=…)"
+REQUIREMENTS: Mapping[str, str] = {
+    "costs": "the costs of errors",
+    "at": "a threshold probability",
+    "specificity": "a specificity",
+    "sensitivity": "a sensitivity",
+    "precision": "a precision",
 }
-_REQUIREMENTS = {"costs": "the costs of errors", "at": "a threshold probability"}
+"""What a measure needs, for each option that users must state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +213,14 @@ class Settings:
     at: float | None = None
     """Threshold probability of net benefit."""
     beta: float | None = None
+    k: int | None = None
+    """Number of rows with the highest scores."""
+    specificity: float | None = None
+    """Specificity at which another rate is measured; the next two likewise."""
+    sensitivity: float | None = None
+    precision: float | None = None
+    alpha: float | None = None
+    """Exponent of generalized entropy."""
 
     def apply(self, measure: Measure) -> Measure:
         """Bind a stated option to a measure that takes it; an option bound before stays.
@@ -183,7 +239,8 @@ class Settings:
     def idle(self, measures: Iterable[Measure]) -> list[str]:
         """Return the stated options that none of the measures takes."""
         options = {option_of(each) for each in measures}
-        return [name for name in ("costs", "at", "beta") if getattr(self, name) is not None and name not in options]
+        stated = (each.name for each in fields(self) if getattr(self, each.name) is not None)
+        return [name for name in stated if name not in options]
 
 
 def find_missing_options(measures: Iterable[Measure]) -> Iterator[tuple[str, str]]:
@@ -197,7 +254,8 @@ def find_missing_options(measures: Iterable[Measure]) -> Iterator[tuple[str, str
 def require_options(measures: Iterable[Measure]) -> None:
     """Refuse measures that require an option which is not bound."""
     for name, option in find_missing_options(measures):
-        raise OptionError(f"{name} needs {_REQUIREMENTS[option]}", remedy=f"{_REMEDIES[option].format(name=name)}.")
+        remedy = _REMEDIES.get(option, _REMEDY).format(name=name, option=option)
+        raise OptionError(f"{name} needs {REQUIREMENTS[option]}", remedy=f"{remedy}.")
 
 
 def collect_settings(measures: Iterable[Measure]) -> dict[str, dict[str, Any]]:
@@ -228,6 +286,19 @@ def note_settings(settings: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
             yield f"{name} {_NOTES[option](value)}."
 
 
+def note_cautions(measures: Iterable[Measure]) -> Iterator[str]:
+    """Yield a sentence for each measure in whose place another is better.
+
+    >>> from baserate import measure
+    >>> [note.split(":")[0] for note in note_cautions([measure.auc, measure.pr_auc_trapezoid])]
+    ['pr_auc_trapezoid is optimistic']
+    """
+    for each in measures:
+        info = describe(each)
+        if info.caution:
+            yield f"{info.name} {info.caution}"
+
+
 def _format_costs(costs: Mapping[str, float]) -> str:
     amounts = ", ".join(f"a {_CELLS[cell]} {costs[cell]:g}" for cell in ("fp", "fn", "tp", "tn"))
     return f"is at these costs: {amounts}"
@@ -238,6 +309,11 @@ _NOTES: Mapping[str, Callable[[Any], str]] = {
     "costs": _format_costs,
     "at": lambda at: f"is at a threshold probability of {at:g}",
     "beta": lambda beta: f"is at β = {beta:g}",
+    "k": lambda k: f"is at k = {k}",
+    "specificity": lambda specificity: f"is at a specificity of {specificity:g}",
+    "sensitivity": lambda sensitivity: f"is at a sensitivity of {sensitivity:g}",
+    "precision": lambda precision: f"is at a precision of {precision:g}",
+    "alpha": lambda alpha: f"is at α = {alpha:g}",
 }
 
 

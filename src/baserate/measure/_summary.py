@@ -23,6 +23,7 @@ from baserate._numeric.cumulative import parallel_map
 from baserate._results import Estimate, Results
 from baserate._rows import MulticlassRows
 from baserate._tally import Group, Tallies, Tally
+from baserate.measure._curve_points import find_needed_points
 from baserate.measure._measure import Measure, describe
 from baserate.measure._registry import (
     MEASURES,
@@ -32,6 +33,7 @@ from baserate.measure._registry import (
     find_measure,
     find_missing_options,
     names_as_typed,
+    note_cautions,
     note_settings,
     require_options,
     undefined_reason,
@@ -50,7 +52,9 @@ TABLES: dict[str, tuple[str, str]] = {
 
 
 @accepts_predictions("curve")
-def table(curve: Curve, *what: str | Measure, **predictions: Unpack[PredictionOptions]) -> dict[str, Floats]:
+def table(
+    curve: Curve, *what: str | Measure, drop_intermediate: bool = False, **predictions: Unpack[PredictionOptions]
+) -> dict[str, Floats]:
     """Tabulate measures at every threshold of a curve.
 
     An undefined value, such as precision if nothing is flagged, is NaN: no point is invented.
@@ -62,6 +66,10 @@ def table(curve: Curve, *what: str | Measure, **predictions: Unpack[PredictionOp
     *what
         Names of curves (`roc`, `pr`, `det`, `gain`, `lift`, `lorenz`), each of which adds its two axes, or measures of
         Counts.
+    drop_intermediate
+        Whether to leave out points that the line does not need. Of `roc`, `gain` and `lorenz` these are all points on
+        a straight line between others; of `pr` and `det`, as in scikit-learn, those whose true positives are those of
+        the point before and of the point after. Areas stay the same.
 
     Returns
     -------
@@ -76,6 +84,8 @@ def table(curve: Curve, *what: str | Measure, **predictions: Unpack[PredictionOp
     ['threshold', 'fpr', 'sensitivity', 'f1']
     >>> columns["sensitivity"].tolist()
     [0.0, 0.5, 0.5, 1.0, 1.0]
+    >>> table([0, 0, 0, 0, 1, 1, 1, 1], range(8), "roc", drop_intermediate=True)["threshold"].tolist()
+    [inf, 4.0, 0.0]
     """
     measures = [measure for each in what for measure in _find_measures(each)]
     unfit = [describe(measure).name for measure in measures if describe(measure).of is not Counts]
@@ -88,7 +98,11 @@ def table(curve: Curve, *what: str | Measure, **predictions: Unpack[PredictionOp
     for place, counts in curve.blocks():
         for measure in measures:
             columns[describe(measure).name][place] = measure(counts)
-    return {"threshold": threshold} | columns
+    columns = {"threshold": threshold} | columns
+    if not drop_intermediate:
+        return columns
+    places = find_needed_points(curve, what)
+    return {name: column[places] for name, column in columns.items()}
 
 
 def _find_measures(what: str | Measure) -> list[Measure]:
@@ -208,8 +222,10 @@ def plan_summary(
     thresholds = as_thresholds(threshold)
     plans = {model: _make_plan(tallies, model, selection, thresholds) for model in tallies.models}
     notes = [note for plan in plans.values() for note in plan.notes] + list(_note_disagreements(tallies, plans))
-    used = [each for plan in plans.values() if plan.thresholds for each in plan.measures]
-    notes += dict.fromkeys(note_settings(collect_settings(used)))
+    used = [
+        each for plan in plans.values() for each in plan.measures if plan.thresholds or describe(each).of is not Counts
+    ]
+    notes += dict.fromkeys([*note_settings(collect_settings(used)), *note_cautions(used)])
     unstated = [name for name, _ in find_missing_options(MEASURES.values())] if measures == "all" else []
     if unstated:
         notes.append(f"{join_words(unstated)} are left out: costs and threshold probabilities are not assumed.")
@@ -236,7 +252,11 @@ def measures_data(
 
 @accepts_predictions("tallies")
 def curves(
-    tallies: Tallies, *what: str | Measure, points: int | None = None, **predictions: Unpack[PredictionOptions]
+    tallies: Tallies,
+    *what: str | Measure,
+    points: int | None = None,
+    drop_intermediate: bool = False,
+    **predictions: Unpack[PredictionOptions],
 ) -> Results:
     """Tabulate a named curve, or any measures, at every threshold, for each model and group.
 
@@ -248,6 +268,8 @@ def curves(
         Names of curves (`roc`, `pr`, `det`, `gain`, `lift`, `lorenz`) or measures of Counts.
     points
         Maximum number of thresholds of each curve, spread evenly along the plotted path; no value is interpolated.
+    drop_intermediate
+        Whether to leave out points that the line does not need, as in `table`.
 
     Returns
     -------
@@ -264,7 +286,7 @@ def curves(
     only_measures = not any(isinstance(each, str) and each.lower() in TABLES for each in what)
 
     def columns(tally: Tally) -> dict[str, Any]:
-        full = table(Curve(tally), *what)
+        full = table(Curve(tally), *what, drop_intermediate=drop_intermediate)
         places = thin_points(plotted_path(full, named=not only_measures), points)
         return {name: column[places] for name, column in full.items()}
 

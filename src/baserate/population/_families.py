@@ -35,6 +35,7 @@ from baserate.measure import (
     collect_settings,
     describe,
     find_measure,
+    note_cautions,
     note_settings,
     undefined_reason,
 )
@@ -357,7 +358,7 @@ def summary(
     skipped = [format_name(row["measure"]) for row in rows if row.get("skipped")]
     notes = [f"thresholds with an infinite {name} were skipped: infinities are never best." for name in skipped]
     settings = collect_settings(functions)
-    notes += note_settings(settings)
+    notes += [*note_settings(settings), *note_cautions(functions)]
     return Results(columns, data | {"notes": [*data["notes"], *notes]} | ({"settings": settings} if settings else {}))
 
 
@@ -413,6 +414,7 @@ _EXACT = {
     "lorenz_gini": lambda population: 2 * _cap_area(population) - 1,
     "average_precision": lambda population: population.average_precision,
     "pr_auc": lambda population: population.average_precision,
+    "pr_auc_trapezoid": lambda population: population.average_precision,
     "ks": _exact_ks,
 }
 """Measures of whole curves, where scores have a density."""

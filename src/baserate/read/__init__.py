@@ -29,6 +29,7 @@ from baserate._lazy import attach
 if TYPE_CHECKING:
     from baserate.read._builders import cost_matrix as cost_matrix, cross_table as cross_table
     from baserate.read._constructors import class_scores as class_scores, confusion as confusion, tally as tally
+    from baserate.read._label_columns import label_columns as label_columns
     from baserate.read._labels import LabelText as LabelText
     from baserate.read._multiclass_arrays import label_sets as label_sets
     from baserate.read._readers import (

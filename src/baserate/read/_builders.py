@@ -127,6 +127,7 @@ def build_class_rows(
     problems = Problems(count_rows(table))
     truth = check_labels(table.labels, columns, problems)
     refuse_mixed_types(truth.labels, columns.truth, UnknownLabelError)
+    columns, rule = share_score(columns, rule)
     classes = match_classes(columns, rule, sort_labels(truth.labels))
     labels = order_classes(classes, rule, truth.labels)
     problems.add(columns.truth, "unknown label", find_unknown(truth, labels))
@@ -301,6 +302,14 @@ def tabulate_groups(
         parts = [None if amount is None else amount[place] for amount in amounts]
         tables[each] = Confusion.of_sums(truth[place], predicted[place], labels, parts)
     return tables
+
+
+def share_score(columns: Columns, rule: Rule) -> tuple[Columns, Rule]:
+    """Let all stated labels share a single column of scores: that of ordered classes."""
+    labels = rule.labels or ()
+    if len(columns.score) != 1 or rule.bound is not None or columns.stem or len(labels) < 2:
+        return columns, rule
+    return replace(columns, score=columns.score * len(labels)), replace(rule, bound=labels)
 
 
 def match_classes(columns: Columns, rule: Rule, occurring: Sequence[object]) -> tuple[object, ...]:

@@ -31,6 +31,7 @@ from baserate.read._predictions import (
     Predictions,
     build_class_data,
     build_class_rows,
+    build_class_summary,
     build_classes,
     build_confusion,
     build_counts,
@@ -155,6 +156,7 @@ NOUNS: dict[str, Noun] = {
     "figure": Noun(OWN, build_tallies, _TALLIES, mapping=True),
     "matrix": Noun(OWN, build_matrix, _TALLIES, mapping=True, prefers_labels=True),
     "classes": Noun((Confusions, MulticlassRows), build_classes, _TALLIES),
+    "class summary": Noun((Confusions, MulticlassRows, LabelSets), build_class_summary, _TALLIES),
     "confusion": Noun((Confusion,), build_confusion, _ONE_MODEL, {MulticlassRows: MulticlassRows.confusion}),
     "class rows": Noun((MulticlassRows,), build_class_rows, _TALLIES),
     "class data": Noun(

@@ -306,8 +306,13 @@ class OfTwo(Protocol[N_contra, P, R_co]):
     ) -> R_co: ...
 
 
-def accepts_two(noun: str) -> Callable[[Callable[Concatenate[N, N, P], R]], OfTwo[N, P, R]]:
-    """Let a function of two samples take each as a noun of `NOUNS`, as a pair `(truth, score)`, or as a table."""
+def accepts_two(
+    noun: str, *, also: tuple[type, ...] = ()
+) -> Callable[[Callable[Concatenate[N, N, P], R]], OfTwo[N, P, R]]:
+    """Let a function of two samples take each as a noun of `NOUNS`, as a pair `(truth, score)`, or as a table.
+
+    Samples of the types `also` are passed on unchanged.
+    """
 
     def decorate(function: Callable[Concatenate[N, N, P], R]) -> OfTwo[N, P, R]:
         name, own = function.__name__, own_options(function)
@@ -317,7 +322,10 @@ def accepts_two(noun: str) -> Callable[[Callable[Concatenate[N, N, P], R]], OfTw
         def call(first: Any, second: Any, /, *args: Any, **options: Any) -> R:
             check_options(name, options, known)
             columns = {each: options.pop(each) for each in OPTIONS & options.keys() - own}
-            pair: Any = (_coerce_sample(name, noun, each, columns) for each in (first, second))
+            samples = (first, second)
+            pair: Any = (
+                each if isinstance(each, also) else _coerce_sample(name, noun, each, columns) for each in samples
+            )
             return function(*pair, *args, **read_worded_options(options))
 
         return call

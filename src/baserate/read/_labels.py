@@ -231,7 +231,10 @@ def classes_from_names(columns: Sequence[str], labels: Sequence[object], stem: s
     ['cat', 'car', 'dog']
     """
     if len(columns) < 2:
-        raise OptionError(f"there is only one column of scores, {columns[0]!r}", remedy="give one for each class.")
+        raise OptionError(
+            f"there is only one column of scores, {columns[0]!r}",
+            remedy=f"give one for each class, or {keyword('labels')} in order if all share it.",
+        )
     label_of = {text: label for label in labels for text in _spellings(label)}
     for texts in _trim_names(columns, stem):
         classes = [label_of[text] if text in label_of else _parse_like(text, labels) for text in texts]

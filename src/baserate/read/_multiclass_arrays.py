@@ -78,7 +78,8 @@ def class_scores(
         True label of each row.
     score
         Matrix of scores with a column for each class; a higher score means more likely. Some measures need
-        probabilities.
+        probabilities. One score for each row, with `labels` in order, is that of ordered classes: a higher score means
+        a later class, as `baserate.measure.multiclass.ordinal_auc` requires.
     weight, count
         Weight and number of identical rows of each row, as in :func:`baserate.tally`.
     labels
@@ -96,6 +97,10 @@ def class_scores(
     MulticlassRows(3 rows; scores for cat, dog)
     """
     refuse_differing_indexes({"truth": truth, "score": score, "weight": weight, "count": count})
+    if labels is not None and np.ndim(score) == 1:
+        arrays = {"truth": truth, "score": score}
+        table, columns = _load_arrays(arrays, Columns("truth", score=("score",)), weight, count)
+        return _builders.build_class_rows(table, columns, replace(_RULE, labels=tuple(labels)))
     scores = _as_score_matrix(score)
     names = tuple(f"score of column {at}" for at in range(scores.shape[1]))
     arrays = {"truth": truth} | {name: scores[:, at] for at, name in enumerate(names)}

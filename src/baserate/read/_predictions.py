@@ -325,12 +325,18 @@ def build_classes(predictions: Predictions) -> Confusions | MulticlassRows:
     return confusions
 
 
+def build_class_summary(predictions: Predictions) -> Confusions | MulticlassRows | LabelSets:
+    """Read sets of labels where truth is one, otherwise what `build_classes` reads."""
+    truth = predictions.truth
+    patterned = predictions.table is not None and (not isinstance(truth, str) or truth.endswith("*"))
+    if patterned or (predictions.table is None and len(truth) and isinstance(next(iter(truth)), (set, frozenset))):
+        return build_label_sets(predictions)
+    return build_classes(predictions)
+
+
 def build_class_data(predictions: Predictions) -> Confusion | MulticlassRows | LabelSets:
     """Read sets of labels, scores of all classes, or true and predicted labels, without groups."""
-    truth = predictions.truth
-    if predictions.table is None and len(truth) and isinstance(next(iter(truth)), (set, frozenset)):
-        return build_label_sets(predictions)
-    classes = build_classes(predictions)
+    classes = build_class_summary(predictions)
     return classes.pooled if isinstance(classes, Confusions) else classes
 
 
@@ -372,7 +378,11 @@ def build_label_sets(predictions: Predictions) -> LabelSets:
     from baserate.read._multiclass_arrays import label_sets
 
     if predictions.table is not None:
-        raise OptionError("sets of labels need arrays, not a table", remedy="give the true and the predicted sets.")
+        from baserate.read._label_columns import label_columns
+
+        table, stated, choices = predictions
+        sets: LabelSets = label_columns(table, **stated, **choices)
+        return sets
     columns = dict(predictions.columns)
     score = columns.pop("score", None)
     predicted = columns.pop("predicted", None)

@@ -1,6 +1,6 @@
 """Registry of findings: the entry that each one has, how evidence is worded, and steps that several of them suggest.
 
-A finding is a function from a report to `Evidence` or None, below its entry: `@Check(code="BR019", title=…)`. The
+A finding is a function from a report to `Evidence` or None, below its entry: `@Check(code="BR020", title=…)`. The
 modules `_findings_data`, `_findings_performance` and `_findings_use` contain them; `_run` lists them by code and runs
 them.
 """

@@ -7,10 +7,10 @@ from math import floor
 from typing import Any
 
 from baserate._costs import Costs
-from baserate._formatting import format_percent
+from baserate._formatting import format_p_phrase, format_percent
 from baserate._policy import Policy
 from baserate._results import Estimate, estimate_of
-from baserate.decide import plan_rules
+from baserate.decide import adjusted_minimal_p, minimal_p, plan_rules
 from baserate.fairness import OPTIMUM_RULE as EQUALIZED
 from baserate.report._commands import OPEN_THRESHOLD, Step, has_both_classes, smallest_class_size, unused_file_name
 from baserate.report._findings import (
@@ -232,6 +232,55 @@ def _choice_of(policy: Policy) -> dict[str, Any] | None:
         return None
     stated = {"costs": _costs_of(policy)} if policy.rule == "cost" else {}
     return {**OPEN_THRESHOLD, "rule": policy.rule, "prevalence": policy.settings.get("prevalence"), **stated}
+
+
+@Check(
+    code="BR019",
+    title="Threshold chosen by the least p-value",
+    severity="caution",
+    panel="thresholds",
+    why=(
+        "The least of many p-values is no valid test: without any association it is below 0.05 in far more than 5% of "
+        "samples. The threshold differs widely from sample to sample, and exaggerates the difference between its sides."
+    ),
+    remedy=(
+        "Choose the threshold by costs, by a requirement, or as in the command by Youden's index. To test whether the "
+        "score is associated with the outcome, use its AUC, which needs no threshold."
+    ),
+    suggest=lambda _report, _numbers: Step(verb="decide", changes={**OPEN_THRESHOLD, "rule": "youden"}),
+)
+def find_minimal_p_value(report: Report) -> Evidence | None:
+    r"""A threshold that minimizes the p-value of a chi-square test.
+
+    It is reported where the policy was chosen by the rule min-p-value, on any rows. The adjusted p-value, by Miller and
+    Siegmund, allows for the search over thresholds.
+
+    >>> import baserate
+    >>> from baserate import decide
+    >>> truth, score = [1, 1, 0, 1, 1, 0, 1, 0, 0, 1, 0, 0], [0.9 - 0.05 * place for place in range(12)]
+    >>> report = baserate.evaluate(truth, score, policy=decide.min_p_value(truth, score))
+    >>> finding = next(each for each in report.findings if each.code == "BR019")
+    >>> print(finding.headline, finding.sentence, sep="\n")
+    The threshold 0.7 has the least p-value of all that were tried
+    A chi-square test of these rows gives p = 0.079 as if the threshold were fixed, and p = 0.64 adjusted for the
+    search.
+    """
+    policy = report.plan.policy
+    if policy is None or policy.rule != "min-p-value":
+        return None
+    subject = describe_threshold(report)
+    headline = f"{subject[0].upper()}{subject[1:]} has the least p-value of all that were tried"
+    numbers = {"threshold": policy.threshold}
+    chosen, association = defined_estimate(report.here, "chosen_on_these_rows"), defined_estimate(report.here, "mcc")
+    if chosen is None or not chosen.value or association is None:
+        return Evidence("It was chosen on other rows, where its p-value was the least of many.", numbers, headline)
+    statistic = report.here.rows.value * association.value**2
+    plain, adjusted = minimal_p(statistic), adjusted_minimal_p(statistic, policy.settings["trim"])
+    sentence = (
+        f"A chi-square test of these rows gives {format_p_phrase(plain)} as if the threshold were fixed, and "
+        f"{format_p_phrase(adjusted)} adjusted for the search."
+    )
+    return Evidence(sentence, {**numbers, "minimal_p": plain, "adjusted_p": adjusted}, headline)
 
 
 @Check(

@@ -189,7 +189,7 @@ def _data_rows(data: Confusions | MulticlassRows) -> Iterator[dict[str, Any]]:
 
 def _place_row(row: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return a row of the summary with its part of the report; None for a row that the report lacks."""
-    if row["measure"] == "pairwise_auc" or (row["average"] and row["measure"] in _NOT_AVERAGED):
+    if row["measure"] in multiclass.PAIRS or (row["average"] and row["measure"] in _NOT_AVERAGED):
         return None
     part = "averages" if row["average"] else "overall" if row["class"] is None else "classes"
     return {**row, "part": "cells" if row["measure"] == "cell" else part}

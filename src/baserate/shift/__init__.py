@@ -11,9 +11,12 @@ _prior_correction : `reprior`, `posterior_calibrator`; measures in the sample an
 _prevalence_curve : `ppv`, `npv` and curves of measures by prevalence.
 _estimators : the registry of prevalence estimators, and `estimate_prevalence`.
 _moment_matching : estimators by means: ACC, PACC, CM, SCM, RLLS.
+_threshold_selection : ACC at chosen thresholds: T50, MAX, X, median sweep.
+_distribution_matching, _multiclass_kernels : histograms and kernel densities: DyS, KDEy.
 _maximum_likelihood : estimators of two classes by likelihood: MLLS (EM, SLD), binned; HDy.
 _multiclass_likelihood : estimators of several classes by likelihood ratios: MLLS, GMM.
 _data : unlabelled and validation data of the estimators, checked; their results.
+_quantification_study : errors of estimators on samples of a labelled test set.
 _label_shift : tests of label shift and of calibration; piecewise linear calibration curve.
 _adjusted_measures : measures at an estimated prevalence, and their intervals.
 _performance, _multiclass_performance : performance without labels.
@@ -62,6 +65,7 @@ if TYPE_CHECKING:
         reprior_threshold as reprior_threshold,
         summary as summary,
     )
+    from baserate.shift._quantification_study import quantification_study as quantification_study
     from baserate.shift._summary import prevalence_summary as prevalence_summary
 
 if TYPE_CHECKING:  # for other packages of baserate
@@ -72,7 +76,7 @@ if TYPE_CHECKING:  # for other packages of baserate
         evaluate_at_prevalence as evaluate_at_prevalence,
         scale_counts as scale_counts,
     )
-    from baserate.shift._data import SIGNIFICANCE_LEVEL as SIGNIFICANCE_LEVEL
+    from baserate.shift._data import SIGNIFICANCE_LEVEL as SIGNIFICANCE_LEVEL, chi_squared_p as chi_squared_p
     from baserate.shift._estimators import (
         DEFAULT_METHOD as DEFAULT_METHOD,
         DEFAULT_MULTICLASS_METHOD as DEFAULT_MULTICLASS_METHOD,
@@ -91,6 +95,7 @@ if TYPE_CHECKING:  # for other packages of baserate
         spaced_prevalences as spaced_prevalences,
     )
     from baserate.shift._prior_correction import CORRECTED_SCORES as CORRECTED_SCORES, RAW_SCORES as RAW_SCORES
+    from baserate.shift._quantification_study import PROTOCOLS as PROTOCOLS
     from baserate.shift._summary import (
         TARGET as TARGET,
         VALIDATION as VALIDATION,

@@ -42,6 +42,7 @@ from baserate.measure import (
     Place,
     as_measure,
     describe,
+    get_measure,
     multiclass,
     note_reweighting,
     prevalence as share_of_positives,
@@ -405,7 +406,7 @@ def adjusted_summary(
     if estimate.value in (0.0, 1.0):
         notes.append(f"the estimate is {estimate.value:g}; measures are their limits at that prevalence.")
     parts = [raw]
-    measured = [MEASURES[name] for name in raw.columns["measure"] if name in MEASURES]
+    measured = [measure for measure in map(get_measure, raw.columns["measure"]) if measure]
     used = measured if isinstance(requested, str) else requested
     proper = [measure for measure in used if describe(measure).of is Tally]
     if proper:

@@ -24,6 +24,7 @@ from baserate.calibration import pool_tally
 from baserate.read import Scores, TableSource, accepts_target
 from baserate.shift import _moment_matching as moment_matching
 from baserate.shift._data import BinaryData, MulticlassPrevalence, Prevalence
+from baserate.shift._distribution_matching import dys, kdey_cs, kdey_hd, kdey_ml
 from baserate.shift._label_shift import (
     binned_note,
     calibration_notes,
@@ -32,7 +33,9 @@ from baserate.shift._label_shift import (
     disagreement_notes,
 )
 from baserate.shift._maximum_likelihood import Posterior, RecalibrateOption, binary_mlls, fit_binned, hdy
+from baserate.shift._multiclass_kernels import multiclass_kdey_cs, multiclass_kdey_hd, multiclass_kdey_ml
 from baserate.shift._multiclass_likelihood import multiclass_gmm, multiclass_mlls
+from baserate.shift._threshold_selection import binary_max, binary_ms, binary_ms2, binary_t50, binary_x
 
 BinaryFunction = Callable[..., Prevalence]
 """`(BinaryData, *, options) -> Prevalence`."""
@@ -87,6 +90,7 @@ def _mlls_with_test(
 
 
 _NO_CALIBRATION = "none: scores need not be calibrated"
+_FIXED_BINS = "scores are probabilities, and validation has many rows for each bin"
 _PROBABILITIES = "none: probabilities need not be calibrated"
 
 # Two classes are not computed as K = 2 of several: results would differ. A binary score has one threshold and lives in
@@ -181,6 +185,70 @@ ESTIMATORS: tuple[Estimator, ...] = (
         "scores are probabilities, and validation has many rows for each of its bins",
         binary=hdy,
     ),
+    Estimator(
+        "dys",
+        "Least divergence between histograms of posteriors, Hellinger's or Topsøe's.",
+        _FIXED_BINS,
+        binary=dys,
+    ),
+    Estimator(
+        "kdey-hd",
+        "Least Hellinger distance between kernel densities of posteriors.",
+        "scores are probabilities",
+        aliases=("kdey", "kdeyhd"),
+        binary=kdey_hd,
+        multiclass=multiclass_kdey_hd,
+    ),
+    Estimator(
+        "kdey-cs",
+        "Least Cauchy–Schwarz divergence between kernel densities of posteriors.",
+        "scores are probabilities",
+        aliases=("kdeycs",),
+        binary=kdey_cs,
+        multiclass=multiclass_kdey_cs,
+    ),
+    Estimator(
+        "kdey-ml",
+        "Maximum likelihood of the posteriors under kernel densities of the classes.",
+        "a bandwidth so small that the bias of smoothing is negligible",
+        aliases=("kdeyml",),
+        binary=kdey_ml,
+        multiclass=multiclass_kdey_ml,
+    ),
+    Estimator(
+        "t50",
+        "Adjusted classify and count at the threshold with a TPR of one half.",
+        _NO_CALIBRATION,
+        binary=binary_t50,
+    ),
+    Estimator(
+        "max",
+        "Adjusted classify and count at the threshold of greatest TPR − FPR.",
+        _NO_CALIBRATION,
+        aliases=("tmax",),
+        binary=binary_max,
+    ),
+    Estimator(
+        "x",
+        "Adjusted classify and count at the threshold where FPR is 1 − TPR.",
+        _NO_CALIBRATION,
+        aliases=("tx",),
+        binary=binary_x,
+    ),
+    Estimator(
+        "ms",
+        "Median sweep: the median of adjusted classify and count over all thresholds.",
+        _NO_CALIBRATION,
+        aliases=("median-sweep",),
+        binary=binary_ms,
+    ),
+    Estimator(
+        "ms2",
+        "Median sweep over thresholds with TPR − FPR above 0.25.",
+        _NO_CALIBRATION,
+        aliases=("median-sweep-2",),
+        binary=binary_ms2,
+    ),
 )
 """All methods, in the order of lists and messages."""
 
@@ -189,7 +257,7 @@ MULTICLASS_METHODS: dict[str, MulticlassFunction] = {
     each.name: each.multiclass for each in ESTIMATORS if each.multiclass
 }
 METHODS = tuple(dict.fromkeys((*BINARY_METHODS, *MULTICLASS_METHODS)))
-"""Names of the methods; `binned` and `hdy` are for two classes only, `gmm` for several only."""
+"""Names of the methods; some are for two classes only, `gmm` for several only."""
 _BY_NAME = {each.name: each for each in ESTIMATORS}
 ALIASES = {alias: name for name in METHODS for alias in _BY_NAME[name].aliases}
 """Other names of a method -> its name."""
@@ -329,7 +397,7 @@ def _multiclass_function(name: str) -> MulticlassFunction:
     if name in MULTICLASS_METHODS:
         return MULTICLASS_METHODS[name]
     raise OptionError(
-        f"{name} bins a single score, so it is for two classes",
+        f"{name} uses a single score, so it is for two classes",
         remedy=f"for several, use one of {', '.join(MULTICLASS_METHODS)}.",
     )
 

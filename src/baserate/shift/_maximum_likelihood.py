@@ -370,7 +370,7 @@ def hdy(data: BinaryData) -> Prevalence:
     data.check_probabilities("hdy")
     several = [
         (_minimize_hellinger(histograms.counts), histograms)
-        for histograms in (_equal_width_counts(data, many) for many in _HDY_BINS)
+        for histograms in (count_in_equal_bins(data, many) for many in _HDY_BINS)
     ]
     # The median of 11 estimates is one of them, so its histograms exist for the influence.
     share, histograms = sorted(several, key=lambda each: each[0])[len(several) // 2]
@@ -442,7 +442,9 @@ def _target_counts(data: BinaryData, edges: Floats) -> Floats:
     return effective_counts(np.bincount(places, weights=target.mass, minlength=len(edges) + 1), target.squares)
 
 
-def _equal_width_counts(data: BinaryData, many: int) -> Histograms:
+def count_in_equal_bins(data: BinaryData, many: int) -> Histograms:
+    """Count both samples in bins of equal width from 0 to 1."""
+
     def place(score: Reals) -> BinIndices:
         # As in np.histogram: only the last bin includes its upper end.
         return np.minimum((np.asarray(score, dtype=np.float64) * many).astype(np.intp), many - 1)

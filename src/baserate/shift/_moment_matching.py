@@ -83,7 +83,7 @@ def binary_acc(data: BinaryData, *, threshold: float | None = None) -> Prevalenc
 
     The share g of the target is flagged: scores at or above the threshold, by default ½.
     """
-    return _estimate_share(data, _flag_at(data, threshold), "acc")
+    return estimate_share(data, flag_at(data, threshold), "acc")
 
 
 def binary_pacc(data: BinaryData) -> Prevalence:
@@ -91,23 +91,23 @@ def binary_pacc(data: BinaryData) -> Prevalence:
 
     No calibration is needed, and scores need not be probabilities.
     """
-    return _estimate_share(data, raw_scores, "pacc")
+    return estimate_share(data, raw_scores, "pacc")
 
 
 def binary_cm_l(data: BinaryData, *, threshold: float | None = None) -> Prevalence:
     """Maximize the likelihood of the flagged share; for two classes that is `acc`, clipped to [0, 1]."""
-    return _estimate_share(data, _flag_at(data, threshold), "cm-l")
+    return estimate_share(data, flag_at(data, threshold), "cm-l")
 
 
 def binary_scm_l(data: BinaryData) -> Prevalence:
     """Maximize the likelihood of the mean probability, treated as a count; for two classes that is `pacc`, clipped."""
     data.check_probabilities("scm-l")
-    return _estimate_share(data, raw_scores, "scm-l")
+    return estimate_share(data, raw_scores, "scm-l")
 
 
 def binary_cm_map(data: BinaryData, *, alpha: float = 3.0, threshold: float | None = None) -> Prevalence:
     r"""Maximize the posterior of the flagged share with a Dirichlet prior, :math:`\ln L+(α-1)\sum\ln q_k`."""
-    return _estimate_with_prior(data, _flag_at(data, threshold), "cm-map", alpha)
+    return _estimate_with_prior(data, flag_at(data, threshold), "cm-map", alpha)
 
 
 def binary_scm_map(data: BinaryData, *, alpha: float = 3.0) -> Prevalence:
@@ -128,14 +128,15 @@ def binary_rlls(data: BinaryData, *, alpha: float = 0.01) -> Prevalence:
 
 def binary_rlls_hard(data: BinaryData, *, alpha: float = 0.01, threshold: float | None = None) -> Prevalence:
     """Estimate regularized class weights by the flagged share [@azizzadenesheli2019]."""
-    return _estimate_regularized(data, _flag_at(data, threshold), "rlls-hard", alpha)
+    return _estimate_regularized(data, flag_at(data, threshold), "rlls-hard", alpha)
 
 
 ScoreFunction = Callable[[Reals], Floats]
 """Function of scores whose means are matched."""
 
 
-def _flag_at(data: BinaryData, threshold: float | None) -> ScoreFunction:
+def flag_at(data: BinaryData, threshold: float | None) -> ScoreFunction:
+    """Return the function that flags scores at or above a threshold, ½ by default."""
     if threshold is None:
         data.check_probabilities("a threshold of ½")
     cut = 0.5 if threshold is None else float(threshold)
@@ -163,7 +164,7 @@ def moment_influence(data: BinaryData, value: ScoreFunction, moments: BinaryMome
     return np.asarray(own / moments.gap)
 
 
-def _check_moments(data: BinaryData, value: ScoreFunction, level: float) -> BinaryMoments:
+def check_moments(data: BinaryData, value: ScoreFunction, level: float) -> BinaryMoments:
     """Compute means; raise unless they separate the classes."""
     moments = binary_moments(data, value)
     if moments.gap**2 <= normal_quantile(level) ** 2 * (moments.first_noise + moments.second_noise):
@@ -175,8 +176,9 @@ def _check_moments(data: BinaryData, value: ScoreFunction, level: float) -> Bina
     return moments
 
 
-def _estimate_share(data: BinaryData, value: ScoreFunction, method: str) -> Prevalence:
-    moments = _check_moments(data, value, data.level)
+def estimate_share(data: BinaryData, value: ScoreFunction, method: str) -> Prevalence:
+    """Solve the mean of a score function for the prevalence."""
+    moments = check_moments(data, value, data.level)
     # Unclipped until the end: a clipped estimate has no influence function at its bounds.
     share = moments.share
     influence, spread = moment_influence(data, value, moments, share), moments.noise / moments.gap**2
@@ -197,7 +199,7 @@ def _estimate_share(data: BinaryData, value: ScoreFunction, method: str) -> Prev
 def _estimate_with_prior(data: BinaryData, value: ScoreFunction, method: str, alpha: float) -> Prevalence:
     if not alpha >= 1:
         raise wrong_option("alpha", alpha, "1 or more, for a prior that pulls towards the middle")
-    moments = _check_moments(data, value, data.level)
+    moments = check_moments(data, value, data.level)
     # Per row of the target, as the moments are means.
     prior = (alpha - 1) / data.effective
 
@@ -210,7 +212,7 @@ def _estimate_with_prior(data: BinaryData, value: ScoreFunction, method: str, al
         curve = moments.gap**2 * (moments.target / c**2 + (1 - moments.target) / (1 - c) ** 2)
         return slope, curve + prior * (1 / q**2 + 1 / (1 - q) ** 2)
 
-    plain = _estimate_share(data, value, method)
+    plain = estimate_share(data, value, method)
     return _replace_value(plain, maximize_share(slope_at, plain.value))
 
 
@@ -222,14 +224,14 @@ def _unpenalized_slope(moments: BinaryMoments, q: float) -> float:
 def _estimate_regularized(data: BinaryData, value: ScoreFunction, method: str, alpha: float) -> Prevalence:
     if not alpha >= 0:
         raise wrong_option("alpha", alpha, "a penalty of 0 or more")
-    moments, tally = _check_moments(data, value, data.level), data.validation
+    moments, tally = check_moments(data, value, data.level), data.validation
     shares = np.array([tally.prevalence, 1 - tally.prevalence])
     joint = np.array([[moments.first, moments.second], [1 - moments.first, 1 - moments.second]]) * shares
     target_means = np.array([moments.target, 1 - moments.target])
     penalty = _rlls_penalty(alpha, 2, sum(data.rows), _RLLS_DELTA)
     theta = fit_regularized(joint, target_means, joint.sum(axis=1), penalty=penalty)
     weights = shares * (1 + theta)
-    return _replace_value(_estimate_share(data, value, method), float(weights[0] / weights.sum()))
+    return _replace_value(estimate_share(data, value, method), float(weights[0] / weights.sum()))
 
 
 def _rlls_penalty(alpha: float, classes: int, rows: float, delta: float) -> float:
@@ -479,6 +481,9 @@ _PROJECTIONS = {
     "scm-l": "the likeliest point of the simplex",
     "cm-map": "the most probable point of the simplex",
     "scm-map": "the most probable point of the simplex",
+    "kdey-ml": "the likeliest point of the simplex",
+    "kdey-hd": "the point of the simplex with the least Hellinger distance",
+    "kdey-cs": "the point of the simplex with the least Cauchy–Schwarz divergence",
     "rlls": "π·w of the regularized weights w ≥ 0, divided by its sum",
     "rlls-hard": "π·w of the regularized weights w ≥ 0, divided by its sum",
 }

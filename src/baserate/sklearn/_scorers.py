@@ -51,6 +51,8 @@ _RESPONSE: dict[type, str | tuple[str, ...]] = {
 """Method of a model that supplies the input of a measure, by the type of input."""
 _BINARY = (Counts, Curve, Tally)
 _DEFAULT_POSITIVE = tuple(text for label in (1, True) for text in spellings(label))
+_EXAMPLES = {"costs": "fp=1, fn=20", "at": "at=0.1"}
+"""Examples of options that are no rates."""
 _HALF = Policy(by_group={(): Cut((0.5,))}, otherwise=REFUSE)
 """Threshold between 0 and 1, which stand for predicted classes."""
 
@@ -186,7 +188,7 @@ def _read_options(function: Measure, options: Mapping[str, Any]) -> dict[str, An
     needed = describe(function).option if is_open else None
     read = read_worded_options(stated, has_costs="fp" in known)
     if needed is not None and needed not in read:
-        example = "fp=1, fn=20" if needed == "costs" else keyword(needed, 0.1)
+        example = _EXAMPLES.get(needed) or keyword(needed, 0.9)
         raise OptionError(f"{name} depends on {needed}, which is not stated", remedy=f"give {example}.", option=needed)
     return read
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from baserate._policy import Policy
     from baserate._rows import Rows
     from baserate._tally import Tallies, Tally
-    from baserate.infer import Comparison, SampleSize
+    from baserate.infer import Comparison, SampleSize, SmoothRoc
     from baserate.shift import MulticlassPrevalence, Prevalence
 
 _DIGITS = 4
@@ -53,6 +53,8 @@ _MAX_CLASSES = 12
 _CELLS = ("tp", "fp", "fn", "tn")
 _SCORES = (0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
 """Scores whose calibrated probabilities are shown."""
+_RATES = (0.01, 0.05, 0.1, 0.2, 0.5)
+"""False positive rates at which smooth ROC curves are shown."""
 
 
 def object_page(value: object) -> Page:
@@ -270,6 +272,17 @@ def _sample_size_page(size: SampleSize) -> Page:
     return _facts_page("required sample size", [*facts, ("method", size.how)])
 
 
+def _smooth_roc_page(smooth: SmoothRoc) -> Page:
+    """Return the AUC, the parameters and some points."""
+    facts: list[tuple[str, object]] = [("AUC", str(smooth.auc)), ("interval", smooth.auc.how or "")]
+    facts += [
+        (name.replace("_", " "), str(value) if name.startswith("knots") else format_number(value, _DIGITS))
+        for name, value in smooth.parameters.items()
+    ]
+    facts += [(f"TPR at FPR {rate:g}", format_number(smooth.tpr(rate), _DIGITS)) for rate in _RATES]
+    return _facts_page(f"smooth ROC curve by {smooth.method}", facts)
+
+
 def _plan_page(plan: Any) -> Page:  # noqa: ANN401  (a plan of a report, which is a later layer)
     """Return the fields of a plan that are not empty."""
     contents = {each.name: getattr(plan, each.name) for each in fields(plan)}
@@ -318,6 +331,7 @@ PAGES: Mapping[str, Callable[[Any], Page]] = {
     "Results": results_page,
     "Rows": _rows_page,
     "SampleSize": _sample_size_page,
+    "SmoothRoc": _smooth_roc_page,
     "Tallies": _tallies_page,
     "Tally": _tally_page,
 }

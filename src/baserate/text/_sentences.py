@@ -170,7 +170,8 @@ def describe_rule(name: str, settings: Content) -> str:
             [name, *(f"{format_name(each)} {value}" for each, value in settings.items() if value is not None)]
         )
     where = f", at a prevalence of {format_share(settings['prevalence'])}" if "prevalence" in settings else ""
-    return f"{text}{where}"
+    middle = ", midway between scores" if settings.get("midpoints") else ""
+    return f"{text}{where}{middle}"
 
 
 def describe_score_ranges(model: str, thresholds: Sequence[float]) -> list[str]:

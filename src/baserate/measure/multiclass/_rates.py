@@ -189,7 +189,7 @@ def no_information_rate(c: Confusion) -> float:
 @measure(
     "Mean cost per row (by default, each error costs 1).",
     formula=r"\sum_{ij} w_{ij}C_{ij}/n",
-    aliases=("expected loss", "average cost", "classification cost"),
+    aliases=("expected loss", "average cost"),
     references=("elkan2001",),
     values=Values("low", (-inf, inf), needs=("total",)),
 )

@@ -7,7 +7,7 @@ measure to it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Literal, Unpack, get_args
@@ -25,7 +25,7 @@ from baserate._tally import Tally
 from baserate.measure import _measure
 from baserate.measure._measure import Measure, collect, describe
 from baserate.measure._registry import as_measure, margin
-from baserate.measure.multiclass import _information, _rates, _scores
+from baserate.measure.multiclass import _information, _label_ranking, _ordinal, _rates, _scores
 from baserate.read import PredictionOptions, accepts_predictions
 
 Average = Literal["macro", "weighted", "micro", "samples"]
@@ -44,14 +44,14 @@ _CAUSES = {
 """Reason why a measure of one class against the rest is undefined, for each margin that is zero."""
 _NO_CLASS = "no class has a value"
 
-MEASURES: dict[str, Measure] = collect(_rates, _information, _scores)
+MEASURES: dict[str, Measure] = collect(_rates, _information, _scores, _ordinal, _label_ranking)
 """Measures of all classes together by name, in the order of the documentation and of tables."""
 
 
 def find_measure(name: str) -> Measure:
     """Find a measure of all classes by its name or an alias, as `baserate.measure.find_measure` does.
 
-    Top-k accuracy and weighted kappa have a name for each k and each kind of weights.
+    Top-k accuracy, discounted gains and weighted kappa have a name for each k and each kind of weights.
 
     Parameters
     ----------
@@ -74,19 +74,18 @@ def find_measure(name: str) -> Measure:
     if top := re.fullmatch(r"top ?([1-9][0-9]{0,5})( accuracy)?", plain):
         k = int(top[1])
         among = "has the highest score" if k == 1 else f"is among the {k} highest scores"
-        return _specialize(_scores.top_k_accuracy, f"top_{k}_accuracy", f"Share of rows whose true class {among}.", k=k)
+        summary = f"Share of rows whose true class {among}."
+        return _measure.specialize(_scores.top_k_accuracy, f"top_{k}_accuracy", summary, k=k)
     if weighted := re.fullmatch(r"(linear|quadratic)( weighted)? kappa", plain):
         kind = weighted[1]
         summary = f"Cohen's kappa with {kind} weights for disagreements: weighted agreement beyond chance."
-        return _specialize(_rates.kappa, f"{kind}_kappa", summary, weights=kind)
+        return _measure.specialize(_rates.kappa, f"{kind}_kappa", summary, weights=kind)
+    if best := re.fullmatch(r"(n?dcg)( at |@)([1-9][0-9]{0,5})", plain):
+        kind, k = best[1], int(best[3])
+        gain = "Discounted cumulative gain" if kind == "dcg" else "Normalized discounted cumulative gain"
+        summary = f"{gain} of the {k} labels with the highest scores in each row."
+        return _measure.specialize(MEASURES[kind], f"{kind}_at_{k}", summary, k=k)
     return _measure.find_by_name(name, MEASURES)
-
-
-def _specialize(measure: Measure, name: str, summary: str, **options: object) -> Measure:
-    """Bind options of a measure, and give it a name and a summary of its own."""
-    special = partial(measure, **options)
-    vars(special)["about"] = replace(describe(measure), name=name, summary=summary)
-    return special
 
 
 def search(words: str) -> list[str]:
@@ -116,6 +115,8 @@ class Split:
     """Each class against the rest, as arguments of measures of two classes; computed once for many measures."""
 
     classes: Confusion | MulticlassRows | LabelSets
+    places: tuple[int, ...] | None = None
+    """Indexes of the classes in use; None for all."""
 
     @staticmethod
     def of(classes: Classes) -> Split:
@@ -128,22 +129,38 @@ class Split:
             )
         return Split(classes)
 
+    def select(self, labels: Iterable[object]) -> Split:
+        """Select some of the classes; each is still set against all others."""
+        every = self.classes.labels
+        wanted = list(dict.fromkeys(labels))
+        unknown = [label for label in wanted if label not in every]
+        if unknown:
+            raise unknown_name("class", str(unknown[0]), [str(each) for each in every])
+        if not wanted:
+            raise OptionError("no class is left to average", remedy="name at least one.")
+        return replace(self, places=tuple(every.index(label) for label in wanted))
+
     @property
     def labels(self) -> tuple[object, ...]:
-        """Return the classes."""
-        return self.classes.labels
+        """Return the classes in use."""
+        every = self.classes.labels
+        return every if self.places is None else tuple(every[at] for at in self.places)
 
     @cached_property
     def support(self) -> Floats:
         """Return the mass of each class."""
-        return self.classes.truth if isinstance(self.classes, Confusion) else self.classes.support
+        every = self.classes.truth if isinstance(self.classes, Confusion) else self.classes.support
+        return every if self.places is None else every[..., self.places]
 
     @cached_property
     def counts(self) -> Counts[Floats]:
         """Return the 2×2 tables of decisions, one for each class."""
         if isinstance(self.classes, LabelSets):
-            return self.classes.per_label()
-        return (self.classes.confusion() if isinstance(self.classes, MulticlassRows) else self.classes).one_vs_rest()
+            every = self.classes.per_label()
+        else:
+            table = self.classes.confusion() if isinstance(self.classes, MulticlassRows) else self.classes
+            every = table.one_vs_rest()
+        return every if self.places is None else every[(..., np.array(self.places))]  # type: ignore[call-overload]
 
     @cached_property
     def pooled_counts(self) -> Counts[Any]:
@@ -157,10 +174,11 @@ class Split:
         """Return the tallies of scores, one for each class."""
         if isinstance(self.classes, Confusion):
             raise OptionError("labels have neither ranks nor probabilities", remedy="give a score for each class.")
+        places = range(len(self.classes.labels)) if self.places is None else self.places
         if isinstance(self.classes, LabelSets):
-            return self.classes.one_vs_rest()
-        many = range(len(self.labels))
-        return tuple(parallel_map(self.classes.against_rest, many, size=self.classes.score.size))
+            every = self.classes.one_vs_rest()
+            return tuple(every[at] for at in places)
+        return tuple(parallel_map(self.classes.against_rest, places, size=self.classes.score.size))
 
     def arguments(self, measure: Measure) -> Any:  # noqa: ANN401  (Counts, or a list of arguments)
         """Return the arguments of a measure, class by class."""
@@ -213,7 +231,13 @@ def per_class(measure: str | Measure, classes: Classes, /, **options: Any) -> Fl
     )
 
 
-def average_over_classes(measure: str | Measure, how: Average | Mapping[Any, float], **options: Any) -> Measure:  # noqa: ANN401
+def average_over_classes(
+    measure: str | Measure,
+    how: Average | Mapping[Any, float],
+    *,
+    labels: Iterable[object] | None = None,
+    **options: Any,  # noqa: ANN401  (of the measure)
+) -> Measure:
     """Make a measure of all classes from one of two classes: its average over each class against the rest.
 
     Classes with an undefined value are left out of the average; `undefined_classes` lists them with the reasons.
@@ -225,6 +249,9 @@ def average_over_classes(measure: str | Measure, how: Average | Mapping[Any, flo
     how
         ``"macro"`` (plain mean), ``"weighted"`` (mean by class frequency), ``"micro"`` (all classes pooled, then
         measured), ``"samples"`` (mean over rows, for sets of labels), or a weight for each label.
+    labels
+        Classes to average, by default all: each is set against all others, whether or not these are averaged. Values of
+        rows, ``"samples"``, are over these labels alone.
     **options
         Options of the measure.
 
@@ -241,15 +268,17 @@ def average_over_classes(measure: str | Measure, how: Average | Mapping[Any, flo
     [0.775, 0.547826087, 0.547826087]
     >>> average_over_classes(measure.sensitivity, {"A": 0, "B": 1, "C": 1, "D": 0})(table)
     0.8500000000000001
+    >>> round(average_over_classes(measure.precision, "micro", labels=["B", "C"])(table), 10)
+    0.1559633028
     """
-    measure = as_measure(measure)
+    measure, wanted = as_measure(measure), None if labels is None else tuple(labels)
     if not isinstance(how, Mapping) and how not in AVERAGES:
         listing = f"Known are: {', '.join(AVERAGES)}, and a weight for each label."
         raise unknown_name("average", how, AVERAGES, listing=listing)
 
     @accepts_predictions("class data", others=(Split,))
     def average(classes: Classes, **predictions: Unpack[PredictionOptions]) -> float:
-        split = Split.of(classes)
+        split = Split.of(classes) if wanted is None else Split.of(classes).select(wanted)
         if how == "micro":
             value: float = measure(_pool_classes(split, measure), **options)
             return value
@@ -263,7 +292,8 @@ def average_over_classes(measure: str | Measure, how: Average | Mapping[Any, flo
     # An average has no options, is not a share of rows, and the page does not show it.
     plain: dict[str, Any] = {"dual": None, "share": None, "page": None, "option": None, "option_required": False}
     vars(average)["about"] = replace(description, name=name, of=of, needs=(), **plain)
-    vars(average)["parts"] = measure, how, options
+    # With some classes alone, none of the closed forms applies.
+    vars(average)["parts"] = measure, how if wanted is None else (how, wanted), options
     # Undefined classes are left out, so no single margin says when the average itself is undefined.
     vars(average)["why"] = lambda classes: None if not np.isnan(average(classes)) else _NO_CLASS
     return average
@@ -324,6 +354,8 @@ def _pool_classes(split: Split, measure: Measure) -> Any:  # noqa: ANN401  (an a
 
 def _average_over_rows(split: Split, measure: Measure, options: Mapping[str, Any]) -> float:
     sets = split.classes
+    if isinstance(sets, LabelSets) and split.places is not None:
+        sets = sets.over(split.labels)
     if not isinstance(sets, LabelSets) or describe(measure).of is not Counts:
         raise OptionError("an average over samples needs sets of labels, several for each row", remedy="use macro.")
     return mean_defined(measure(sets.per_row(), **options), 1.0 if sets.weight is None else sets.weight)

@@ -19,9 +19,11 @@ from baserate._results import Estimate, Results
 from baserate._rows import LabelSets, MulticlassRows
 from baserate._tally import Tally
 from baserate.measure import _registry as binary
-from baserate.measure._measure import Measure, describe, find_by_name, typed_names
-from baserate.measure._registry import undefined_reason
+from baserate.measure._measure import Measure, describe, find_by_name, typed_names, unwrap_options
+from baserate.measure._registry import note_cautions, undefined_reason
 from baserate.measure._summary import compute_estimate, tidy_columns
+from baserate.measure.multiclass._label_ranking import ROW_MEASURES
+from baserate.measure.multiclass._ordinal import pairwise_ordinal_auc
 from baserate.measure.multiclass._registry import (
     AVERAGES,
     MEASURES,
@@ -38,20 +40,29 @@ DEFAULT_MEASURES: dict[type, tuple[str, ...]] = {
     Curve: ("auc", "average_precision"),
     Confusion: ("accuracy", "balanced_accuracy", "mcc", "kappa"),
     MulticlassRows: ("hand_till", "brier", "log_loss", "top_2_accuracy"),
+    LabelSets: ("exact_match", "coverage_error", "label_ranking_average_precision", "label_ranking_loss", "ndcg"),
 }
 """Default measures by type of argument: of each class (Counts, Curve), and of all classes together."""
 
+PAIRS = frozenset({"pairwise_auc", "pairwise_ordinal_auc"})
+"""Names of rows with the AUC of two classes."""
 COLUMNS = (
     *("measure", "model", "group", "class", "against", "average", "threshold"),
     *("value", "low", "high", "level", "how", "why"),
 )
 _USUAL_AVERAGES = ("macro", "weighted")
+_SET_AVERAGES = ("macro", "samples")
 _HOW = {
     "macro": "mean of {}",
     "weighted": "mean by frequency of {}",
     "micro": "all classes pooled",
+    "samples": "mean over rows",
     "custom": "mean by given weights of {}",
 }
+_COST_MEASURES = ("expected_cost", "classification_cost")
+"""Measures that take a cost matrix."""
+_OF_ONE_CLASS = (Confusion, MulticlassRows)
+"""Arguments of measures of rows that have one class each."""
 _FEW = 10
 """Most classes that a note lists."""
 _MANY = 50
@@ -62,12 +73,13 @@ Estimator = Callable[[Measure, Any], Estimate]
 """Takes a measure and its argument, and returns the estimate with its interval."""
 
 
-@accepts_predictions("classes")
+@accepts_predictions("class summary")
 def summary(
-    classes: Confusions | MulticlassRows,
+    classes: Confusions | MulticlassRows | LabelSets,
     *,
     measures: Iterable[str | Measure] | Literal["usual", "all"] = "usual",
     averages: Iterable[str | Mapping[Any, float]] | None = None,
+    average_labels: Iterable[object] | None = None,
     costs: CostMatrix | None = None,
     estimator: Estimator = compute_estimate,
     **predictions: Unpack[PredictionOptions],
@@ -78,18 +90,22 @@ def summary(
     classes, for each class against the rest and averaged; last measures of all classes together. `how` lists
     the classes that are left out of an average since their own value is undefined.
 
+    Sets of labels have the four cells of each label in place of the K×K table.
+
     Parameters
     ----------
     classes
-        What `baserate.read.confusions` or `baserate.read.class_rows` returns.
+        What `baserate.read.confusions`, `baserate.read.class_rows` or `baserate.read.label_columns` returns.
     measures
         Names or functions, or ``"usual"`` or ``"all"``. A name of two measures, such as kappa, means the one of all
         classes together; with `averages`, both.
     averages
         Averages over classes: ``"macro"``, ``"weighted"``, ``"micro"``, or a weight for each label. By default the
-        first two.
+        first two. Of sets of labels also ``"samples"``, over rows, by default in place of the second.
+    average_labels
+        Classes that averages include, by default all.
     costs
-        Cost of each decision for each true class; adds the expected cost.
+        Cost of each decision for each true class; adds the expected cost, unless a measure of cost is named.
     estimator
         Returns the estimate of a measure; by default without interval. `baserate.infer.multiclass_summary` adds
         intervals.
@@ -111,18 +127,23 @@ def summary(
     precision | None | weighted | 0.5 | mean by frequency of 2 of 3 classes, without fish | None
     accuracy | None | None | 0.5 | None | None
     """
-    if not isinstance(classes, Confusions | MulticlassRows):
+    if not isinstance(classes, Confusions | MulticlassRows | LabelSets):
         raise OptionError(
-            f"{type(classes).__name__} is neither Confusions nor MulticlassRows",
-            remedy="read them with baserate.read.confusions or baserate.read.class_rows.",
+            f"{type(classes).__name__} is neither Confusions, MulticlassRows nor LabelSets",
+            remedy="read them with baserate.read.confusions, class_rows or label_columns.",
         )
     measures = measures if isinstance(measures, str) else list(measures)
-    plan = _Plan.of(measures, averages, costs, scored=isinstance(classes, MulticlassRows))._replace(estimator=estimator)
-    notes: list[str] = []
+    some = None if average_labels is None else tuple(average_labels)
+    plan = _Plan.of(measures, averages, costs, classes)._replace(estimator=estimator, average_labels=some)
+    notes = [*note_cautions(plan.of_all)]
     groups = [(group, _GroupData.of(data)) for group, data in iterate_groups(classes)]
     rows = [row | {"group": group} for group, data in groups for row in plan.rows(data, notes)]
     _, pooled = groups[0]
-    data = results_data(classes, pooled.table, notes) | typed_names(measures, find_measures)
+    if isinstance(classes, LabelSets):
+        data = _label_sets_data(classes, notes)
+    else:
+        data = results_data(classes, pooled.table, notes, decisions=plan.has_decisions)
+    data |= typed_names(measures, find_measures)
     return Results({name: [row.get(name) for row in rows] for name in COLUMNS}, data)
 
 
@@ -131,11 +152,15 @@ class _GroupData:
     """The data of one group, in all forms that measures take."""
 
     split: Split
-    table: Confusion
-    rows: MulticlassRows | None
+    table: Any
+    """Confusion matrix; None for sets of labels."""
+    rows: Any
+    """Rows with scores, sets of labels, or None."""
 
     @staticmethod
-    def of(data: Confusion | MulticlassRows) -> _GroupData:
+    def of(data: Confusion | MulticlassRows | LabelSets) -> _GroupData:
+        if isinstance(data, LabelSets):
+            return _GroupData(Split.of(data), None, data)
         rows = data if isinstance(data, MulticlassRows) else None
         return _GroupData(Split.of(data), data.confusion() if isinstance(data, MulticlassRows) else data, rows)
 
@@ -153,45 +178,42 @@ class _Plan(NamedTuple):
     strictly: bool
     """Whether the user named each, so that none may be left out."""
     estimator: Estimator = compute_estimate
+    average_labels: tuple[object, ...] | None = None
 
     @staticmethod
     def of(
         measures: Iterable[str | Measure] | str,
         averages: Iterable[str | Mapping[Any, float]] | None,
         costs: CostMatrix | None,
-        *,
-        scored: bool,
+        classes: Confusions | MulticlassRows | LabelSets,
     ) -> _Plan:
         several = [averages] if isinstance(averages, (str, Mapping)) else averages
-        wanted = _USUAL_AVERAGES if several is None else tuple(several)
-        unknown = [name for name in wanted if isinstance(name, str) and name not in AVERAGES[:3]]
+        of_sets = isinstance(classes, LabelSets)
+        known = AVERAGES if of_sets else AVERAGES[:3]
+        wanted = (_SET_AVERAGES if of_sets else _USUAL_AVERAGES) if several is None else tuple(several)
+        unknown = [name for name in wanted if isinstance(name, str) and name not in known]
         if unknown:
-            raise unknown_name("average of classes", unknown[0], AVERAGES[:3])
+            raise unknown_name("average of classes", unknown[0], known)
         strictly = not isinstance(measures, str)
-        selected = select_measures(measures, both=averages is not None)
-        if costs is not None and MEASURES["expected_cost"] not in selected:
+        selected = select_measures(measures, both=averages is not None, of_sets=of_sets)
+        if costs is not None and not any(each is MEASURES[name] for each in selected for name in _COST_MEASURES):
             selected.append(MEASURES["expected_cost"])
-        fit = {Counts, Confusion, *((Curve, Tally, MulticlassRows) if scored else ())}
-        unfit = [each for each in selected if describe(each).of not in fit]
+        unfit = [each for each in selected if not _fits(each, classes)]
         if unfit and strictly:
             names = ", ".join(describe(each).name for each in unfit)
-            sets = all(describe(each).of is LabelSets for each in unfit)
-            reason = (
-                "rows have one class each, not sets of labels"
-                if sets
-                else "labels have neither ranks nor probabilities"
-            )
-            raise OptionError(f"{names} cannot be computed: {reason}.")
-        selected = [each for each in selected if describe(each).of in fit]
+            raise OptionError(f"{names} cannot be computed: {_explain_unfit(unfit, of_sets=of_sets)}.")
+        selected = [each for each in selected if each not in unfit]
         of_each = [measure for measure in selected if describe(measure).of in (Counts, Curve, Tally)]
         return _Plan(of_each, [m for m in selected if m not in of_each], wanted, costs, strictly)
 
+    @property
+    def has_decisions(self) -> bool:
+        """Whether any measure may depend on predicted classes; the AUC of ordered classes alone does not."""
+        return bool(self.of_each) or self.of_all != [MEASURES["ordinal_auc"]]
+
     def rows(self, data: _GroupData, notes: list[str]) -> Iterator[Row]:
         """Yield the tidy rows of one group."""
-        labels = data.split.labels
-        cells = data.table.mass
-        for at, to in np.argwhere((cells > 0) | (len(labels) <= _MANY)).tolist():
-            yield {"measure": "cell", "class": labels[at], "against": labels[to], "value": float(cells[at, to])}
+        yield from _cell_rows(data, decisions=self.has_decisions)
         for make, measures in ((self._per_class_rows, self.of_each), (self._overall_rows, self.of_all)):
             for measure in measures:
                 try:
@@ -211,10 +233,16 @@ class _Plan(NamedTuple):
                 {"why": reasons[label]} if label in reasons else {}
             )
             yield {"measure": name, "class": label, **row}
+        averaged = labels if self.average_labels is None else self.average_labels
+        left_out = {label: reason for label, reason in reasons.items() if label in averaged}
         for how in self.averages:
-            function = average_over_classes(measure, how)  # type: ignore[arg-type]  # the name was checked
+            if how == "samples" and describe(measure).of is not Counts:
+                continue
+            function = average_over_classes(measure, how, labels=self.average_labels)  # type: ignore[arg-type]  # the name was checked
             average = how if isinstance(how, str) else "custom"
-            method = _HOW[average].format(_describe_classes(labels, reasons))
+            method = _HOW[average].format(_describe_classes(averaged, left_out))
+            if average == "micro" and self.average_labels is not None:
+                method = f"{_describe_classes(averaged, {})} pooled"
             estimate = self.estimator(function, data.split)
             yield {
                 "measure": name,
@@ -229,23 +257,70 @@ class _Plan(NamedTuple):
         if name == "hand_till":
             yield from _hand_till_rows(argument, self.estimator)
             return
-        if name == "expected_cost" and self.costs is not None:
+        if name == "ordinal_auc":
+            yield from _ordinal_rows(argument)
+        if name in _COST_MEASURES and self.costs is not None:
             measure = partial(measure, costs=self.costs)
         yield {"measure": name, **tidy_columns(self.estimator(measure, argument))}
 
 
-def select_measures(measures: Iterable[str | Measure] | str, *, both: bool) -> list[Measure]:
+def _fits(measure: Measure, classes: Confusions | MulticlassRows | LabelSets) -> bool:
+    """Return whether a measure can be computed of such data."""
+    of = describe(measure).of
+    if not isinstance(classes, LabelSets):
+        return of in (
+            Counts,
+            Confusion,
+            *((Curve, Tally, MulticlassRows) if isinstance(classes, MulticlassRows) else ()),
+        )
+    of_scores = of in (Curve, Tally) or unwrap_options(measure) in ROW_MEASURES
+    return of in (LabelSets, Counts, Curve, Tally) and (classes.score if of_scores else classes.predicted) is not None
+
+
+def _explain_unfit(unfit: Sequence[Measure], *, of_sets: bool) -> str:
+    """Return the reason why measures cannot be computed."""
+    kinds = {describe(each).of for each in unfit}
+    if not of_sets:
+        only_sets = kinds == {LabelSets}
+        return (
+            "rows have one class each, not sets of labels"
+            if only_sets
+            else "labels have neither ranks nor probabilities"
+        )
+    if kinds & {Confusion, MulticlassRows}:
+        return "rows have sets of labels, not one class each"
+    of_scores = any(describe(each).of in (Curve, Tally) or unwrap_options(each) in ROW_MEASURES for each in unfit)
+    return "there are decisions alone, no scores" if of_scores else "there are scores alone, no decisions"
+
+
+def _cell_rows(data: _GroupData, *, decisions: bool) -> Iterator[Row]:
+    """Yield the cells of the K×K table, if classes were predicted; of sets of labels, the four cells of each label."""
+    labels = data.split.labels
+    if data.table is not None:
+        cells = data.table.mass if decisions else np.zeros((0, 0))
+        for at, to in np.argwhere((cells > 0) | (len(labels) <= _MANY)).tolist():
+            yield {"measure": "cell", "class": labels[at], "against": labels[to], "value": float(cells[at, to])}
+    elif data.rows.predicted is not None:
+        for at, label in enumerate(labels):
+            for cell in ("tp", "fp", "fn", "tn"):
+                yield {"measure": cell, "class": label, "value": float(getattr(data.split.counts, cell)[at])}
+
+
+def select_measures(measures: Iterable[str | Measure] | str, *, both: bool, of_sets: bool = False) -> list[Measure]:
     """Return the selected measures; a name of two measures means `both` on request."""
     if isinstance(measures, str):
         if measures == "usual":
             of_each = [binary.MEASURES[name] for kind in (Counts, Curve) for name in DEFAULT_MEASURES[kind]]
-            return of_each + [
-                find_measure(name) for kind in (Confusion, MulticlassRows) for name in DEFAULT_MEASURES[kind]
-            ]
+            kinds = (LabelSets,) if of_sets else (Confusion, MulticlassRows)
+            return of_each + [find_measure(name) for kind in kinds for name in DEFAULT_MEASURES[kind]]
         if measures == "all":
             return [*binary.MEASURES.values(), *MEASURES.values()]
         measures = [measures]
-    selected = [one for each in measures for one in find_measures(each, both=both)]
+    if of_sets:  # a name of two measures means that of each label
+        found = [find_measures(each, both=True) for each in measures]
+        selected = [next((one for one in each if describe(one).of not in _OF_ONE_CLASS), each[0]) for each in found]
+    else:
+        selected = [one for each in measures for one in find_measures(each, both=both)]
     return list({(describe(each).name, describe(each).of): each for each in selected}.values())
 
 
@@ -294,6 +369,14 @@ def _join_methods(method: str, interval: str | None) -> str:
     return f"{method}; {interval}" if interval else method
 
 
+def _ordinal_rows(rows: MulticlassRows) -> Iterator[Row]:
+    """Yield the AUC of each pair of classes: that a member of the later class scores above one of the earlier."""
+    table = pairwise_ordinal_auc(rows)
+    for at, to in np.argwhere(np.triu(np.isfinite(table), 1)).tolist() if len(rows.labels) <= _MANY else ():
+        pair = {"class": rows.labels[to], "against": rows.labels[at]}
+        yield {"measure": "pairwise_ordinal_auc", **pair, "value": float(table[at, to])}
+
+
 def _hand_till_rows(rows: MulticlassRows, estimator: Estimator) -> Iterator[Row]:
     """Yield the table of pairs of classes, then its mean."""
     table = pairwise_auc(rows)
@@ -321,9 +404,12 @@ def _hand_till_rows(rows: MulticlassRows, estimator: Estimator) -> Iterator[Row]
 
 
 def iterate_groups(
-    classes: Confusions | MulticlassRows,
-) -> Iterator[tuple[dict[str, object] | None, Confusion | MulticlassRows]]:
-    """Yield all rows together, then each group."""
+    classes: Confusions | MulticlassRows | LabelSets,
+) -> Iterator[tuple[dict[str, object] | None, Any]]:
+    """Yield all rows together, then each group: a confusion matrix, rows, or sets of labels."""
+    if isinstance(classes, LabelSets):
+        yield None, classes
+        return
     if isinstance(classes, Confusions):
         for group, table in classes.walk():
             yield None if group is None else dict(zip(classes.attributes, group, strict=True)), table
@@ -333,7 +419,9 @@ def iterate_groups(
         yield dict(zip(classes.attributes, group, strict=True)), classes.of_group(at)
 
 
-def results_data(classes: Confusions | MulticlassRows, table: Confusion, notes: Sequence[str]) -> dict[str, Any]:
+def results_data(
+    classes: Confusions | MulticlassRows, table: Confusion, notes: Sequence[str], *, decisions: bool = True
+) -> dict[str, Any]:
     """Return the data of results: rows, classes, prevalences, digest and notes; `table` is that of all rows."""
     intake = classes.intake
     shares = ratio(table.truth, table.total)
@@ -348,7 +436,24 @@ def results_data(classes: Confusions | MulticlassRows, table: Confusion, notes: 
         "weighted": table.moments is not None,
         "digest": classes.digest,
         "columns": dict(intake.columns),
-        "notes": [*intake.notes, *notes, *_note_absent(table), *_note_omitted(table)],
+        "notes": [*intake.notes, *notes, *(_note_absent(table) if decisions else ()), *_note_omitted(table)],
+    }
+
+
+def _label_sets_data(sets: LabelSets, notes: Sequence[str]) -> dict[str, Any]:
+    """Return the data of results on sets of labels."""
+    intake = sets.intake
+    shares = ratio(sets.support, sets.total)
+    return {
+        "rows": len(sets),
+        "read": intake.read or len(sets),
+        "refused": intake.dropped,
+        "reasons": {column: dict(kinds) for column, kinds in intake.reasons.items()},
+        "classes": list(sets.labels),
+        "prevalences": {str(label): float(share) for label, share in zip(sets.labels, shares, strict=True)},
+        "weighted": sets.weight is not None,
+        "columns": dict(intake.columns),
+        "notes": [*intake.notes, *notes],
     }
 
 
