@@ -52,15 +52,10 @@ PUBLIC = {
     """,
     "baserate.fairness": """
         Folds Goal PARITIES Parity ParityValidation RocCrossing ScoreScale calibrated_equalized_odds
-<<<<<<< HEAD
         choose_roc_crossing common_threshold compare_attributes compare_groups cross_validate decompose_entropy
         deterministic_thresholds find_parity frontier group_differences group_gaps group_ratios group_table impact
-        intersection_excess mix_scores mixing_impact optimal_policy reject_option roc_crossings stratified_differences
-=======
-        choose_roc_crossing common_threshold compare_attributes compare_groups cross_validate deterministic_thresholds
-        find_parity frontier group_differences group_gaps group_table impact mix_scores mixing_impact multicalibration
-        optimal_policy reject_option roc_crossings
->>>>>>> w-parity
+        intersection_excess mix_scores mixing_impact multicalibration optimal_policy reject_option roc_crossings
+        stratified_differences
     """,
     "baserate.infer": """
         AucPair CalibratedData CalibrationOptions CalibrationTest ClassVariance Comparison ConfidenceBand

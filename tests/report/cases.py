@@ -177,14 +177,11 @@ FIRES: dict[str, list[Make]] = {
         partial(report_of_tenths, 500),
         partial(report_of_scores, {0.1: (4, 36), 0.3: (12, 28), 0.5: (20, 20), 0.7: (28, 12), 0.9: (36, 4)}),
     ],
-<<<<<<< HEAD
     "BR019": [
         partial(report_of_minimal_p, [1, 1, 0, 1, 1, 0, 1, 0, 0, 1, 0, 0]),
         partial(report_of_minimal_p, [1, 1, 1, 0, 1, 0, 1, 0, 0, 1, 0, 0]),
     ],
-=======
     "BR022": [partial(report_of_shares, 40, 80), partial(report_of_shares, 140, 60, 100)],
->>>>>>> w-parity
 }
 NEAR_MISSES: dict[str, list[Make]] = {
     "BR001": [partial(report_of_counts, 70, 30, 10, 890), partial(report_of_counts, 90, 10, 5, 95)],
@@ -245,17 +242,15 @@ NEAR_MISSES: dict[str, list[Make]] = {
         partial(baserate.evaluate, [1, 0] * 50, [1.0, 0.0] * 50),  # a perfect score is no coincidence
         partial(baserate.evaluate, [1, 0, 1, 0], predicted=[1, 1, 1, 1]),
     ],
-<<<<<<< HEAD
     "BR019": [
         partial(report_of_counts, 40, 10, 5, 45, rule="youden"),
         lambda: report_of_counts(40, 10, 5, 45, policy=report_of_counts(40, 10, 5, 45, rule="closest").policy),
-=======
+    ],
     "BR022": [
         partial(report_of_shares, 60, 60),
         partial(report_of_shares, 100, 100),  # a shift explains it
         partial(report_of_shares, 52, 68),
         partial(report_of_counts, 40, 10, 5, 45),
->>>>>>> w-parity
     ],
 }
 

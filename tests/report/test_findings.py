@@ -77,11 +77,7 @@ def spell_decimals(value: float) -> set[str]:
 
 
 def test_every_code_has_cases_and_near_misses() -> None:
-<<<<<<< HEAD
-    assert [*CHECKS] == [*FIRES] == [*NEAR_MISSES] == [f"BR{at:03}" for at in range(1, 20)]
-=======
-    assert [*CHECKS] == [*FIRES] == [*NEAR_MISSES] == [*(f"BR{at:03}" for at in range(1, 19)), "BR022"]
->>>>>>> w-parity
+    assert [*CHECKS] == [*FIRES] == [*NEAR_MISSES] == [*(f"BR{at:03}" for at in range(1, 20)), "BR022"]
     assert all(check.code == code for code, check in CHECKS.items())
     assert all(FIRES.values())
     assert all(NEAR_MISSES.values())
