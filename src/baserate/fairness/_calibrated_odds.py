@@ -214,6 +214,11 @@ def _check_request(participants: Participants, equalize: str, costs: Costs) -> N
         raise wrong_option("equalize", equalize, f"one of {', '.join(RATE_NAMES)}")
     if equalize == "weighted" and not (costs.fp > costs.tn or costs.fn > costs.tp):
         raise OptionError("both errors cost nothing", remedy="give a false positive or a false negative a cost.")
+    check_scores(participants)
+
+
+def check_scores(participants: Participants) -> None:
+    """Check that all scores are probabilities at the prevalence of the rows."""
     if participants.has_labels:
         raise OptionError(f"{participants.model} contains labels; expected calibrated probabilities.")
     for curve in participants.curves.values():

@@ -22,6 +22,7 @@ from baserate.decide import Row, estimate_row, is_chosen_on, results_header
 from baserate.fairness._calibrated_odds import (
     RATE_NAMES,
     ScoreSums,
+    check_scores,
     mix_means,
     mixing_shares,
     score_features,
@@ -101,6 +102,7 @@ def mixing_impact(
     """
     mixing, costs = mixing_shares(policy), policy.settings["costs"]
     participants = select_participants(groups, Goal(costs=costs), model=model, otherwise="pass")
+    check_scores(participants)
     unknown = [group for group in participants.curves if group not in mixing]
     if unknown:
         raise OptionError(f"the policy has no group {unknown[0]}", remedy="leave these rows out.")
