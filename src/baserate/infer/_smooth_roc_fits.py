@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,6 +66,10 @@ class SmoothMethod:
     fit: Fitter
     summary: str
     aliases: tuple[str, ...] = ()
+    note: str = ""
+    """Weakness of the method, for those who use it."""
+    most_scores: float = inf
+    """Distinct scores above which neighbors are pooled, which changes smooth densities by less than their error."""
 
 
 def fit_binormal_line(tally: Tally, _options: FitOptions) -> SmoothFit:
@@ -223,6 +227,7 @@ METHODS: dict[str, SmoothMethod] = {
             fit_binormal_line,
             "Binormal curve by least squares of probits, as in pROC.",
             aliases=("binormal-ls", "least-squares"),
+            note="least squares weighs all points alike, although neighbors are correlated; binormal-ml does not.",
         ),
         SmoothMethod("normal", fit_normal, "Normal distribution of each class.", aliases=("fitdistr", "gaussian")),
         SmoothMethod(
@@ -230,18 +235,23 @@ METHODS: dict[str, SmoothMethod] = {
             fit_density,
             "Kernel density of each class, with a normal kernel.",
             aliases=("kernel", "kde"),
+            note="kernel densities widen both classes, which lowers the AUC; its interval does not correct this bias.",
+            most_scores=4096,
         ),
         SmoothMethod(
             "logcondens",
             fit_log_concave_classes,
             "Log-concave density of each class by maximum likelihood.",
             aliases=("log-concave",),
+            note="log-concave densities have no heavy tails, which raises the AUC of small samples.",
+            most_scores=20_000,
         ),
         SmoothMethod(
             "logcondens-smooth",
             fit_smoothed_log_concave,
             "Log-concave density of each class, smoothed to the variance of the sample.",
             aliases=("smoothed-log-concave",),
+            most_scores=20_000,
         ),
     )
 }
