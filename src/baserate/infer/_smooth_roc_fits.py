@@ -227,7 +227,7 @@ METHODS: dict[str, SmoothMethod] = {
             fit_binormal_line,
             "Binormal curve by least squares of probits, as in pROC.",
             aliases=("binormal-ls", "least-squares"),
-            note="least squares weighs all points alike, although neighbors are correlated; binormal-ml does not.",
+            note="least squares weighs correlated points alike; binormal-ml has intervals without bootstrap.",
         ),
         SmoothMethod("normal", fit_normal, "Normal distribution of each class.", aliases=("fitdistr", "gaussian")),
         SmoothMethod(
