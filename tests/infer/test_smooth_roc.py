@@ -382,3 +382,11 @@ def test_pooled_scores_change_the_curve_little() -> None:
     data = baserate.tally(*simulate(9000, 2))
     pooled, exact = fit("density", data), METHODS["density"].fit(data, FitOptions())
     assert float(pooled.auc) == pytest.approx(area_under(exact), abs=1e-5)
+
+
+@pytest.mark.parametrize("method", SCALE_METHODS)
+def test_negligible_weights_are_no_obstacle(method: str) -> None:
+    data = baserate.tally([1, 1, 1, 0, 0, 0], [1, 2, 3, 0, 1.5, 2.5], weight=[1e-12, 1, 1, 1, 1e-13, 1])
+    smooth = fit(method, data, n_bootstrap=5, points=5)
+    assert 0.5 < float(smooth.auc) <= 1
+    assert (np.diff(smooth.columns["sensitivity"]) >= 0).all()

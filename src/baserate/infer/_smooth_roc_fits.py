@@ -144,22 +144,30 @@ def _find_bandwidths(tally: Tally, samples: list[WeightedSample], bandwidth: Ban
 
 def fit_log_concave_classes(tally: Tally, options: FitOptions) -> SmoothFit:
     """Fit a log-concave density to the scores of each class by maximum likelihood."""
-    samples = class_samples(tally, "a log-concave density")
-    starts = _log_concave_starts(options.start)
-    low, high = (fit_log_concave(each.x, each.weight, start=start) for each, start in zip(samples, starts, strict=True))
+    low, high = (base for _, base in _fit_shapes(tally, options))
     return SmoothFit(low, high, {"knots_negative": len(low.knots), "knots_positive": len(high.knots)})
 
 
 def fit_smoothed_log_concave(tally: Tally, options: FitOptions) -> SmoothFit:
     """Add normal noise to the log-concave fits, so that each has the variance of its sample."""
+    low, high = (
+        SmoothedLogConcave(base, sqrt(max(sample.sd**2 - base.variance, (_LEAST_SD * sample.sd) ** 2)))
+        for sample, base in _fit_shapes(tally, options)
+    )
+    return SmoothFit(low, high, {"smoothing_sd_negative": low.sd, "smoothing_sd_positive": high.sd})
+
+
+def _fit_shapes(tally: Tally, options: FitOptions) -> list[tuple[WeightedSample, LogConcave]]:
+    """Fit a log-concave density to the scores of negatives and of positives."""
     samples = class_samples(tally, "a log-concave density")
     starts = _log_concave_starts(options.start)
-    fits = []
-    for sample, start in zip(samples, starts, strict=True):
-        base = fit_log_concave(sample.x, sample.weight, start=start)
-        fits.append(SmoothedLogConcave(base, sqrt(max(sample.sd**2 - base.variance, (_LEAST_SD * sample.sd) ** 2))))
-    low, high = fits
-    return SmoothFit(low, high, {"smoothing_sd_negative": low.sd, "smoothing_sd_positive": high.sd})
+    try:
+        return [
+            (each, fit_log_concave(each.x, each.weight, start=start))
+            for each, start in zip(samples, starts, strict=True)
+        ]
+    except np.linalg.LinAlgError:
+        raise _not_estimable("the log-concave density", "weights of the same order of magnitude") from None
 
 
 def _log_concave_starts(start: SmoothFit | None) -> list[LogConcave | None]:
