@@ -64,6 +64,7 @@ KINDS: dict[str, dict[str, Callable[[], Drawing]]] = {
         "several": lambda: draw.roc(SEVERAL, costs=COSTS, threshold=0.4),
         "long": lambda: draw.roc(LONG_NAMES, costs=COSTS, **MARKS),
         "groups": lambda: draw.roc(GROUPS, **MARKS),
+        "smooth": lambda: draw.roc(SEVERAL, smooth="binormal-ml", band=True),
     },
     "confusion-matrix": {
         "one": lambda: draw.confusion_matrix(ONE, threshold=0.3),

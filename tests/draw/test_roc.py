@@ -197,6 +197,7 @@ def test_smooth_curves_of_several_models_have_their_colors() -> None:
     drawing = draw.roc({"a": MANY, "b": MANY}, smooth="density")
     lines = drawing.ax.lines
     assert [line.get_color() for line in lines[:2]] == [line.get_color() for line in lines[2:4]]
+    assert [str(line.get_label()) for line in lines[:1]] == ["Empirical curves"]
     assert str(lines[3].get_label()).startswith("b: smooth (density), AUC")
 
 

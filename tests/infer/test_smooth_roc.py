@@ -370,3 +370,23 @@ def test_rates_and_intervals_are_checked() -> None:
         smooth.partial_auc(fpr=(0, 1), tpr=(0, 1))
     with pytest.raises(OptionError, match="is not one of rates"):
         smooth.partial_auc(fpr=(0.5, 0.1))
+
+
+@pytest.mark.parametrize(("method", "notes"), [("binormal", 1), ("density", 1), ("logcondens", 1), ("binormal-ml", 0)])
+def test_methods_with_a_weakness_have_a_note(method: str, notes: int) -> None:
+    results = infer.smooth_roc_curves(DATA, method=method, n_bootstrap=0, points=3)
+    assert len(results.data["notes"]) == notes
+
+
+def test_pooled_scores_change_the_curve_little() -> None:
+    data = baserate.tally(*simulate(9000, 2))
+    pooled, exact = fit("density", data), METHODS["density"].fit(data, FitOptions())
+    assert float(pooled.auc) == pytest.approx(area_under(exact), abs=1e-5)
+
+
+@pytest.mark.parametrize("method", SCALE_METHODS)
+def test_negligible_weights_are_no_obstacle(method: str) -> None:
+    data = baserate.tally([1, 1, 1, 0, 0, 0], [1, 2, 3, 0, 1.5, 2.5], weight=[1e-12, 1, 1, 1, 1e-13, 1])
+    smooth = fit(method, data, n_bootstrap=5, points=5)
+    assert 0.5 < float(smooth.auc) <= 1
+    assert (np.diff(smooth.columns["sensitivity"]) >= 0).all()

@@ -22,12 +22,16 @@ _TOLERANCE = 1e-11
 _MAX_ROUNDS = 500
 _NEWTON_STEPS = 100
 _NEWTON_TOLERANCE = 1e-9
+_SMALLEST = 1e-12
+"""Share of a step below which nothing is gained."""
 _SHORT = 1e-4
 """Difference of log densities below which moments of a segment are sums of four terms, since their formulas cancel."""
 _CLOSE = 1e-9
 """Share of the range of the observations below which two of them are equal."""
 _RATIO = 2.0
 """Change of the log density between two breaks."""
+_DEEPEST = 800.0
+"""Drop of a log density from 1 to 0 as a double."""
 _REACH = 9.0
 """Standard deviations beyond which a normal tail is below rounding."""
 _FAR = 40.0
@@ -199,7 +203,7 @@ def _maximize(sample: _Sample, places: Places, values: Floats) -> Floats:
             with np.errstate(over="ignore"):
                 parts = _Segments.of(np.diff(knots), trial[:-1], trial[1:])
             reached = _objective(shares, trial, parts)
-            if reached >= goal + size * gain / 4 or gain < _NEWTON_TOLERANCE:
+            if reached >= goal + size * gain / 4 or gain < _NEWTON_TOLERANCE or size < _SMALLEST:
                 break
             size /= 2
         values, goal = trial, reached
@@ -331,12 +335,14 @@ class LogConcave:
     @property
     def breaks(self) -> Floats:
         """Points between which the density changes little in ratio, and is analytic."""
-        counts = np.ceil(np.abs(np.diff(self.log_density)) / _RATIO).astype(np.intp) + 1
-        pieces = [
-            np.linspace(left, right, count + 1)[:-1]
-            for left, right, count in zip(self.knots[:-1], self.knots[1:], counts, strict=True)
-        ]
-        return np.append(np.concatenate(pieces), self.knots[-1])
+        pieces = [self.knots]
+        ends = zip(self.knots[:-1], self.knots[1:], np.diff(self.log_density), strict=True)
+        for left, right, rise in ends:
+            drop = min(abs(rise), _DEEPEST)
+            # Below that, the density is 0 beside that of the higher end.
+            parts = np.linspace(0.0, drop / max(abs(rise), drop, _SHORT), int(drop / _RATIO) + 2)
+            pieces.append(left + parts * (right - left) if rise <= 0 else right - parts * (right - left))
+        return np.unique(np.concatenate(pieces))
 
     @property
     def _parts(self) -> _Segments:

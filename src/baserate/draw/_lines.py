@@ -58,7 +58,6 @@ def paint_curves(
     *,
     details: Mapping[SeriesKey, str] | None = None,
     step: Literal["pre"] | None = None,
-    **look: Any,  # noqa: ANN401  (matplotlib's)
 ) -> None:
     """Paint the curve of every series, with its band if it has one, and details in the legend."""
     if "curve" not in parts:
@@ -80,7 +79,6 @@ def paint_curves(
             label=label,
             zorder=3,
             **signs,
-            **look,
         )
         if "low" in each.rows:
             # A step begins at the previous point, where the band may be undefined.

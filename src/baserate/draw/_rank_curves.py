@@ -209,11 +209,10 @@ def _tabulate_iso_cost(data: FigureData, costs: Costs, prevalence: float | None)
 
 
 def _paint_roc(ax: Axes, parts: Parts) -> None:
-    thin: dict[str, Any] = {"linewidth": THIN, "alpha": _BEHIND} if "smooth" in parts else {}
-    name = "empirical, AUC" if "smooth" in parts else "AUC"
-    paint_curves(ax, parts, _ROC_AXES, details=estimate_labels(parts, "auc", name), **thin)
     if "smooth" in parts:
         _paint_smooth_curves(ax, parts)
+    else:
+        paint_curves(ax, parts, _ROC_AXES, details=estimate_labels(parts, "auc", "AUC"))
     if "hull" in parts:
         _paint_hulls(ax, parts)
     paint_points(ax, parts, _ROC_AXES)
@@ -240,8 +239,14 @@ def _paint_roc(ax: Axes, parts: Parts) -> None:
 
 
 def _paint_smooth_curves(ax: Axes, parts: Parts) -> None:
-    """Paint the smooth curve of every series, in its color, with the band and its own AUC."""
+    """Paint the smooth curve of every series over its points, with the band and its own AUC."""
     table, positions = parts["smooth"], series_positions(parts)
+    empirical, details = list(split_series(parts["curve"])), estimate_labels(parts, "auc", "empirical, AUC")
+    for at, each in enumerate(empirical):
+        # Of several curves, the legend has the smooth ones alone: it would be longer than the figure.
+        label = details[each.key] if len(empirical) == 1 else "Empirical curves" if at == 0 else ""
+        x, y = (as_gaps(each.rows[name]) for name in _ROC_AXES)
+        ax.plot(x, y, color=color_at(at), linewidth=THIN, alpha=_BEHIND, label=label, zorder=3)
     areas = {(fit["model"], str(fit["group"])): fit["auc"] for fit in table.data["fits"]}
     for order, each in enumerate(split_series(table)):
         at = positions[each.key]

@@ -24,7 +24,6 @@ from baserate.infer._bootstrap import (
     N_BOOTSTRAP,
     Seed,
     check_n_samples,
-    make_generator,
     make_resampler,
     pool_neighbors,
     sample_in_blocks,
@@ -44,8 +43,6 @@ _SDS = np.linspace(-9.0, 9.0, 37)
 """Breaks of a normal distribution, in standard deviations."""
 _LEAST = 1e-12
 """Rate below which log-odds are those of this rate."""
-_POOLED_ROWS = 20_000
-"""Distinct scores above which neighbors are pooled for kernel densities and bootstrap samples."""
 _BOOTSTRAP_THRESHOLDS = 1000
 """Thresholds at which densities of bootstrap samples are evaluated, between which their ROC curves are straight."""
 
@@ -243,19 +240,23 @@ def smooth_roc(  # noqa: PLR0913  (each is an option of fit or interval)
         )
     require_both_classes(tally)
     task = _Task(entry, FitOptions(bandwidth), level, n_bootstrap, seed, np.linspace(0, 1, points))
-    pooled = pool_neighbors(tally) if len(tally.score) > _POOLED_ROWS and not entry.name.startswith("bin") else tally
-    fit = entry.fit(pooled, task.options)
-    auc, low, high = task.bound(pooled, fit)
-    negative, positive = fit.negative, fit.positive
-    threshold = np.asarray(negative.isf(task.fpr))
-    rate = np.asarray(positive.sf(threshold))
-    # All curves end in one point; those of unbounded scores also begin there.
-    fixed = np.isinf(threshold) | (task.fpr == 1)
-    columns = {"threshold": np.full(points, nan) if fit.latent else threshold, "fpr": task.fpr, "sensitivity": rate}
-    # Rounding must not leave the value outside of its bounds.
-    low, high = np.where(fixed, rate, np.minimum(low, rate)), np.where(fixed, rate, np.maximum(high, rate))
-    columns |= {"low": low + 0 * auc.low, "high": high + 0 * auc.high}
-    return SmoothRoc(entry.name, negative, positive, auc, fit.parameters, columns, tally.prevalence, latent=fit.latent)
+    data = pool_neighbors(tally) if len(tally.score) > entry.most_scores else tally
+    fit = entry.fit(data, task.options)
+    auc, low, high = task.bound(data, fit)
+    threshold = np.asarray(fit.negative.isf(task.fpr))
+    rate = np.asarray(fit.positive.sf(threshold))
+    # All curves end in one corner, and those of unbounded scores begin in the other: points without uncertainty.
+    fixed = (np.isinf(threshold) | (task.fpr == 1)) & ~np.isnan(low)
+    columns = {
+        "threshold": np.full(points, nan) if fit.latent else threshold,
+        "fpr": task.fpr,
+        "sensitivity": rate,
+        # Rounding must not leave the value outside of its bounds.
+        "low": np.where(fixed, rate, np.minimum(low, rate)),
+        "high": np.where(fixed, rate, np.maximum(high, rate)),
+    }
+    classes = fit.negative, fit.positive
+    return SmoothRoc(entry.name, *classes, auc, fit.parameters, columns, tally.prevalence, latent=fit.latent)
 
 
 @accepts_predictions("tallies")
@@ -311,8 +312,9 @@ def smooth_roc_curves(  # noqa: PLR0913  (each is an option of fit or interval)
         each["model"] = model if several else None
         each["group"] = None if group is None else dict(zip(tallies.attributes, group, strict=True))
     how = next((each["auc"]["how"] for each in fits if each["auc"]["how"]), None)
-    data = {"method": find_method(method).name, "level": parse_share(level), "how": how, "fits": fits}
-    return Results(table, results_data(tallies, []) | data)
+    entry = find_method(method)
+    data = {"method": entry.name, "level": parse_share(level), "how": how, "fits": fits}
+    return Results(table, results_data(tallies, [entry.note] * bool(entry.note)) | data)
 
 
 _COLUMNS = ("threshold", "fpr", "sensitivity", "low", "high")
@@ -378,15 +380,13 @@ class _Task(NamedTuple):
         return Estimate(value, low, high, self.level, _DELTA), below, above
 
     def _bound_by_bootstrap(self, tally: Tally, fit: SmoothFit, value: float) -> tuple[Estimate, Floats, Floats]:
-        if len(tally.score) > _POOLED_ROWS:
-            tally = pool_neighbors(tally)
+        tally = pool_neighbors(tally)
         resample = make_resampler(tally, "stratified")
         evaluate = self._refit(tally, fit)
 
         def sample(rng: np.random.Generator, samples: int) -> Floats:
             return np.array([evaluate(resample(rng)) for _ in range(samples)])
 
-        make_generator(self.seed)
         size = tally.mass.size * _NODES
         values = sample_in_blocks(sample, n_samples=self.n_bootstrap, seed=self.seed, size=size)
         failed = int(np.isnan(values[:, 0]).sum())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,6 +66,10 @@ class SmoothMethod:
     fit: Fitter
     summary: str
     aliases: tuple[str, ...] = ()
+    note: str = ""
+    """Weakness of the method, for those who use it."""
+    most_scores: float = inf
+    """Distinct scores above which neighbors are pooled, which changes smooth densities by less than their error."""
 
 
 def fit_binormal_line(tally: Tally, _options: FitOptions) -> SmoothFit:
@@ -140,22 +144,30 @@ def _find_bandwidths(tally: Tally, samples: list[WeightedSample], bandwidth: Ban
 
 def fit_log_concave_classes(tally: Tally, options: FitOptions) -> SmoothFit:
     """Fit a log-concave density to the scores of each class by maximum likelihood."""
-    samples = class_samples(tally, "a log-concave density")
-    starts = _log_concave_starts(options.start)
-    low, high = (fit_log_concave(each.x, each.weight, start=start) for each, start in zip(samples, starts, strict=True))
+    low, high = (base for _, base in _fit_shapes(tally, options))
     return SmoothFit(low, high, {"knots_negative": len(low.knots), "knots_positive": len(high.knots)})
 
 
 def fit_smoothed_log_concave(tally: Tally, options: FitOptions) -> SmoothFit:
     """Add normal noise to the log-concave fits, so that each has the variance of its sample."""
+    low, high = (
+        SmoothedLogConcave(base, sqrt(max(sample.sd**2 - base.variance, (_LEAST_SD * sample.sd) ** 2)))
+        for sample, base in _fit_shapes(tally, options)
+    )
+    return SmoothFit(low, high, {"smoothing_sd_negative": low.sd, "smoothing_sd_positive": high.sd})
+
+
+def _fit_shapes(tally: Tally, options: FitOptions) -> list[tuple[WeightedSample, LogConcave]]:
+    """Fit a log-concave density to the scores of negatives and of positives."""
     samples = class_samples(tally, "a log-concave density")
     starts = _log_concave_starts(options.start)
-    fits = []
-    for sample, start in zip(samples, starts, strict=True):
-        base = fit_log_concave(sample.x, sample.weight, start=start)
-        fits.append(SmoothedLogConcave(base, sqrt(max(sample.sd**2 - base.variance, (_LEAST_SD * sample.sd) ** 2))))
-    low, high = fits
-    return SmoothFit(low, high, {"smoothing_sd_negative": low.sd, "smoothing_sd_positive": high.sd})
+    try:
+        return [
+            (each, fit_log_concave(each.x, each.weight, start=start))
+            for each, start in zip(samples, starts, strict=True)
+        ]
+    except np.linalg.LinAlgError:
+        raise _not_estimable("the log-concave density", "weights of the same order of magnitude") from None
 
 
 def _log_concave_starts(start: SmoothFit | None) -> list[LogConcave | None]:
@@ -223,6 +235,7 @@ METHODS: dict[str, SmoothMethod] = {
             fit_binormal_line,
             "Binormal curve by least squares of probits, as in pROC.",
             aliases=("binormal-ls", "least-squares"),
+            note="least squares weighs correlated points alike; binormal-ml has intervals without bootstrap.",
         ),
         SmoothMethod("normal", fit_normal, "Normal distribution of each class.", aliases=("fitdistr", "gaussian")),
         SmoothMethod(
@@ -230,18 +243,23 @@ METHODS: dict[str, SmoothMethod] = {
             fit_density,
             "Kernel density of each class, with a normal kernel.",
             aliases=("kernel", "kde"),
+            note="kernel densities widen both classes, which lowers the AUC; its interval does not correct this bias.",
+            most_scores=4096,
         ),
         SmoothMethod(
             "logcondens",
             fit_log_concave_classes,
             "Log-concave density of each class by maximum likelihood.",
             aliases=("log-concave",),
+            note="log-concave densities have no heavy tails, which raises the AUC of small samples.",
+            most_scores=20_000,
         ),
         SmoothMethod(
             "logcondens-smooth",
             fit_smoothed_log_concave,
             "Log-concave density of each class, smoothed to the variance of the sample.",
             aliases=("smoothed-log-concave",),
+            most_scores=20_000,
         ),
     )
 }
