@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import combinations
 from time import perf_counter
+from typing import Any
 
 import confidenceinterval
 import numpy as np
@@ -137,7 +138,7 @@ def venkatraman_test(n: int, repeats: int) -> Outcome:
         (result,) = infer.compare(rows, question=infer.Question(method="venkatraman"))
         return result.statistic
 
-    def measure_distance(one: npt.NDArray[np.float64], other: npt.NDArray[np.float64]) -> float:
+    def measure_distance(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> float:
         errors = [np.cumsum(np.where(truth, 1, -1)[np.argsort(each)]) for each in (one, other)]
         return float(np.abs(errors[0] - errors[1]).sum())
 

@@ -160,6 +160,7 @@ _ENTRIES = (
         "compare infer.compare infer.compare_unpaired",
         "compare",
     ),
+    _entry("venkatraman venkatraman_test", "infer.compare infer.compare_unpaired", "compare --method venkatraman"),
     _entry(
         "power power.roc.test sample_size pmsampsize pmvalsampsize presize n_required",
         "infer.sample_size_for_auc infer.sample_size_for_proportion",

@@ -119,7 +119,8 @@ def test_completion_shows_the_summaries() -> None:
     context = click.Context(click.Command("measure"))
     items = complete_two_class(context, click.Option(["--measures"]), "auc,pre")
     assert {item.value: item.help for item in items} == {
-        f"auc,{name}": describe(MEASURES[name]).summary for name in ("precision", "prevalence", "prevalence_threshold")
+        f"auc,{name}": describe(MEASURES[name]).summary
+        for name in ("precision", "prevalence", "prevalence_threshold", "precision_at_sensitivity")
     }
 
 

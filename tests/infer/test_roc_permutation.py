@@ -60,8 +60,8 @@ def test_exchanged_ranks_are_those_of_a_sort() -> None:
     rng = np.random.default_rng(1)
     keep = rng.random((2000, 4)) < 0.5
     ranks = first.astype(np.int64), second.astype(np.int64)
-    exchanged = np.where(keep, *ranks), np.where(keep, *ranks[::-1])
-    merged = [_roc_permutation.sort_labels(truth, each, rng) for each in exchanged]
+    mixed = [np.where(keep, *ranks), np.where(keep, *ranks[::-1])]
+    merged = [_roc_permutation.sort_labels(truth, each, rng) for each in mixed]
     assert set(_roc_permutation.distance_of_errors(*merged).tolist()) == possible
 
 

@@ -23,7 +23,8 @@ _MAX_WORK = 20_000_000
 """Rows in all permutations."""
 
 
-Ranks = npt.NDArray[np.signedinteger[Any]]
+Ranks = npt.NDArray[Any]
+"""Whole numbers of 32 or 64 bits."""
 
 
 class CurveTest(NamedTuple):
@@ -68,9 +69,9 @@ def paired_curve_test(truth: Bools, first: Floats, second: Floats, seed: Seed) -
 def _rank_at_random(score: Floats, rng: np.random.Generator) -> Ranks:
     """Return the rank of each row, from the lowest score, with ties broken at random."""
     # Short numbers, since time goes into moving them.
-    ranks = np.empty(len(score), dtype=np.int32 if len(score) < _MANY_ROWS else np.int64)
-    ranks[np.lexsort([rng.random(len(score)), score])] = np.arange(len(score))
-    return ranks
+    ranks = np.argsort(np.lexsort([rng.random(len(score)), score]))
+    short: Ranks = ranks.astype(np.int32 if len(score) < _MANY_ROWS else np.int64)
+    return short
 
 
 _TIE_BITS = 8
