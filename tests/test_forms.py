@@ -162,6 +162,16 @@ CALLS: dict[str, Call] = {
     "baserate.decide.roc_convex_hull": Call("two models"),
     "baserate.decide.summary": Call("tallies", {"rule": decide.youden}),
     "baserate.decide.youden": Call("curve"),
+    **{
+        f"baserate.decide.{name}": Call("curve")
+        for name in (
+            *("balanced_predictive_values", "closest_predictive_values", "maximin", "maximin_predictive_values"),
+            *("minimax", "prevalence_matching", "observed_prevalence", "mean_score", "median_score", "min_p_value"),
+            *("normal", "kernel", "loess", "spline", "bootstrap_average"),
+        )
+    },
+    "baserate.decide.nearest": Call("curve", {"measure": "sensitivity", "value": 0.5}),
+    "baserate.decide.group_thresholds": Call("groups", {"rule": decide.youden, "n_bootstrap": 20}),
     # Fairness
     **{
         f"baserate.fairness.{name}": Call("groups", {"goal": GOAL})
@@ -216,7 +226,8 @@ NO_PREDICTIONS = """
     baserate.load_calibrator baserate.load_policy
     baserate.calibration.prevalence baserate.calibration.multiclass.reprior
     baserate.decide.find_rule baserate.decide.iso_cost baserate.decide.on_raw_scores
-    baserate.decide.parse_requirements baserate.decide.probability_cost baserate.fairness.find_parity
+    baserate.decide.parse_requirements baserate.decide.probability_cost baserate.decide.use_midpoints
+    baserate.fairness.find_parity
     baserate.infer.alpha_of_auc_test baserate.infer.binormal_pair baserate.infer.binormal_spread
     baserate.infer.detectable_auc baserate.infer.hypothetical_pair baserate.infer.power_of_auc_difference
     baserate.infer.power_of_auc_test baserate.infer.power_of_proportion_difference

@@ -244,6 +244,10 @@ def test_data_that_cannot_be_smoothed() -> None:
         decide.kernel(constant)
     assert 0.8 < decide.kernel(constant, bandwidth=0.01).threshold < 0.9
     assert decide.normal(constant, equal_variances=True).threshold == pytest.approx((0.9 + 0.45) / 2)
+    for many in range(2, 40):  # the mean of equal scores may differ from them by rounding
+        for at in (0.1, 0.3, 1 / 3, 0.7):
+            with pytest.raises(FitError, match="scores of the positives do not vary"):
+                decide.normal(curve(tally([1] * many + [0, 0], [at] * many + [0.0, 1.0])))
     with pytest.raises(FitError, match="youden is finite at 3 thresholds; expected at least 4 to smooth"):
         decide.loess(constant)
     with pytest.raises(FitError, match="all scores are equal"):

@@ -21,7 +21,7 @@ def normal_reference_bandwidth(x: Floats, weight: Floats, size: float | None = N
         x, weight = x[::-1], weight[::-1]
     total = float(weight.sum())
     n = total if size is None else size
-    if n <= 1:
+    if n <= 1 or x[0] == x[-1]:
         return 0.0
     center = float(np.dot(weight, x)) / total
     deviation = float(np.sqrt(np.dot(weight, (x - center) ** 2) / total * n / (n - 1)))

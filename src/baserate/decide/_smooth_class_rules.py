@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from baserate._arrays import Floats
+from baserate._arrays import Floats, distances
 from baserate._costs import as_costs
 from baserate._counts import Counts
 from baserate._curve import Curve
@@ -79,8 +79,8 @@ class _ClassScores(NamedTuple):
 
     @property
     def squares(self) -> float:
-        """Mean squared distance from the mean."""
-        return float(np.dot(self.mass, (self.score - self.mean) ** 2) / self.mass.sum())
+        """Mean squared distance from the mean, exactly 0 without variation."""
+        return float(np.dot(self.mass, distances(self.score, self.mean) ** 2) / self.mass.sum())
 
     @property
     def variance(self) -> float:
