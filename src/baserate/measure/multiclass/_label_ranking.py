@@ -6,7 +6,6 @@ Each takes `LabelSets` with scores, and is a mean over rows. `per_row` returns t
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from math import inf
-from numbers import Integral
 from typing import NamedTuple, Unpack
 
 import numpy as np
@@ -163,7 +162,8 @@ def per_row(measure: str | Measure, sets: LabelSets, /, **predictions: Unpack[Pr
     >>> per_row("recall", sets).tolist(), per_row("exact_match", sets).tolist()
     ([0.5, 1.0, nan], [0.0, 0.0, 0.0])
     """
-    own: dict[str, Measure] = {describe(each).name: each for each in (*ROW_MEASURES, exact_match)}
+    measures: tuple[Measure, ...] = (*ROW_MEASURES, exact_match)
+    own = {describe(each).name: each for each in measures}
     function = as_measure(
         own.get(normalize_name(measure).replace(" ", "_"), measure) if isinstance(measure, str) else measure
     )
@@ -250,7 +250,7 @@ def _normalized_gains(ranks: _Ranks, k: int | None = None) -> Floats:
 
 def _summed_discounts(ranks: _Ranks, k: int | None) -> Floats:
     """Return the sum of the discounts of the first 0, 1, 2, … ranks; those beyond k add nothing."""
-    if k is not None and (not isinstance(k, Integral) or k < 1):
+    if k is not None and (k != int(k) or k < 1):
         raise wrong_option("k", k, "a whole number of 1 or more")
     places = np.arange(ranks.true.shape[1])
     discounts = 1 / np.log2(places + 2.0)
