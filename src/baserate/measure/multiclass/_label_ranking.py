@@ -250,7 +250,7 @@ def _normalized_gains(ranks: _Ranks, k: int | None = None) -> Floats:
 
 def _summed_discounts(ranks: _Ranks, k: int | None) -> Floats:
     """Return the sum of the discounts of the first 0, 1, 2, … ranks; those beyond k add nothing."""
-    if k is not None and (k != int(k) or k < 1):
+    if k is not None and (k % 1 != 0 or k < 1):
         raise wrong_option("k", k, "a whole number of 1 or more")
     places = np.arange(ranks.true.shape[1])
     discounts = 1 / np.log2(places + 2.0)
