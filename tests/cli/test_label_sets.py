@@ -105,7 +105,7 @@ def test_the_shell_has_the_numbers_of_the_library(photos: Path) -> None:
             )
         assert rows[name, "sky", None]["value"] == pytest.approx(multiclass.per_class(name, sets)[1])
     assert ("auc", None, "samples") not in rows
-    for name in ("exact_match", "coverage_error", "label_ranking_average_precision", "label_ranking_loss", "ndcg"):
+    for name in ("exact_match", "coverage_error", "lrap", "label_ranking_loss", "ndcg"):
         assert rows[name, None, None]["value"] == pytest.approx(multiclass.MEASURES[name](sets))
         assert rows[name, None, None]["low"] < rows[name, None, None]["high"]
     assert rows["tp", "sea", None]["value"] == ((truth == 1) & (score >= 0.5))[:, 0].sum()
