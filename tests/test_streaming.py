@@ -109,7 +109,7 @@ def test_parts_that_differ_are_refused() -> None:
     with pytest.raises(OptionError, match="rows with groups cannot be added"):
         grouped + one
     with pytest.raises(TypeError):
-        one + 1  # type: ignore[operator]
+        one + 1
     decided = baserate.label_sets([[1, 0]], predicted=[[1, 0]])
     with pytest.raises(ShapeError, match="predicted is missing in some parts"):
         decided + baserate.label_sets([[1, 0]], score=[[1, 0]])

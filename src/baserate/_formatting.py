@@ -281,7 +281,24 @@ def replace_unprintable(text: str) -> str:
 
 _ABBREVIATIONS = frozenset(
     {
-        *("auc", "cap", "dcg", "ece", "ecce", "f1", "fdr", "fnr", "fpr", "ici", "ks", "mad", "mce", "mcc", "ndcg"),
+        *(
+            "auc",
+            "cap",
+            "dcg",
+            "ece",
+            "ecce",
+            "f1",
+            "fdr",
+            "fnr",
+            "fpr",
+            "ici",
+            "ks",
+            "lrap",
+            "mad",
+            "mce",
+            "mcc",
+            "ndcg",
+        ),
         *("npv", "ppv", "pr", "rmsce", "roc", "sedi", "tnr", "tpr"),
     }
 )

@@ -131,8 +131,8 @@ _ENTRIES = (
     _entry("classification_cost", "measure.multiclass.classification_cost", "measure --scores p_ --costs costs.csv"),
     _entry("coverage_error multilabel_coverage_error", "measure.multiclass.coverage_error", "measure --truths y_"),
     _entry(
-        "label_ranking_average_precision_score lrap multilabel_ranking_average_precision",
-        "measure.multiclass.label_ranking_average_precision",
+        "label_ranking_average_precision_score multilabel_ranking_average_precision",
+        "measure.multiclass.lrap",
         "measure --truths y_",
     ),
     _entry(

@@ -202,7 +202,10 @@ class MulticlassRows:
             name: np.concatenate([getattr(part, name) for part in several]) for name in ("truth", "score")
         }
         columns |= {name: _concatenate_amounts(several, name) for name in ("weight", "count")}
-        return replace(several[0], **columns, intake=ReadSummary(read=sum(len(part) for part in several)))
+        merged: MulticlassRows = replace(
+            several[0], **columns, intake=ReadSummary(read=sum(len(part) for part in several))
+        )
+        return merged
 
     @property
     def amount(self) -> Cells | None:
@@ -412,7 +415,8 @@ class LabelSets:
             if any(absent) and not all(absent):
                 raise ShapeError(f"{name} is missing in some parts", remedy="give it in all parts, or in none.")
             columns[name] = None if all(absent) else np.concatenate(tables)
-        return replace(several[0], **columns, intake=ReadSummary(read=sum(len(part) for part in several)))
+        merged: LabelSets = replace(several[0], **columns, intake=ReadSummary(read=sum(len(part) for part in several)))
+        return merged
 
     def over(self, labels: Iterable[object]) -> LabelSets:
         """Select some labels, in their order."""

@@ -1,7 +1,7 @@
 """`baserate measure` of sets of labels, and of averages over some classes; and the reader of their columns."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -94,7 +94,7 @@ def test_missing_rows_are_dropped_on_request() -> None:
 def test_the_shell_has_the_numbers_of_the_library(photos: Path) -> None:
     truth, score = make_photos()
     sets = baserate.label_sets(truth, score=score, predicted=score >= 0.5, labels=LABELS)
-    averages = ("samples", "macro", "micro")
+    averages: tuple[Literal["samples", "macro", "micro"], ...] = ("samples", "macro", "micro")
     rows = run_rows(photos, "--truths", "has_", "--scores", "p_", "--average", ",".join(averages))
     for name in ("sensitivity", "precision", "f1"):
         for how in averages:
@@ -105,7 +105,7 @@ def test_the_shell_has_the_numbers_of_the_library(photos: Path) -> None:
             )
         assert rows[name, "sky", None]["value"] == pytest.approx(multiclass.per_class(name, sets)[1])
     assert ("auc", None, "samples") not in rows
-    for name in ("exact_match", "coverage_error", "label_ranking_average_precision", "label_ranking_loss", "ndcg"):
+    for name in ("exact_match", "coverage_error", "lrap", "label_ranking_loss", "ndcg"):
         assert rows[name, None, None]["value"] == pytest.approx(multiclass.MEASURES[name](sets))
         assert rows[name, None, None]["low"] < rows[name, None, None]["high"]
     assert rows["tp", "sea", None]["value"] == ((truth == 1) & (score >= 0.5))[:, 0].sum()

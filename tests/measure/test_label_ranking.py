@@ -16,7 +16,7 @@ from baserate.measure import multiclass
 from tests.strategies import same
 
 near = partial(pytest.approx, rel=0, abs=1e-10)
-NAMES = ("coverage_error", "label_ranking_average_precision", "label_ranking_loss", "dcg", "ndcg")
+NAMES = ("coverage_error", "lrap", "label_ranking_loss", "dcg", "ndcg")
 
 
 class Sample(NamedTuple):
@@ -56,7 +56,7 @@ def test_values_equal_those_of_scikit_learn(sample: Sample) -> None:
     # Rows without a value count as 0 or 1 there; the others agree.
     peers = {
         "coverage_error": (metrics.coverage_error, some | True),
-        "label_ranking_average_precision": (metrics.label_ranking_average_precision_score, some),
+        "lrap": (metrics.label_ranking_average_precision_score, some),
         "label_ranking_loss": (metrics.label_ranking_loss, mixed),
         "dcg": (metrics.dcg_score, some | True),
         "ndcg": (metrics.ndcg_score, some),
@@ -80,7 +80,7 @@ def test_examples_of_torchmetrics() -> None:
     score = [[0.6, 0.7, 0.1, 0.3], [0.3, 0.2, 0.9, 0.1], [0.5, 0.4, 0.45, 0.8]]
     sets = baserate.label_sets(truth, score=score)
     assert multiclass.coverage_error(sets) == pytest.approx(3.3333, abs=5e-5)
-    assert multiclass.label_ranking_average_precision(sets) == pytest.approx(0.6111, abs=5e-5)
+    assert multiclass.lrap(sets) == pytest.approx(0.6111, abs=5e-5)
     assert multiclass.label_ranking_loss(sets) == pytest.approx(0.5, abs=5e-5)
 
 
@@ -102,7 +102,7 @@ def test_values_agree_with_the_definitions(sample: Sample) -> None:
         rank = {k: int((score >= score[k]).sum()) for k in own}
         rows["coverage_error"].append(max(rank.values(), default=0))
         shares = [sum(score[j] >= score[k] for j in own) / rank[k] for k in own]
-        rows["label_ranking_average_precision"].append(float(np.mean(shares)) if shares else np.nan)
+        rows["lrap"].append(float(np.mean(shares)) if shares else np.nan)
         pairs = [score[j] >= score[k] for k in own for j in np.flatnonzero(~true)]
         rows["label_ranking_loss"].append(float(np.mean(pairs)) if pairs else np.nan)
     for name, values in rows.items():

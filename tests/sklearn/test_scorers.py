@@ -13,6 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, make_multilabel_clas
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer, make_scorer, roc_auc_score, top_k_accuracy_score
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -104,7 +105,10 @@ def test_measures_of_named_classes_in_make_scorer() -> None:
     assert area(model, x, names) == pytest.approx(roc_auc_score(names == "ill", model.predict_proba(x)[:, 0]))
 
 
-@pytest.mark.parametrize("name", [name for name in multiclass.MEASURES if name != "exact_match"])
+OF_CLASSES = [name for name, each in multiclass.MEASURES.items() if describe(each).of is not baserate.LabelSets]
+
+
+@pytest.mark.parametrize("name", OF_CLASSES)
 def test_scores_agree_with_the_multiclass_measure(name: str) -> None:
     model, x, y = iris()
     function = multiclass.MEASURES[name]
@@ -112,6 +116,18 @@ def test_scores_agree_with_the_multiclass_measure(name: str) -> None:
     noun = baserate.confusion(y, model.predict(x)) if describe(function).of is baserate.Confusion else rows
     sign = -1 if describe(function).best == "low" else 1
     assert scorer(function)(model, x, y) == pytest.approx(sign * function(noun), rel=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("name", ["coverage_error", "lrap", "label_ranking_loss", "dcg", "ndcg", "exact_match"])
+def test_scores_agree_with_the_measure_of_label_sets(name: str) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(80, 3))
+    truth = (x + rng.normal(size=(80, 3)) > 0).astype(int)
+    model = OneVsRestClassifier(LogisticRegression()).fit(x, truth)
+    sets = baserate.label_sets(truth, predicted=model.predict(x), score=model.predict_proba(x))
+    function = multiclass.MEASURES[name]
+    sign = -1 if describe(function).best == "low" else 1
+    assert scorer(name)(model, x, truth) == pytest.approx(sign * function(sets))
 
 
 STATED: dict[str, dict[str, Any]] = {"costs": {"costs": Costs(fp=1, fn=5)}, "at": {"at": 0.2}}

@@ -42,7 +42,7 @@ def sedi(c: Counts[Value]) -> Value:
 @measure(
     "Distance of the ROC point from (0, 1), where every row is classified correctly.",
     formula=r"\sqrt{(1-TPR)^2+(1-TNR)^2}",
-    aliases=("ROC distance", "distance from the corner", "closest-to-(0,1) distance"),
+    aliases=("distance index", "dInd", "distance from the corner"),
     references=("perkins2006",),
     values=Values("low", (0, sqrt(2)), needs=("positives", "negatives"), dual="roc_distance"),
 )

@@ -124,7 +124,8 @@ def scorer(
         function, cut, stated.pop("prevalence", None), None if labels is None else tuple(labels), stated
     )
     score.check(positive)
-    response = _SCORES if cut is not None else _RESPONSE[describe(function).of]
+    ranks_labels = unwrap_options(function) in multiclass.ROW_MEASURES
+    response = _SCORES if cut is not None or ranks_labels else _RESPONSE[describe(function).of]
     label = {} if positive is None else {"pos_label": positive}
     return make_scorer(score, greater_is_better=describe(function).best != "low", response_method=response, **label)
 
@@ -254,7 +255,8 @@ class _MeasureScore:
             # `make_scorer` passes no `pos_label` unless one was given: `tally` then accepts booleans, and 0 and 1.
             data = tally(y_true, predicted, weight=sample_weight, positive=pos_label)
         else:
-            data = _MAKERS[of](y_true, predicted, labels=self.labels, weight=sample_weight)
+            make = _scored_labels if unwrap_options(self.measure) in multiclass.ROW_MEASURES else _MAKERS[of]
+            data = make(y_true, predicted, labels=self.labels, weight=sample_weight)
         if self.prevalence is not None:
             data = reweigh(data, prevalence=self.prevalence)
         return float(self.measure(self._measure_input(data) if of in _BINARY else data, **self.options))
@@ -320,6 +322,10 @@ def _multiclass_rows(truth: npt.ArrayLike, predicted: npt.NDArray[Any], **option
 
 def _label_sets(truth: npt.ArrayLike, predicted: npt.NDArray[Any], **options: Any) -> LabelSets:  # noqa: ANN401
     return label_sets(truth, predicted=predicted, **options)
+
+
+def _scored_labels(truth: npt.ArrayLike, score: npt.NDArray[Any], **options: Any) -> LabelSets:  # noqa: ANN401
+    return label_sets(truth, score=score, **options)
 
 
 _MAKERS: dict[type, Callable[..., Any]] = {

@@ -6,7 +6,6 @@ Each takes `LabelSets` with scores, and is a mean over rows. `per_row` returns t
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from math import inf
-from numbers import Integral
 from typing import NamedTuple, Unpack
 
 import numpy as np
@@ -24,8 +23,8 @@ from baserate.read import PredictionOptions, accepts_predictions
 __all__ = [
     "coverage_error",
     "dcg",
-    "label_ranking_average_precision",
     "label_ranking_loss",
+    "lrap",
     "ndcg",
     "per_row",
 ]
@@ -67,19 +66,19 @@ def coverage_error(s: LabelSets) -> float:
 @measure(
     "Label ranking average precision: mean share of true labels among all with at least an equal score.",
     formula=r"\frac1n\sum_i\frac1{|Y_i|}\sum_{k\in Y_i}\frac{|\{j\in Y_i:r_{ij}≤r_{ik}\}|}{r_{ik}}",
-    aliases=("LRAP", "label ranking AP"),
+    aliases=("label ranking average precision", "label ranking AP"),
     references=("tsoumakas2010",),
     values=Values("high", (0, 1), needs=("labelled",)),
 )
-def label_ranking_average_precision(s: LabelSets) -> float:
+def lrap(s: LabelSets) -> float:
     """Rows without true labels have no precision, and do not count; scikit-learn and TorchMetrics count them as 1.
 
     >>> from baserate import label_sets
     >>> sets = label_sets([[1, 0, 0], [0, 0, 1]], score=[[0.75, 0.5, 1], [1, 0.2, 0.1]])
-    >>> round(label_ranking_average_precision(sets), 10)
+    >>> round(lrap(sets), 10)
     0.4166666667
     """
-    return _mean_over_rows(label_ranking_average_precision, s)
+    return _mean_over_rows(lrap, s)
 
 
 @measure(
@@ -163,7 +162,8 @@ def per_row(measure: str | Measure, sets: LabelSets, /, **predictions: Unpack[Pr
     >>> per_row("recall", sets).tolist(), per_row("exact_match", sets).tolist()
     ([0.5, 1.0, nan], [0.0, 0.0, 0.0])
     """
-    own: dict[str, Measure] = {describe(each).name: each for each in (*ROW_MEASURES, exact_match)}
+    measures: tuple[Measure, ...] = (*ROW_MEASURES, exact_match)
+    own = {describe(each).name: each for each in measures}
     function = as_measure(
         own.get(normalize_name(measure).replace(" ", "_"), measure) if isinstance(measure, str) else measure
     )
@@ -250,7 +250,7 @@ def _normalized_gains(ranks: _Ranks, k: int | None = None) -> Floats:
 
 def _summed_discounts(ranks: _Ranks, k: int | None) -> Floats:
     """Return the sum of the discounts of the first 0, 1, 2, … ranks; those beyond k add nothing."""
-    if k is not None and (not isinstance(k, Integral) or k < 1):
+    if k is not None and (k % 1 != 0 or k < 1):
         raise wrong_option("k", k, "a whole number of 1 or more")
     places = np.arange(ranks.true.shape[1])
     discounts = 1 / np.log2(places + 2.0)
@@ -259,7 +259,7 @@ def _summed_discounts(ranks: _Ranks, k: int | None) -> Floats:
 
 ROW_MEASURES: Mapping[Measure, Callable[..., Floats]] = {
     coverage_error: _coverage,
-    label_ranking_average_precision: _average_precision,
+    lrap: _average_precision,
     label_ranking_loss: _loss,
     dcg: _gains,
     ndcg: _normalized_gains,

@@ -40,7 +40,7 @@ DEFAULT_MEASURES: dict[type, tuple[str, ...]] = {
     Curve: ("auc", "average_precision"),
     Confusion: ("accuracy", "balanced_accuracy", "mcc", "kappa"),
     MulticlassRows: ("hand_till", "brier", "log_loss", "top_2_accuracy"),
-    LabelSets: ("exact_match", "coverage_error", "label_ranking_average_precision", "label_ranking_loss", "ndcg"),
+    LabelSets: ("exact_match", "coverage_error", "lrap", "label_ranking_loss", "ndcg"),
 }
 """Default measures by type of argument: of each class (Counts, Curve), and of all classes together."""
 
