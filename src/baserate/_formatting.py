@@ -281,12 +281,15 @@ def replace_unprintable(text: str) -> str:
 
 _ABBREVIATIONS = frozenset(
     {
-        *("auc", "cap", "ece", "ecce", "f1", "fdr", "fnr", "fpr", "ici", "ks", "mad", "mce", "mcc"),
-        *("npv", "ppv", "pr", "rmsce", "roc", "tnr", "tpr"),
+        *("auc", "cap", "ece", "ecce", "f1", "fdr", "fnr", "fpr", "ici", "idi", "ks", "mad", "mce", "mcc"),
+        *("npv", "nri", "ppv", "pr", "rmsce", "roc", "tnr", "tpr"),
     }
 )
 _PROPER_NAMES = {
-    **{name: name.capitalize() for name in ("brier", "cox", "fowlkes", "gini", "jaccard", "lorenz", "youden")},
+    **{
+        name: name.capitalize()
+        for name in ("brier", "cox", "fowlkes", "gini", "jaccard", "lorenz", "nagelkerke", "youden")
+    },
     **{name: name.capitalize() for name in ("borko", "emax", "e50", "e90", "spiegelhalter", "hosmer", "lemeshow")},
     "mallows": "Mallows",
 }

@@ -23,6 +23,7 @@ Comparisons
     `_influence_differences`: differences of smooth measures and of KS, with closed-form variances.
     `_mcnemar`: McNemar's tests and the joint table of two decisions.
     `_unpaired_comparison`: independent samples.
+    `_reclassification`: net reclassification improvement and integrated discrimination improvement.
 Decisions
     `_decision_tests`: accuracy against the no-information rate; symmetry of errors.
 Calibration
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
     from baserate.infer._estimate import bootstrap as bootstrap, estimate as estimate, methods as methods
     from baserate.infer._multiclass import compare_classes as compare_classes
     from baserate.infer._paired_comparison import compare as compare
+    from baserate.infer._reclassification import net_reclassification as net_reclassification
     from baserate.infer._sample_size import (
         SampleSize as SampleSize,
         sample_size_by_simulation as sample_size_by_simulation,

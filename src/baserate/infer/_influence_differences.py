@@ -53,7 +53,7 @@ def studentize_difference(
     if cells.cluster is not None:
         # A cluster may contain both classes, so its contributions are added before they are squared.
         how = f"{method}, summed within clusters{within}"
-        return StudentizedDifference.of(value, [_cluster_component(cells, difference)], how)
+        return StudentizedDifference.of(value, [cluster_component(cells, difference)], how)
     by_class = within or describe(measure).of is Curve
     classes = cells.classes if by_class else [np.ones(len(cells), dtype=np.bool_)]
     return StudentizedDifference.of(
@@ -116,7 +116,8 @@ def _row_influence(measure: Measure, cells: UniqueRows, tally: Tally, score: Flo
     return added if cells.weight is None else added * cells.weight
 
 
-def _cluster_component(cells: UniqueRows, added: Floats) -> VarianceComponent:
+def cluster_component(cells: UniqueRows, added: Floats) -> VarianceComponent:
+    """Return the variance of sums within clusters of what one row of each kind adds."""
     if cells.clusters < 2:
         return VarianceComponent(inf, inf, 1.0)
     return VarianceComponent.of_rows(cells.sum_by_cluster(added * cells.times), np.ones(cells.clusters))
@@ -135,7 +136,7 @@ def _ks_components(cells: UniqueRows, pair: tuple[str, str]) -> Iterator[Varianc
     prior = [signs[0] * one - signs[1] * other for one, other in product((0, 1), repeat=2)]
     if cells.cluster is not None:
         # A cluster may contain both classes, so its contributions are added before they are squared.
-        yield _cluster_component(
+        yield cluster_component(
             cells,
             _center_within_class(cells, difference, cells.truth)
             - _center_within_class(cells, difference, ~cells.truth),
