@@ -37,7 +37,7 @@ _ENTRIES = (
         "reclassify, compare",
     ),
     _entry("AccuracyPValue no_information no_information_test", "infer.no_information_test", "measure --tests"),
-    _entry("mcnemar mcnemar_test bowker", "infer.symmetry_test infer.compare", "measure --tests, compare"),
+    _entry("bowker bowker_test mcnemar_bowker", "infer.symmetry_test", "measure --tests"),
     _entry("evaluate ClassificationPreset explore dashboard validate", "evaluate", "report, measure"),
     _entry(
         "classification_report precision_recall_fscore_support metric metrics metric_set score scores stats "

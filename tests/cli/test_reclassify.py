@@ -17,7 +17,7 @@ def numbers(result: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def test_snapshot(tmp_path: Path) -> None:
-    typed = (write_people(tmp_path), *TWO, "--cutoffs", "0.1,0.3")
+    typed = (write_people(tmp_path), *TWO, "--thresholds", "0.1,0.3")
     assert matches_snapshot(run("reclassify", *typed, "-q", "--explain").stdout, "reclassify")
     assert fits_terminal("reclassify", *typed, widths=(60, 80, 100))
 
@@ -27,7 +27,7 @@ def test_snapshot_of_help() -> None:
 
 
 def test_json(tmp_path: Path) -> None:
-    result = run("reclassify", write_people(tmp_path), *TWO, "--cutoffs", "0.1,0.3", "--json")
+    result = run("reclassify", write_people(tmp_path), *TWO, "--thresholds", "0.1,0.3", "--json")
     assert result.exit_code == 0, result.stderr
     assert "note: the NRI is no proper measure" in result.stderr
     rows = read_results(result.stdout)
@@ -61,7 +61,7 @@ def test_two_files(tmp_path: Path) -> None:
     ("typed", "message"),
     [
         (("--truth", "sick", "--score", "risk"), "a comparison needs two models"),
-        ((*TWO, "--cutoffs", "0,0.5"), "cutoffs are 0, 0.5; expected ascending probabilities"),
+        ((*TWO, "--thresholds", "0,0.5"), "thresholds are 0, 0.5; expected ascending probabilities"),
         ((*TWO, "--method", "exact"), "exact"),
         (("--truth", "sick", "--score", "risk", "--predicted", "says"), "labels have neither NRI nor IDI"),
         ((*TWO, "--weight", "w", "--method", "asymptotic"), "rows are weighted or clustered"),

@@ -12,7 +12,7 @@ from baserate import NotAProbabilityError, OptionError, Results, Rows, infer
 Floats = npt.NDArray[np.float64]
 few = st.sampled_from([0.0, 0.05, 0.1, 0.2, 0.3, 0.55, 0.9, 1.0])
 samples = st.lists(st.tuples(st.booleans(), few, few), min_size=2, max_size=25)
-CUTOFFS = (0.1, 0.3)
+THRESHOLDS = (0.1, 0.3)
 
 
 def numbers(results: Results) -> dict[str, dict[str, Any]]:
@@ -30,9 +30,9 @@ def sample(n: int, seed: int = 0, *, noise: float = 0.5) -> tuple[npt.NDArray[np
 @given(samples)
 def test_values_are_those_of_the_definitions(data: list[tuple[bool, float, float]]) -> None:
     truth, new, old = (np.array(each) for each in zip(*data, strict=True))
-    results = infer.net_reclassification(truth, {"new": new, "old": old}, cutoffs=CUTOFFS, method="asymptotic")
+    results = infer.net_reclassification(truth, {"new": new, "old": old}, thresholds=THRESHOLDS, method="asymptotic")
     rows = numbers(results)
-    category = [np.digitize(score, CUTOFFS) for score in (new, old)]
+    category = [np.digitize(score, THRESHOLDS) for score in (new, old)]
     changes = {"nri": np.sign(category[0] - category[1]), "continuous_nri": np.sign(new - old), "idi": new - old}
     for name, change in changes.items():
         parts = {}
@@ -53,14 +53,14 @@ def test_values_are_those_of_the_definitions(data: list[tuple[bool, float, float
 @given(samples)
 def test_tables_count_every_row(data: list[tuple[bool, float, float]]) -> None:
     truth, new, old = (np.array(each) for each in zip(*data, strict=True))
-    results = infer.net_reclassification(truth, {"new": new, "old": old}, cutoffs=CUTOFFS, method="asymptotic")
+    results = infer.net_reclassification(truth, {"new": new, "old": old}, thresholds=THRESHOLDS, method="asymptotic")
     names = ["[0, 0.1)", "[0.1, 0.3)", "[0.3, 1]"]
     cells = [row for row in results.rows() if row["measure"] == "cell"]
     assert len(cells) == 18
     for row in cells:
         of_class = truth == (row["class"] == "positive")
-        moved = (np.digitize(old, CUTOFFS) == names.index(row["from"])) & (
-            np.digitize(new, CUTOFFS) == names.index(row["to"])
+        moved = (np.digitize(old, THRESHOLDS) == names.index(row["from"])) & (
+            np.digitize(new, THRESHOLDS) == names.index(row["to"])
         )
         assert row["value"] == np.sum(of_class & moved)
 
@@ -70,7 +70,7 @@ def test_swapping_the_models_changes_the_sign(data: list[tuple[bool, float, floa
     truth, new, old = (np.array(each) for each in zip(*data, strict=True))
     scores = {"new": new, "old": old}
     there, back = (
-        numbers(infer.net_reclassification(truth, scores, cutoffs=CUTOFFS, models=[pair], method="asymptotic"))
+        numbers(infer.net_reclassification(truth, scores, thresholds=THRESHOLDS, models=[pair], method="asymptotic"))
         for pair in (("new", "old"), ("old", "new"))
     )
     for name, row in there.items():
@@ -81,9 +81,9 @@ def test_swapping_the_models_changes_the_sign(data: list[tuple[bool, float, floa
                 assert back[name]["low"] == pytest.approx(-row["high"])
 
 
-def test_with_one_cutoff_the_parts_are_differences_of_rates() -> None:
+def test_with_one_threshold_the_parts_are_differences_of_rates() -> None:
     truth, scores = sample(300)
-    rows = numbers(infer.net_reclassification(truth, scores, cutoffs=[0.3]))
+    rows = numbers(infer.net_reclassification(truth, scores, thresholds=[0.3]))
     for name, measure in (("nri_positives", "sensitivity"), ("nri_negatives", "specificity")):
         (comparison,) = infer.compare(truth, scores, measure=measure, threshold=0.3)
         row = rows[name]
@@ -108,13 +108,13 @@ def test_the_idi_is_the_difference_of_the_discrimination_slope() -> None:
 @pytest.mark.parametrize("seed", range(2))
 def test_intervals_exclude_zero_exactly_where_tests_reject(seed: int) -> None:
     truth, scores = sample(120, seed, noise=0.9)
-    first = numbers(infer.net_reclassification(truth, scores, cutoffs=CUTOFFS))
+    first = numbers(infer.net_reclassification(truth, scores, thresholds=THRESHOLDS))
     tested = [(name, row["p"]) for name, row in first.items() if 1e-6 < row["p"] < 0.98]
     assert len(tested) > 5
     for name, p in tested:
         for factor, excludes in ((1.002, True), (0.998, False)):
             level = 1 - p * factor
-            other = numbers(infer.net_reclassification(truth, scores, cutoffs=CUTOFFS, level=level))[name]
+            other = numbers(infer.net_reclassification(truth, scores, thresholds=THRESHOLDS, level=level))[name]
             assert (other["low"] > 0 or other["high"] < 0) == excludes, (name, factor)
 
 
@@ -123,8 +123,8 @@ def test_a_count_is_that_many_rows() -> None:
     times = np.random.default_rng(1).integers(1, 4, 60)
     repeated = {name: np.repeat(score, times) for name, score in scores.items()}
     for method in (None, "asymptotic"):
-        one = infer.net_reclassification(truth, scores, count=times, cutoffs=CUTOFFS, method=method)
-        other = infer.net_reclassification(np.repeat(truth, times), repeated, cutoffs=CUTOFFS, method=method)
+        one = infer.net_reclassification(truth, scores, count=times, thresholds=THRESHOLDS, method=method)
+        other = infer.net_reclassification(np.repeat(truth, times), repeated, thresholds=THRESHOLDS, method=method)
         for name, row in numbers(one).items():
             for column in ("value", "low", "high", "p"):
                 assert row[column] == pytest.approx(numbers(other)[name][column]), (name, column)
@@ -132,16 +132,16 @@ def test_a_count_is_that_many_rows() -> None:
 
 def test_weights_and_clusters_have_t_intervals() -> None:
     truth, scores = sample(300)
-    plain = numbers(infer.net_reclassification(truth, scores, cutoffs=CUTOFFS))
+    plain = numbers(infer.net_reclassification(truth, scores, thresholds=THRESHOLDS))
     equal, unequal = (
-        numbers(infer.net_reclassification(truth, scores, cutoffs=CUTOFFS, weight=weight))
+        numbers(infer.net_reclassification(truth, scores, thresholds=THRESHOLDS, weight=weight))
         for weight in (np.full(300, 2.5), np.random.default_rng(1).gamma(0.5, size=300))
     )
     alone = Rows(truth, scores, cluster=np.arange(300))
     twice = Rows(
         np.repeat(truth, 2), {name: np.repeat(score, 2) for name, score in scores.items()}, cluster=np.arange(600) // 2
     )
-    single, double = (numbers(infer.net_reclassification(rows, cutoffs=CUTOFFS)) for rows in (alone, twice))
+    single, double = (numbers(infer.net_reclassification(rows, thresholds=THRESHOLDS)) for rows in (alone, twice))
     for name, row in plain.items():
         width = row["high"] - row["low"]
         assert equal[name]["value"] == pytest.approx(row["value"])
@@ -168,7 +168,7 @@ def test_groups_and_pairs() -> None:
 
 def test_equal_models_do_not_reclassify() -> None:
     truth, scores = sample(100)
-    rows = numbers(infer.net_reclassification(truth, {"a": scores["new"], "b": scores["new"]}, cutoffs=CUTOFFS))
+    rows = numbers(infer.net_reclassification(truth, {"a": scores["new"], "b": scores["new"]}, thresholds=THRESHOLDS))
     assert {row["value"] for row in rows.values()} == {0}
     assert rows["nri"]["p"] == 1
     assert rows["nri"]["low"] < 0 < rows["nri"]["high"]
@@ -208,9 +208,9 @@ def test_notes_warn() -> None:
 
 def test_bad_input() -> None:
     truth, scores = sample(50)
-    for cutoffs in ([0.3, 0.1], [0.0, 0.5], [1.0], [0.2, 0.2], [float("nan")]):
+    for thresholds in ([0.3, 0.1], [0.0, 0.5], [1.0], [0.2, 0.2], [float("nan")]):
         with pytest.raises(OptionError, match="expected ascending probabilities between 0 and 1"):
-            infer.net_reclassification(truth, scores, cutoffs=cutoffs)
+            infer.net_reclassification(truth, scores, thresholds=thresholds)
     with pytest.raises(NotAProbabilityError):
         infer.net_reclassification(truth, {"new": scores["new"] * 10, "old": scores["old"]})
     with pytest.raises(OptionError, match="requires two models"):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _EXAMPLES = """
 # the second score is the old model; three categories of risk
-baserate reclassify people.csv --truth sick --score risk --score old --cutoffs 0.1,0.3
+baserate reclassify people.csv --truth sick --score risk --score old --thresholds 0.1,0.3
 # without categories: continuous NRI and IDI
 baserate reclassify people.csv --truth sick --score risk --score old
 """
@@ -47,9 +47,9 @@ _FEW = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReclassificationOptions:
-    """Options of a reclassification: cutoffs, and how it is tested."""
+    """Options of a reclassification: thresholds, and how it is tested."""
 
-    cutoffs: Annotated[
+    thresholds: Annotated[
         tuple[float, ...],
         option(type=read_thresholds, metavar="NUMBERS", multiple=True, callback=join_distinct, default="no categories"),
         "Ascending probabilities between categories, with commas.",
@@ -78,7 +78,7 @@ def reclassify(reading: Reading, reclassification_options: ReclassificationOptio
         raise click.UsageError("labels have neither NRI nor IDI; leave out --predicted, or use `baserate compare`.")
     rows = read_models(reading, options.id_, options.cluster, quiet=output.quiet)
     results = infer.net_reclassification(
-        rows, cutoffs=sorted(options.cutoffs), level=options.level, method=options.method
+        rows, thresholds=sorted(options.thresholds), level=options.level, method=options.method
     )
     report_results(results, reclassification_page, reading, output)
 
@@ -100,7 +100,7 @@ def reclassification_page(results: "Results", reading: Reading, digits: int) -> 
     }
     corner = "" if several else _name_pair(rows[0])
     table = list_table(numbers, columns, label=_label, section=section, meaning=_meaning, corner=corner)
-    panels = (*_category_tables(cells, results.data["cutoffs"], digits), table)
+    panels = (*_category_tables(cells, results.data["category_thresholds"], digits), table)
     return Page(headline(reading, results.data), panels, (*form.reasons.footnotes(), *_describe_methods(numbers)))
 
 
@@ -115,9 +115,9 @@ def _describe_methods(numbers: Sequence[TidyRow]) -> Iterator[Explanation]:
         yield Explanation(f"{', '.join(names)}: {how}.", brief=brief)
 
 
-def _category_tables(cells: Sequence[TidyRow], cutoffs: Sequence[float], digits: int) -> Iterator[Table]:
+def _category_tables(cells: Sequence[TidyRow], thresholds: Sequence[float], digits: int) -> Iterator[Table]:
     """Yield a table for each pair and class: categories of the old model in lines, of the new one in columns."""
-    if len(cutoffs) >= _FEW:
+    if len(thresholds) >= _FEW:
         return
     by_table: dict[tuple[str, str], list[TidyRow]] = {}
     for row in cells:

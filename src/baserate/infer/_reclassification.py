@@ -61,7 +61,7 @@ _MAX_Z = 32.0
 def net_reclassification(
     rows: Rows,
     *,
-    cutoffs: Sequence[float] = (),
+    thresholds: Sequence[float] = (),
     models: Sequence[str] | Sequence[tuple[str, str]] | None = None,
     level: ShareLike = 0.95,
     method: ReclassificationMethod | None = None,
@@ -72,7 +72,7 @@ def net_reclassification(
     Of positives, the NRI is the share that moves up a category less the share that moves down; of negatives, the
     reverse; the NRI is the sum of both [@pencina2008]. The continuous NRI counts any change of the probability
     [@pencina2011]. The IDI is the difference of the mean changes of both classes, and so that of
-    :func:`baserate.measure.discrimination_slope`. With one cutoff the parts are the differences in sensitivity and
+    :func:`baserate.measure.discrimination_slope`. With one threshold the parts are the differences in sensitivity and
     specificity.
 
     **Do not choose a model by the NRI.** It is no proper measure: a model that is miscalibrated, or to which noise was
@@ -87,8 +87,8 @@ def net_reclassification(
     ----------
     rows
         Labels and the probabilities of two or more models, the new model first.
-    cutoffs
-        Ascending probabilities between categories; a row is in the higher category from the cutoff on. Without any,
+    thresholds
+        Ascending probabilities between categories; a row is in the higher category from the threshold on. Without any,
         there is no categorical NRI.
     models
         Pairs of names (new, old), or names to pair each with each later one; by default, all.
@@ -106,7 +106,7 @@ def net_reclassification(
     Raises
     ------
     OptionError
-        Cutoffs are not ascending probabilities, or there is a single model.
+        Thresholds are not ascending probabilities, or there is a single model.
     NotAProbabilityError
         Scores are not probabilities.
 
@@ -119,7 +119,7 @@ def net_reclassification(
     >>> from baserate import infer
     >>> truth = [1, 1, 1, 1, 0, 0, 0, 0]
     >>> new, old = [0.9, 0.4, 0.6, 0.3, 0.1, 0.2, 0.4, 0.1], [0.6, 0.6, 0.3, 0.2, 0.2, 0.1, 0.6, 0.3]
-    >>> results = infer.net_reclassification(truth, {"new": new, "old": old}, cutoffs=[0.5])
+    >>> results = infer.net_reclassification(truth, {"new": new, "old": old}, thresholds=[0.5])
     >>> {row["measure"]: round(row["value"], 4) for row in results.rows() if row["measure"] in ("nri", "idi")}
     {'nri': 0.25, 'idi': 0.225}
     """
@@ -131,7 +131,7 @@ def net_reclassification(
         raise OptionError(
             "method is 'asymptotic', and rows are weighted or clustered.", remedy="Leave it out.", option="method"
         )
-    edges = _check_cutoffs(cutoffs)
+    edges = _check_thresholds(thresholds)
     pairs = list_pairs(rows, models, brier)
     names = list(dict.fromkeys(name for pair in pairs for name in pair))
     records: list[dict[str, Any]] = []
@@ -145,20 +145,24 @@ def net_reclassification(
             request = _PairOnRows(cells, pair, edges, level, method)
             head = {"model": pair[0], "other": pair[1], "group": None if group is None else dict(group)}
             records += ({**head, **record} for record in request.records())
-    data = {**results_data(rows.tallies(), [NRI_NOTE, SAME_ROWS_NOTE]), "level": level, "cutoffs": list(cutoffs)}
+    data = {
+        **results_data(rows.tallies(), [NRI_NOTE, SAME_ROWS_NOTE]),
+        "level": level,
+        "category_thresholds": list(thresholds),
+    }
     return Results({name: [record.get(name) for record in records] for name in _COLUMNS}, data)
 
 
-def _check_cutoffs(cutoffs: Sequence[float]) -> Floats:
-    edges = np.asarray(list(cutoffs), dtype=np.float64)
+def _check_thresholds(thresholds: Sequence[float]) -> Floats:
+    edges = np.asarray(list(thresholds), dtype=np.float64)
     inside = bool(((edges > 0) & (edges < 1)).all())
     if not inside or (np.diff(edges) <= 0).any():
         text = ", ".join(map(format_exact, edges.tolist()))
         raise OptionError(
-            f"cutoffs are {text}; expected ascending probabilities between 0 and 1.",
-            remedy=f"Give for example {keyword('cutoffs', (0.1, 0.3))}.",
-            option="cutoffs",
-            value=cutoffs,
+            f"thresholds are {text}; expected ascending probabilities between 0 and 1.",
+            remedy=f"Give for example {keyword('thresholds', (0.1, 0.3))}.",
+            option="thresholds",
+            value=thresholds,
         )
     return edges
 
@@ -319,7 +323,7 @@ def find_agreeing_p(interval: Callable[[float], Limits], value: float) -> float:
 
 
 def name_categories(edges: Floats) -> list[str]:
-    """Name the categories between ascending cutoffs.
+    """Name the categories between ascending thresholds.
 
     >>> name_categories(np.array([0.1, 0.3]))
     ['[0, 0.1)', '[0.1, 0.3)', '[0.3, 1]']
