@@ -89,6 +89,7 @@ CALLS: dict[str, Call] = {
     "baserate.infer.intrinsic_calibration": Call("tally"),
     "baserate.infer.methods": Call("tally", before=("auc",)),
     "baserate.infer.multiclass_summary": Call("classes"),
+    "baserate.infer.net_reclassification": Call("two models", {"thresholds": [0.3], "method": "asymptotic"}),
     "baserate.infer.no_information_test": Call("confusion"),
     "baserate.infer.null_reference": Call("tally", {"n_simulations": 20}, ("ece",)),
     "baserate.infer.null_references": Call("tally", {"n_simulations": 20}, ([measure.ece],)),

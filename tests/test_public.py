@@ -65,7 +65,7 @@ PUBLIC = {
         calibration_curves calibration_summary calibration_tests compare compare_classes compare_unpaired
         confidence_band confidence_bands cox_test delong_pair derived_prevalence detectable_auc ecce_test estimate
         hosmer_lemeshow hypothetical_pair independent_pair intrinsic_calibration methods multiclass_summary
-        no_information_test
+        net_reclassification no_information_test
         null_reference null_references power_of_auc_difference power_of_auc_test power_of_proportion_difference
         power_of_proportion_test reported_pair sample_size_by_simulation sample_size_for_auc
         sample_size_for_auc_difference sample_size_for_auc_test sample_size_for_observed_expected

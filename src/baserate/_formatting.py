@@ -292,18 +292,21 @@ _ABBREVIATIONS = frozenset(
             "fnr",
             "fpr",
             "ici",
+            "idi",
             "ks",
             "lrap",
             "mad",
             "mce",
             "mcc",
-            "ndcg",
         ),
-        *("npv", "ppv", "pr", "rmsce", "roc", "sedi", "tnr", "tpr"),
+        *("ndcg", "npv", "nri", "ppv", "pr", "rmsce", "roc", "sedi", "tnr", "tpr"),
     }
 )
 _PROPER_NAMES = {
-    **{name: name.capitalize() for name in ("brier", "cox", "fowlkes", "gini", "jaccard", "lorenz", "youden")},
+    **{
+        name: name.capitalize()
+        for name in ("brier", "cox", "fowlkes", "gini", "jaccard", "lorenz", "nagelkerke", "youden")
+    },
     **{name: name.capitalize() for name in ("borko", "emax", "e50", "e90", "spiegelhalter", "hosmer", "lemeshow")},
     "mallows": "Mallows",
 }

@@ -31,6 +31,13 @@ def _entry(words: str, python: str = "", commands: str = "") -> tuple[str, Other
 
 _ENTRIES = (
     # Evaluation
+    _entry(
+        "improveProb nri NRI idi IDI reclassification reclass reclassification_improvement",
+        "infer.net_reclassification",
+        "reclassify, compare",
+    ),
+    _entry("AccuracyPValue no_information no_information_test", "infer.no_information_test", "measure --tests"),
+    _entry("bowker bowker_test mcnemar_bowker", "infer.symmetry_test", "measure --tests"),
     _entry("evaluate ClassificationPreset explore dashboard validate", "evaluate", "report, measure"),
     _entry(
         "classification_report precision_recall_fscore_support metric metrics metric_set score scores stats "

@@ -123,7 +123,7 @@ def compare(reading: Reading, compare_options: CompareOptions, settings: Compari
     measures = settings.bind_others(compare_options.measures)
     if compare_options.threshold:
         _check_thresholds(reading, compare_options, measures)
-    rows = _read_models(reading, compare_options, quiet=output.quiet)
+    rows = read_models(reading, compare_options.id_, compare_options.cluster, quiet=output.quiet)
     scores = [name for name in rows.score if name != reading.predicted]
     results = decide.compare(
         rows,
@@ -140,18 +140,18 @@ def compare(reading: Reading, compare_options: CompareOptions, settings: Compari
     report_results(name_as_typed(results, compare_options.measures), compare_page, reading, output)
 
 
-def _read_models(reading: Reading, compare_options: CompareOptions, *, quiet: bool) -> "Rows":
+def read_models(reading: Reading, id_: str | None, cluster: str | None, *, quiet: bool) -> "Rows":
     """Read several models of one table, or join files with one model each."""
-    if compare_options.id_ is None:
+    if id_ is None:
         several = any(name.endswith("*") for name in reading.score)  # a prefix may stand for many columns
         if len(reading.score) + bool(reading.predicted) == 1 and not several:
             raise click.UsageError("a comparison needs two models: repeat --score, or join two files with --id.")
-        return read_rows(reading, quiet=quiet, cluster=compare_options.cluster)
+        return read_rows(reading, quiet=quiet, cluster=cluster)
     if len(reading.file) == 1:
         raise click.UsageError("--id joins several files, and this is one; name the other, or leave --id out.")
     from baserate import read
 
-    columns = {"id": compare_options.id_, "cluster": compare_options.cluster}
+    columns = {"id": id_, "cluster": cluster}
     parts = {
         name: read_rows(replace(reading, file=(file,)), quiet=quiet, **columns)
         for name, file in _name_files(reading.file).items()

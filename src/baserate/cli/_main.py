@@ -19,6 +19,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "report": ("_report:report", "Evaluate a classifier in its deployment: one report."),
         "measure": ("_measure:measure", "Measure predictions: rates, ranking, probabilities."),
         "compare": ("_compare:compare", "Compare models: differences, intervals, p-values."),
+        "reclassify": ("_reclassification:reclassify", "Compare two models by NRI, IDI and reclassification."),
         "curve": ("_curve:curve", "Tabulate a curve: roc, pr, det, gain, lift or lorenz."),
         "draw": ("_draw:draw", "Draw figures for papers: ROC, PR, calibration and more."),
     },

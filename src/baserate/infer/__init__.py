@@ -28,6 +28,7 @@ Comparisons
     `_mcnemar`: McNemar's tests and the joint table of two decisions.
     `_unpaired_comparison`: independent samples.
     `_pooled_contrasts`: samples that overlap, such as a group and everybody; ratios.
+    `_reclassification`: net reclassification improvement and integrated discrimination improvement.
 Decisions
     `_decision_tests`: accuracy against the no-information rate; symmetry of errors.
 Calibration
@@ -99,6 +100,7 @@ if TYPE_CHECKING:
     from baserate.infer._estimate import bootstrap as bootstrap, estimate as estimate, methods as methods
     from baserate.infer._multiclass import compare_classes as compare_classes
     from baserate.infer._paired_comparison import compare as compare
+    from baserate.infer._reclassification import net_reclassification as net_reclassification
     from baserate.infer._sample_size import (
         SampleSize as SampleSize,
         sample_size_by_simulation as sample_size_by_simulation,

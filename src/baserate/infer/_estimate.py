@@ -466,8 +466,9 @@ def _operating_point_bounds(inputs: IntervalInput) -> Bounds:
 def _influence_bounds(inputs: IntervalInput) -> Bounds:
     how = "influence function within each class" if inputs.tally.reweighed else "influence function"
     if abs(inputs.value) > _LARGEST:
-        reason = "the value is infinite" if isinf(inputs.value) else "the value is too large for an interval"
-        return Bounds(nan, nan, how, reason)
+        return Bounds(
+            nan, nan, how, f"the value is {'infinite' if isinf(inputs.value) else 'too large for an interval'}"
+        )
     if inputs.tally.rows.sum(dtype=np.int64) < 2:
         return Bounds(nan, nan, how, "there is a single row")
     reason = explain_heavy_tail(inputs.tally) if inputs.measure in _variances.UNBOUNDED else None

@@ -61,7 +61,7 @@ def studentize_difference(
     if cells.cluster is not None:
         # A cluster may contain both classes, so its contributions are added before they are squared.
         how = f"{method}, summed within clusters{within}"
-        return StudentizedDifference.of(value, [_cluster_component(cells, difference)], how)
+        return StudentizedDifference.of(value, [cluster_component(cells, difference)], how)
     by_class = within or describe(measure).of is Curve
     classes = cells.classes if by_class else [np.ones(len(cells), dtype=np.bool_)]
     return StudentizedDifference.of(
@@ -124,7 +124,8 @@ def _row_influence(measure: Measure, cells: UniqueRows, tally: Tally, score: Flo
     return added if cells.weight is None else added * cells.weight
 
 
-def _cluster_component(cells: UniqueRows, added: Floats) -> VarianceComponent:
+def cluster_component(cells: UniqueRows, added: Floats) -> VarianceComponent:
+    """Return the variance of sums within clusters of what one row of each kind adds."""
     if cells.clusters < 2:
         return VarianceComponent(inf, inf, 1.0)
     return VarianceComponent.of_rows(cells.sum_by_cluster(added * cells.times), np.ones(cells.clusters))
@@ -170,7 +171,7 @@ def _point_components(
     if cells.cluster is not None:
         # A cluster may contain both classes, so its contributions are added before they are squared.
         sums = [_center_within_class(cells, part, members) for part, members in zip(parts, cells.classes, strict=True)]
-        yield _cluster_component(cells, sums[0] - sums[1])
+        yield cluster_component(cells, sums[0] - sums[1])
         return
     weight = np.ones(len(cells)) if cells.weight is None else cells.weight
     for members, part, (first, second) in zip(cells.classes, parts, coefficients, strict=True):

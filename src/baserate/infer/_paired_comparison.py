@@ -154,13 +154,13 @@ def compare(  # noqa: PLR0913  (each is a part of the question)
         raise OptionError(
             f"{keyword('costs')} has no effect on these measures", remedy="compare by expected_cost, or leave them out."
         )
-    pairs = {at: _list_pairs(rows, models, each) for at, each in enumerate(functions)}
+    pairs = {at: list_pairs(rows, models, each) for at, each in enumerate(functions)}
     names = list(dict.fromkeys(name for each in pairs.values() for pair in each for name in pair))
     needs_thresholds = any(describe(each).of is Counts for each in functions)
     # From all rows, so that every group is compared at the same thresholds.
     thresholds = _find_thresholds(rows, names, threshold) if needs_thresholds else {}
     comparisons: list[Comparison] = []
-    for group, place in _iterate_groups(rows):
+    for group, place in iterate_groups(rows):
         cells = unique_rows(rows, names, place)
         if not len(cells):
             raise EmptyDataError(
@@ -519,7 +519,7 @@ def _as_list(measure: Any) -> list[Any]:  # noqa: ANN401  (one measure or severa
     return [measure] if isinstance(measure, str) or callable(measure) else list(measure)
 
 
-def _list_pairs(rows: Rows, models: Any, measure: Measure) -> list[Pair]:  # noqa: ANN401  (names, or pairs of them)
+def list_pairs(rows: Rows, models: Any, measure: Measure) -> list[Pair]:  # noqa: ANN401  (names, or pairs of them)
     """Return the pairs to compare; label columns have neither ranks nor probabilities."""
     labels = rows.intake.columns.get("predicted")
     names = list(rows.score) if models is None else list(models)
@@ -588,7 +588,7 @@ def find_threshold(name: str, score: Any, threshold: Any) -> float:  # noqa: ANN
     return value
 
 
-def _iterate_groups(rows: Rows) -> Iterator[tuple[GroupKey, Place]]:
+def iterate_groups(rows: Rows) -> Iterator[tuple[GroupKey, Place]]:
     """Iterate over all rows, then each group."""
     yield None, slice(None)
     if rows.attributes:

@@ -35,6 +35,7 @@ from baserate.measure import (
     brier_skill,
     cap_area,
     discrimination_index,
+    discrimination_slope,
     generalized_fnr,
     generalized_fpr,
     log_auc,
@@ -298,6 +299,13 @@ def _discrimination_slopes(t: Tally, _value: float) -> Slopes:
         yield block, 2 * (of_true - true), 2 * (of_false - false)
 
 
+def _mean_difference_slopes(t: Tally, _value: float) -> Slopes:
+    """Return the slopes of the mean probability of positives less that of negatives."""
+    true_mean, false_mean = (float(np.sum(mass * t.score)) / float(mass.sum()) for mass in t.mass)
+    for block in _iterate_blocks(t):
+        yield block, (block.score - true_mean) / t.positives, (false_mean - block.score) / t.negatives
+
+
 def _nagelkerke_slopes(t: Tally, value: float) -> Slopes:
     r"""Return the slopes of :math:`(1-e^{-a})/m`, where a is twice the gain, and :math:`m=1-e^{-2H}` its maximum."""
     entropy = float(log_uncertainty(t))
@@ -382,6 +390,7 @@ _SLOPES: dict[Measure, Callable[[Tally, float], Slopes]] = {
     log_loss: _log_loss_slopes,
     log_loss_skill: _log_loss_skill_slopes,
     discrimination_index: _discrimination_slopes,
+    discrimination_slope: _mean_difference_slopes,
     nagelkerke_r2: _nagelkerke_slopes,
     quality_index: _quality_slopes,
     average_precision: _average_precision_slopes,
@@ -615,6 +624,7 @@ _BOUNDS: dict[Measure, Callable[[InfluenceVariance, float], Limits]] = {
     log_loss_skill: _bound_skill,
     nagelkerke_r2: _bound_skill,
     discrimination_index: _bound_symmetrically,
+    discrimination_slope: _bound_symmetrically,
     quality_index: _bound_symmetrically,
 }
 CLOSED_FORM = tuple(_BOUNDS)

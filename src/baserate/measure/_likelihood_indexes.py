@@ -1,4 +1,4 @@
-r"""Indexes of the likelihood ratio: Nagelkerke's R², and the indexes D, U and Q of validated probabilities.
+r"""Indexes of probabilities: Nagelkerke's and Tjur's R², and D, U and Q of the likelihood ratio.
 
 The log loss LL of the probabilities is compared with the entropy :math:`H(π)`, the log loss of always predicting the
 prevalence, and with :math:`LL_{cal}`, that of the logistic recalibration :math:`\mathrm{logit}\,P(y=1)=a+b\,
@@ -19,7 +19,7 @@ from baserate.measure._calibration_slope import fit_recalibration
 from baserate.measure._measure import Values, measure
 from baserate.measure._proper_scores import check_probabilities
 
-__all__ = ["discrimination_index", "nagelkerke_r2", "quality_index", "unreliability_index"]
+__all__ = ["discrimination_index", "discrimination_slope", "nagelkerke_r2", "quality_index", "unreliability_index"]
 
 _BOTH = ("positives", "negatives")
 _LINE = (*_BOTH, "score_spread", "overlap")
@@ -42,6 +42,29 @@ def nagelkerke_r2(t: Forecasts) -> float:
     entropy, loss = _entropy(t), _mean_loss(t, t.score)
     with np.errstate(over="ignore"):  # a loss of hundreds
         return as_float(ratio(-np.expm1(-2 * (entropy - loss)), -np.expm1(-2 * entropy)))
+
+
+@measure(
+    "Tjur's R²: mean probability of positives minus that of negatives (discrimination slope).",
+    formula=r"\bar p_1-\bar p_0",
+    aliases=("Tjur's R²", "coefficient of discrimination", "Yates slope"),
+    references=("tjur2009",),
+    values=Values("high", (-1, 1), needs=_BOTH),
+)
+def discrimination_slope(t: Forecasts) -> float:
+    """Its difference between two models is the integrated discrimination improvement (IDI). It is no proper measure:
+    more extreme probabilities raise it, even where they are wrong.
+
+    >>> from baserate import tally
+    >>> round(discrimination_slope(tally([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.35])), 10)
+    0.625
+    """
+    check_probabilities(t)
+    sums = ((mass * t.score).sum(axis=-1) for mass in (t.positive, t.negative))
+    means = [
+        ratio(np.asarray(each), np.asarray(mass)) for each, mass in zip(sums, (t.positives, t.negatives), strict=True)
+    ]
+    return as_float(means[0] - means[1])
 
 
 @measure(
