@@ -111,7 +111,13 @@ def test_completion_scripts_name_the_program(shell: str, word: str) -> None:
         ("baserate measure x --measures brier_", {f"brier_{part}" for part in BRIER}),
         ("baserate measure x --measures auc,log_loss_", {"auc,log_loss_skill"}),
         ("baserate measure x --measures al", {"all"}),
-        ("baserate compare x --measures a", {"accuracy", "accuracy_ratio", "auc", "average_precision"}),
+        (
+            "baserate compare x --measures a",
+            {
+                *("accuracy", "accuracy_ratio", "auc", "average_odds", "average_precision"),
+                "average_predictive_value",
+            },
+        ),
         ("baserate size ha", set()),  # hand_till is of many classes
         ("baserate measure x --missing d", {"drop"}),
         ("baserate measure x --interval bo", {"bootstrap"}),
