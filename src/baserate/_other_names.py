@@ -271,11 +271,33 @@ _ENTRIES = (
     _parity(
         "demographic-parity",
         "demographic_parity demographic_parity_difference demographic_parity_ratio statistical_parity_difference "
-        "disparate_impact disparate_impact_ratio four_fifths DisparateImpactRemover",
+        "DisparateImpactRemover",
+    ),
+    _entry(
+        "disparate_impact disparate_impact_ratio four_fifths selection_rate_ratio",
+        "fairness.group_ratios equalize",
+        "groups --measures flag_rate --ratios, equalize --parity demographic-parity",
+    ),
+    _entry("generalized_entropy_index", "measure.generalized_entropy", "measure --measures generalized_entropy"),
+    _entry("to_overall difference_to_overall ratio_to_overall", "fairness.group_differences", "groups --relative-to"),
+    _entry(
+        "control_features conditional_parity conditional_demographic_disparity mantel_haenszel StratifiedTable",
+        "fairness.stratified_differences",
+        "groups --control",
+    ),
+    _entry(
+        "average_odds_difference average_abs_odds_difference average_predictive_value_difference",
+        "fairness.group_differences fairness.group_gaps",
+        "groups --measures average_odds, groups --measures average_predictive_value",
+    ),
+    _entry(
+        "between_group_generalized_entropy_index between_group_theil_index between_all_groups_theil_index",
+        "fairness.decompose_entropy measure.generalized_entropy",
+        "groups --measures generalized_entropy",
     ),
     _parity(
         "equalized-odds",
-        "equalized_odds equalized_odds_difference equalized_odds_ratio average_odds_difference EqOddsPostprocessing",
+        "equalized_odds equalized_odds_difference equalized_odds_ratio EqOddsPostprocessing",
     ),
     _parity(
         "equal-opportunity",

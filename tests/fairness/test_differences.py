@@ -13,7 +13,7 @@ from sklearn.metrics import precision_score, roc_auc_score
 from baserate import Counts, OptionError, Tallies, Tally, UnknownNameError, fairness, infer, read
 from baserate.fairness._differences import RelativeTo
 from baserate.infer._binomial import wilson
-from baserate.infer._pooled_contrasts import Pool, bound_ratio, compare_pools, is_mean
+from baserate.infer._pooled_contrasts import bound_ratio, compare_with_whole, is_mean
 from baserate.measure import MEASURES, describe
 from tests.fairness.test_groups import people, tallies
 
@@ -140,6 +140,12 @@ def test_small_groups_are_not_tested() -> None:
     assert rows["c"]["low"] < rows["c"]["value"] < rows["c"]["high"]
 
 
+def test_undefined_differences_have_a_reason() -> None:
+    t = tallies({"a": (60, 60, 60, 60), "b": (0, 50, 0, 60)})
+    _, row = fairness.group_differences(t, measures=["sensitivity"], relative_to="overall", **ONE).rows()
+    assert (row["value"], row["why"]) == (None, "g = b: there are no positives")
+
+
 def test_a_reference_and_another_baseline_are_refused() -> None:
     t = tallies({"a": (60, 60, 60, 60), "b": (60, 50, 60, 60)})
     with pytest.raises(OptionError, match="reference is 'a', and each group is compared with everybody"):
@@ -192,17 +198,15 @@ def test_means_are_weighted_means_of_parts(a: Any, b: Any, name: str) -> None:  
         return
     assert min(values[:2]) - 1e-12 <= values[2] <= max(values[:2]) + 1e-12
     request = infer.ComparisonRequest(measure, infer.Question())
-    pools = (Pool(1.0, (0,)), Pool(-1.0, (0, 1)))
-    assert compare_pools(request, [Counts(*a), Counts(*b)], pools).difference.value == pytest.approx(
+    assert compare_with_whole(request, [Counts(*a), Counts(*b)]).difference.value == pytest.approx(
         values[0] - values[2], abs=1e-12
     )
 
 
 def test_weighted_rows_with_equal_weights_are_plain_rows() -> None:
     data = people() | {"w": np.full(600, 2.5)}
-    plain, weighted = (
-        read.tallies(data, truth="sick", score="risk", group="site", weight=weight) for weight in (None, "w")
-    )
+    plain = read.tallies(data, truth="sick", score="risk", group="site")
+    weighted = read.tallies(data, truth="sick", score="risk", group="site", weight="w")
     for name in ("precision", "auc"):
         one, other = (
             rows_by_group(fairness.group_differences(t, measures=[name], relative_to="overall"), name)

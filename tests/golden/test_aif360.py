@@ -70,20 +70,20 @@ BETWEEN = {2: 0.0016260756539151415, 1: 0.0016398832027280713, 0.5: 0.0016471940
 
 
 @pytest.fixture(scope="module")
-def decided(both: Tallies) -> Counts[float]:
+def counts(both: Tallies) -> Counts[float]:
     policy = Policy(by_group={(): Cut((0.5,))}, otherwise="refuse")
     return decide.decision_tables(both, policy)[None]["flag"]
 
 
 @pytest.mark.parametrize("alpha", ENTROPY)
-def test_generalized_entropy(alpha: float, decided: Counts[float]) -> None:
-    assert generalized_entropy(decided, alpha=alpha) == pytest.approx(ENTROPY[alpha], abs=1e-12)
+def test_generalized_entropy(alpha: float, counts: Counts[float]) -> None:
+    assert generalized_entropy(counts, alpha=alpha) == pytest.approx(ENTROPY[alpha], abs=1e-12)
 
 
-def test_theil_index_and_coefficient_of_variation(decided: Counts[float]) -> None:
-    assert theil_index(decided) == pytest.approx(0.22764925481327447, abs=1e-12)
-    assert MEASURES["benefit_variation"](decided) == pytest.approx(0.575213005831009, abs=1e-12)
-    assert MEASURES["benefit_variation"](decided) == pytest.approx(sqrt(2 * ENTROPY[2]))
+def test_theil_index_and_coefficient_of_variation(counts: Counts[float]) -> None:
+    assert theil_index(counts) == pytest.approx(0.22764925481327447, abs=1e-12)
+    assert MEASURES["benefit_variation"](counts) == pytest.approx(0.575213005831009, abs=1e-12)
+    assert MEASURES["benefit_variation"](counts) == pytest.approx(sqrt(2 * ENTROPY[2]))
 
 
 @pytest.mark.parametrize("alpha", BETWEEN)
@@ -95,8 +95,8 @@ def test_entropy_between_groups(alpha: float, both: Tallies) -> None:
     assert parts["within"]["value"] == pytest.approx(ENTROPY[alpha] - BETWEEN[alpha], abs=1e-12)
 
 
-def test_mean_logarithmic_deviation_is_not_divided_by_the_mean_benefit(both: Tallies, decided: Counts[float]) -> None:
+def test_mean_logarithmic_deviation_is_not_divided_by_the_mean_benefit(both: Tallies, counts: Counts[float]) -> None:
     results = fairness.decompose_entropy(both, policy=0.5, alpha=0)
     (between,) = [row["value"] for row in results.rows() if row["part"] == "between"]
     # AIF360 has −mean(ln(b/μ)/μ); the index of Speicher et al. has no second division by μ.
-    assert between / (decided.benefits / decided.total) == pytest.approx(0.00161256645095166, abs=1e-12)
+    assert between / (counts.benefits / counts.total) == pytest.approx(0.00161256645095166, abs=1e-12)

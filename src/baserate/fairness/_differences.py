@@ -29,10 +29,9 @@ from baserate.infer import (
     Comparison,
     ComparisonRequest,
     IntervalOptions,
-    Pool,
     Question,
-    compare_pools,
     compare_samples,
+    compare_with_whole,
     holm,
     pool_samples,
     ratio_of_samples,
@@ -320,7 +319,7 @@ def _compare(
 ) -> Comparison:
     """Compare a group with other rows, or with these and itself."""
     if relative_to == "overall":
-        return compare_pools(request, samples, (Pool(1.0, (0,)), Pool(-1.0, (0, 1))), seed=interval.seed)
+        return compare_with_whole(request, samples, seed=interval.seed)
     return compare_samples(request, samples, seed=interval.seed)
 
 

@@ -133,7 +133,9 @@ def _model_rows(counts: GroupCounts, model: ModelCounts, interval: IntervalOptio
             if group in fit.groups:
                 yield place | row | _excess_row(fit.compare(group), eligibility, group)
             else:
-                yield place | row | {"value": nan, "p": nan, "why": "the measure is undefined in this group"}
+                yield (
+                    place | row | {"value": nan, "p": nan, "why": "the measure is undefined or infinite in this group"}
+                )
         yield place | {"kind": "joint"} | fit.test()
 
 

@@ -31,6 +31,7 @@ Comparisons
     `_reclassification`: net reclassification improvement and integrated discrimination improvement.
 Decisions
     `_decision_tests`: accuracy against the no-information rate; symmetry of errors.
+    `_pooled_contrasts`: a sample and everybody, of whom it is a part; ratios; sums of independent values.
 Calibration
     `_calibration_summary`: all calibration measures and tests; calibration curves as tables.
     `_calibration_tests`: Cox, Spiegelhalter, Hosmer–Lemeshow and ECCE tests; other prevalences, likelihood ratios.
@@ -191,9 +192,8 @@ if TYPE_CHECKING:  # for other packages of baserate
     )
     from baserate.infer._paired_comparison import find_threshold as find_threshold
     from baserate.infer._pooled_contrasts import (
-        Pool as Pool,
         add_in_quadrature as add_in_quadrature,
-        compare_pools as compare_pools,
+        compare_with_whole as compare_with_whole,
         conclude_by_quadrature as conclude_by_quadrature,
         is_mean as is_mean,
         make_limits as make_limits,

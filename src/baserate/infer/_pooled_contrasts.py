@@ -1,8 +1,7 @@
-"""Contrasts of samples that overlap: a group against everybody, or against what its attributes predict separately.
+"""Comparisons of a group with everybody, of whom it is a part; ratios; sums of independent values.
 
-Each side of such a contrast is a value of some pooled samples, and one sample may belong to several pools. A measure
-that is a mean over rows has a weighted mean of the samples as its pooled value. The contrast is then a weighted sum of
-independent values. Other measures have influence functions or joint bootstrap samples.
+A measure that is a mean over rows has a weighted mean of both samples as its value for everybody. Its difference is
+then a weighted sum of two independent values. Other measures have influence functions or joint bootstrap samples.
 """
 
 from __future__ import annotations
@@ -52,6 +51,7 @@ from baserate.measure import (
     log_loss,
     net_benefit,
     net_reduction,
+    undefined_reason,
     unwrap_options,
 )
 
@@ -65,12 +65,16 @@ _MEANS: Mapping[Measure, str] = {
 """Measures other than proportions that are a mean over rows, and the mass of these rows."""
 
 
-class Pool(NamedTuple):
+class _Pool(NamedTuple):
     """Samples that are evaluated together, and the factor of their value in a contrast."""
 
     factor: float
     members: tuple[int, ...]
     """Positions of the samples."""
+
+
+_WHOLE = (_Pool(1.0, (0,)), _Pool(-1.0, (0, 1)))
+_SEPARATE = (_Pool(1.0, (0,)), _Pool(-1.0, (1,)))
 
 
 def is_mean(measure: Measure) -> bool:
@@ -89,27 +93,29 @@ def pool_samples(samples: Sequence[Any]) -> Any:  # noqa: ANN401  (what the meas
     return Tally.sum(samples)
 
 
-def compare_pools(
-    request: ComparisonRequest, samples: Sequence[Any], pools: Sequence[Pool], *, seed: Seed = 0
-) -> Comparison:
-    r"""Compare the value of the first pool with what the others predict: :math:`\sum_jf_jθ_j`, with :math:`f_1=1`.
+def compare_with_whole(request: ComparisonRequest, samples: Sequence[Any], *, seed: Seed = 0) -> Comparison:
+    r"""Compare the first of two independent samples with both together; numbers of rows count as fixed.
 
-    Samples are independent and may belong to several pools. Numbers of rows count as fixed.
-
-    A mean over rows, such as a proportion, has :math:`\sum_kc_kθ_k` over samples k. The distances of the samples' own
-    limits are added in quadrature, which for two proportions is Newcombe's hybrid score interval [@zou2008]. AUC,
-    average precision and other smooth measures have influence functions, and the rest joint bootstrap samples.
+    A mean over rows, such as a proportion, has the difference :math:`(1-w)(θ_1-θ_2)`, where w is the share of the first
+    sample. The distances of both samples' limits are added in quadrature, which for proportions is Newcombe's hybrid
+    score interval [@zou2008]. AUC, average precision and other smooth measures have influence functions, and the rest
+    joint bootstrap samples.
     """
-    each = _ContrastOfPools(request, samples, tuple(pools), seed)
-    if isnan(sum(each.values)):
-        return request.conclude(each.values, (nan, nan), "", why="a value is undefined")
-    return each.conclude()
+    contrast = _ContrastOfPools(request, samples, _WHOLE, seed)
+    if isnan(sum(contrast.values)):
+        reasons = [undefined_reason(request.measure, each) for each in contrast.pooled]
+        labels = zip(("first", "second"), reasons, strict=True)
+        why = "; ".join(f"{name}: {each}" for name, each in labels if each)
+        return request.conclude(contrast.values, (nan, nan), "", why=why or "a value is undefined")
+    return contrast.conclude()
 
 
 class _ContrastOfPools:
     """One contrast, with the values and the data of its pools."""
 
-    def __init__(self, request: ComparisonRequest, samples: Sequence[Any], pools: tuple[Pool, ...], seed: Seed) -> None:
+    def __init__(
+        self, request: ComparisonRequest, samples: Sequence[Any], pools: tuple[_Pool, ...], seed: Seed
+    ) -> None:
         self.request, self.samples, self.pools, self.seed = request, samples, pools, seed
         self.measure = request.measure
         self.pooled = [pool_samples([samples[at] for at in pool.members]) for pool in pools]
@@ -133,7 +139,7 @@ class _ContrastOfPools:
 
     def _conclude_mean(self) -> Comparison:
         """Conclude from the intervals of all samples, each with its factor."""
-        factors = sample_factors(self.measure, self.samples, self.pools)
+        factors = _sample_factors(self.measure, self.samples, self.pools)
         used = [at for at, factor in enumerate(factors) if factor != 0]
         kept, factors = [self.samples[at] for at in used], [factors[at] for at in used]
         own = [float(self.measure(each)) for each in kept]
@@ -210,7 +216,7 @@ class _ContrastOfPools:
         return [float(self.measure(pool_samples([resampled[at] for at in pool.members]))) for pool in self.pools]
 
 
-def sample_factors(measure: Measure, samples: Sequence[Any], pools: Sequence[Pool]) -> list[float]:
+def _sample_factors(measure: Measure, samples: Sequence[Any], pools: Sequence[_Pool]) -> list[float]:
     """Return the factor of the value of each sample in a contrast of means; 0 for samples without rows."""
     mass = [_mean_mass(measure, sample) for sample in samples]
     factors = [0.0] * len(samples)
@@ -303,7 +309,7 @@ def _class_components(tally: Tally, added: Floats) -> list[VarianceComponent]:
 
 
 def _sample_tables(
-    measure: Measure, samples: Sequence[Counts[float]], pools: Sequence[Pool], rng: np.random.Generator, n_samples: int
+    measure: Measure, samples: Sequence[Counts[float]], pools: Sequence[_Pool], rng: np.random.Generator, n_samples: int
 ) -> Floats:
     """Sample the tables of all samples, and measure each pool: one column for each."""
     cells = [
@@ -326,7 +332,7 @@ def ratio_of_samples(request: ComparisonRequest, samples: Sequence[Any], *, seed
     limits, how = make_limits(measure, samples, (1.0, -1.0))
     pairs = limits(level)
     if any(map(isnan, (limit for pair in pairs for limit in pair))):
-        return _log_ratio(_ContrastOfPools(request, samples, (Pool(1.0, (0,)), Pool(-1.0, (1,))), seed))
+        return _log_ratio(_ContrastOfPools(request, samples, _SEPARATE, seed))
     return _make_ratio(values, pairs, level, f"{how}; {RATIO_METHOD}")
 
 
@@ -379,7 +385,7 @@ def ratio_to_whole(request: ComparisonRequest, samples: Sequence[Any], *, seed: 
             return Estimate(value, why=rest.why or "there are no other rows")
         low, high = (_ratio_to_whole(each, share) for each in (rest.low, rest.high))
         return Estimate(value, min(low, value), max(high, value), level, rest.how)
-    return _log_ratio(_ContrastOfPools(request, samples, (Pool(1.0, (0,)), Pool(-1.0, (0, 1))), seed))
+    return _log_ratio(_ContrastOfPools(request, samples, _WHOLE, seed))
 
 
 def _log_ratio(contrast: _ContrastOfPools) -> Estimate:

@@ -29,7 +29,7 @@ __all__ = [
 @measure(
     "Mean of sensitivity and false positive rate.",
     formula=r"\frac12(\frac{TP}{TP+FN}+\frac{FP}{FP+TN})",
-    aliases=("average odds difference", "mean of TPR and FPR"),
+    aliases=("mean of TPR and FPR",),
     references=("bellamy2019",),
     values=Values(None, (0, 1), needs=("positives", "negatives")),
 )
@@ -49,7 +49,7 @@ def average_odds(c: Counts[Value]) -> Value:
 @measure(
     "Mean of the positive predictive value and the false omission rate.",
     formula=r"\frac12(\frac{TP}{TP+FP}+\frac{FN}{FN+TN})",
-    aliases=("average predictive value difference", "mean of PPV and FOR"),
+    aliases=("mean of PPV and FOR",),
     references=("bellamy2019",),
     values=Values(None, (0, 1), needs=("flagged", "not_flagged")),
 )
@@ -66,7 +66,7 @@ def average_predictive_value(c: Counts[Value]) -> Value:
 @measure(
     "Generalized entropy of benefits: inequality of the decisions that individuals receive.",
     formula=r"\frac1{nα(α-1)}\sum_i[(b_i/\bar b)^α-1],\ b_i=\hat y_i-y_i+1",
-    aliases=("generalized entropy index", "generalised entropy index", "GEI", "GE"),
+    aliases=("GEI", "GE"),
     references=("speicher2018",),
     values=Values("low", (0, inf), needs=("benefits",)),
     option="alpha",

@@ -39,7 +39,7 @@ from tests.tiers import slow
 
 COUNT_MEASURES = [name for name, each in MEASURES.items() if describe(each).of is Counts]
 SHARES = [name for name in COUNT_MEASURES if describe(MEASURES[name]).share]
-RATE_MEASURES = ["f1", "mcc", "balanced_accuracy", "youden", "expected_cost"]
+RATE_MEASURES = ["f1", "mcc", "balanced_accuracy", "youden", "average_odds", "expected_cost"]
 """Measures that combine the rates of both classes, with an interval in closed form."""
 COSTS_TO_TEST = [
     Costs(),

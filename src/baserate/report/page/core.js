@@ -245,7 +245,26 @@ export const MEASURES = {
   g_mean: (c) => Math.sqrt((c.tp / positivesOf(c)) * (c.tn / negativesOf(c))),
   fowlkes_mallows: (c) => Math.sqrt((c.tp / (c.tp + c.fp)) * (c.tp / positivesOf(c))),
   jaccard: (c) => c.tp / (c.tp + c.fp + c.fn),
+  average_odds: (c) => (c.tp / positivesOf(c) + c.fp / negativesOf(c)) / 2,
+  average_predictive_value: (c) => (c.tp / (c.tp + c.fp) + c.fn / (c.fn + c.tn)) / 2,
+  generalized_entropy: (c) => benefitVariation(c) ** 2 / 2,
+  benefit_variation: (c) => benefitVariation(c),
+  theil_index: (c) => {
+    const benefits = c.tp + c.tn + 2 * c.fp;
+    return Math.max(0, Math.log(everybodyOf(c) / benefits) + (2 * Math.LN2 * c.fp) / benefits);
+  },
 };
+
+/**
+ * Coefficient of variation of benefits: 1 for a correct decision, 2 for a false positive, 0 for a false negative.
+ * @param {Cells} c
+ * @returns {number}
+ */
+function benefitVariation(c) {
+  const everybody = everybodyOf(c);
+  const variance = (c.fp + c.fn) / everybody - ((c.fp - c.fn) / everybody) ** 2;
+  return Math.sqrt(Math.max(0, variance)) / ((c.tp + c.tn + 2 * c.fp) / everybody);
+}
 
 /**
  * Expected cost per person.

@@ -61,6 +61,13 @@ export const RATE_INTERVALS = {
       ["fp", -1],
     ]),
   },
+  average_odds: {
+    span: [0, 1],
+    interval: ratesInterval([
+      ["tp", 0.5],
+      ["fp", 0.5],
+    ]),
+  },
   expected_cost: { span: [-Infinity, Infinity], interval: costInterval },
 };
 
