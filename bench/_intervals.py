@@ -22,6 +22,7 @@ _TIMED_SAMPLES = 20
 _N_BOOTSTRAP = 1000
 _PEER_SAMPLES = 2000
 """Bootstrap samples of the peer; ours simulates 10,000 tables."""
+_PERMUTATIONS = 9999
 _THRESHOLD = 0.5
 
 RowIndices = npt.NDArray[np.int64]
@@ -122,6 +123,35 @@ def delong_test(n: int) -> Pair:
 
     # The sign of the statistic depends on the order of the two models, so absolute values are compared.
     return Pair(ours, peer, lambda a, b: max(float(np.abs(np.subtract(a, b)).max()) - 1e-6, 0.0))
+
+
+def venkatraman_test(n: int, repeats: int) -> Outcome:
+    """Compare two ROC curves by Venkatraman's permutation test, beside a loop that sorts every permutation."""
+    rng = np.random.default_rng(0)
+    truth = np.arange(n) % 3 == 0
+    common = rng.normal(size=n) + truth
+    first, second = (common + rng.normal(size=n) for _ in range(2))
+    rows = br.Rows(truth, {"first": first, "second": second})
+
+    def ours() -> float:
+        (result,) = infer.compare(rows, question=infer.Question(method="venkatraman"))
+        return result.statistic
+
+    def measure_distance(one: npt.NDArray[np.float64], other: npt.NDArray[np.float64]) -> float:
+        errors = [np.cumsum(np.where(truth, 1, -1)[np.argsort(each)]) for each in (one, other)]
+        return float(np.abs(errors[0] - errors[1]).sum())
+
+    ranks = [np.argsort(np.argsort(each)) + 1.0 for each in (first, second)]
+
+    def exchange_ranks(_rows: RowIndices) -> float:
+        noisy = [each + rng.random(n) - 0.5 for each in ranks]
+        keep = rng.random(n) < 0.5
+        return measure_distance(np.where(keep, *noisy), np.where(keep, *noisy[::-1]))
+
+    _check_agreement(ours(), measure_distance(*ranks))
+    (seconds,) = median_seconds([ours], repeats)
+    note = f"{_TIMED_SAMPLES} of {_PERMUTATIONS} permutations of the loop are timed"
+    return Outcome(seconds, _extrapolate_loop(exchange_ranks, n, _PERMUTATIONS), note=note)
 
 
 def _extrapolate_loop(measure_sample: Callable[[RowIndices], object], n: int, samples: int) -> float:

@@ -182,6 +182,15 @@ BENCHMARKS: dict[str, Benchmark] = {
         n=10**5,
         repeats=3,
     ),
+    "venkatraman-1e3": Benchmark(
+        "Venkatraman's test of two ROC curves of 1000 rows, 9999 permutations",
+        "a loop that sorts the ranks of each permutation",
+        ">=",
+        1,
+        intervals.venkatraman_test,
+        n=1000,
+        repeats=3,
+    ),
     "measure-intervals-1e6": Benchmark(
         "baserate measure of 10⁶ rows in Parquet, with intervals",
         "baserate measure --no-interval",

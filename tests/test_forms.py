@@ -261,6 +261,7 @@ OTHERS: dict[str, str] = {
         ("baserate.fairness.intersection_excess", "baserate.fairness.stratified_differences"),
         "needs groups by several attributes, and has tests of its own",
     ),
+    "baserate.shift.quantification_study": "takes two samples, and has tests of its own",
     "baserate.infer.compare_unpaired": "takes two samples, each a pair of labels and scores, and has tests of its own",
 }
 """Public functions that do not take labels and scores, and the reason."""

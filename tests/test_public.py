@@ -97,7 +97,7 @@ PUBLIC = {
         ALIASES LabelShiftTestResult METHODS MulticlassPrevalence Prevalence adjusted_summary class_summary
         estimate_performance estimate_prevalence expected_tally gamma gamma_of_counts gamma_of_sampling
         label_shift_test npv posterior_calibrator ppv prevalence_curve prevalence_curves
-        prevalence_of_gamma prevalence_summary prevalence_table reprior
+        prevalence_of_gamma prevalence_summary prevalence_table quantification_study reprior
         reprior_calibrator reprior_threshold reweigh summary
     """,
     "baserate.sklearn": "CalibratedClassifier PolicyClassifier scorer scorers",

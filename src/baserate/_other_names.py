@@ -189,9 +189,15 @@ _ENTRIES = (
     _entry("histogram_binning", "calibration.histogram", "calibrate --with histogram"),
     # Prevalence
     _entry(
-        "quantification quantify quantifier EMQ SLD PACC PCC HDy KDEy EMQuantifier base_rate",
+        "quantification quantify quantifier EMQ SLD PACC PCC HDy DyS KDEy KDEyML KDEyHD KDEyCS EMQuantifier base_rate "
+        "median_sweep",
         "shift.estimate_prevalence",
         "prevalence",
+    ),
+    _entry(
+        "artificial_prevalence_protocol natural_prevalence_protocol APP NPP UPP evaluation_report quantification_error",
+        "shift.quantification_study",
+        "prevalence-study",
     ),
     _entry(
         "label_shift prior_shift prior_probability_shift adjust reweight resample",
@@ -222,7 +228,8 @@ _ENTRIES = (
     _entry("policy rule", "Policy decide.choose_policy", "decide, show, export FILE --to sql"),
     _entry("reject abstention triage", "decide.abstain decide.bands", "decide --bands 0.2,0.5"),
     _entry(
-        "dca decision_curve decision_curve_analysis decision_curves net_benefit plot_dca standardized_net_benefit nb",
+        "dca decision_curve decision_curve_analysis decision_curves net_benefit plot_dca standardized_net_benefit nb "
+        "net_intervention_avoided plot_graphs test_consequences",
         "decide.net_benefit_curve draw.decision_curve",
         "benefit, draw decision-curve",
     ),

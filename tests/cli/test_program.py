@@ -111,13 +111,16 @@ def test_completion_scripts_name_the_program(shell: str, word: str) -> None:
         ("baserate measure x --measures brier_", {f"brier_{part}" for part in BRIER}),
         ("baserate measure x --measures auc,log_loss_", {"auc,log_loss_skill"}),
         ("baserate measure x --measures al", {"all"}),
-        ("baserate compare x --measures a", {"accuracy", "accuracy_ratio", "auc", "average_precision"}),
+        ("baserate compare x --measures acc", {"accuracy", "accuracy_ratio"}),
         ("baserate size ha", set()),  # hand_till is of many classes
         ("baserate measure x --missing d", {"drop"}),
         ("baserate measure x --interval bo", {"bootstrap"}),
         ("baserate measure x --interval w", {"wilson"}),
         ("baserate curve l", {"lift", "lorenz"}),
-        ("baserate decide x --rule b", {"balanced", "break-even", "best", "bands"}),
+        (
+            "baserate decide x --rule b",
+            {"balanced", "balanced-predictive-values", "break-even", "best", "bands", "bootstrap-average"},
+        ),
         ("baserate decide x --minimize co", {"cost"}),
         ("baserate decide x --maximize au", set()),  # areas are of whole curves
     ],

@@ -58,11 +58,10 @@ def test_exchanged_ranks_are_those_of_a_sort() -> None:
             difference = np.cumsum(truth[np.argsort(one)]) - np.cumsum(truth[np.argsort(other)].astype(int))
             possible.add(2.0 * np.abs(difference).sum())
     rng = np.random.default_rng(1)
-    orders = [np.argsort(first), np.argsort(second)]
-    labels = [truth[order] for order in orders]
-    keeps = rng.random((2000, 4)) < 0.5
-    own, other = keeps[:, orders[0]], ~keeps[:, orders[1]]
-    merged = [_roc_permutation.merge_ranks(*each, labels, rng) for each in ((own, other), (~own, ~other))]
+    keep = rng.random((2000, 4)) < 0.5
+    ranks = first.astype(np.int64), second.astype(np.int64)
+    exchanged = np.where(keep, *ranks), np.where(keep, *ranks[::-1])
+    merged = [_roc_permutation.sort_labels(truth, each, rng) for each in exchanged]
     assert set(_roc_permutation.distance_of_errors(*merged).tolist()) == possible
 
 

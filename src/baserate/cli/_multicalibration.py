@@ -10,7 +10,6 @@ import click
 
 from baserate._domains import BINS
 from baserate._formatting import count_of, format_count, format_level, format_p, format_percent
-from baserate._results import Results
 from baserate.cli._declarations import option, refuse_given
 from baserate.cli._values import whole_number
 from baserate.text import (
@@ -26,6 +25,7 @@ from baserate.text import (
 )
 
 if TYPE_CHECKING:
+    from baserate._results import Results
     from baserate._tally import Tallies
 
 MOST = 20
@@ -82,7 +82,7 @@ class MulticalibrationOptions:
         if getattr(others, "relative_to", "reference") != "reference":
             raise click.UsageError(message.replace("{}", "--relative-to"))
 
-    def run(self, tallies: "Tallies", *, level: float, seed: int, min_group: int, n_simulations: int) -> Results:
+    def run(self, tallies: "Tallies", *, level: float, seed: int, min_group: int, n_simulations: int) -> "Results":
         """Test all groups."""
         from baserate import fairness
 
@@ -98,7 +98,7 @@ class MulticalibrationOptions:
         )
 
 
-def multicalibration_page(results: Results, line: str, digits: int) -> Page:
+def multicalibration_page(results: "Results", line: str, digits: int) -> Page:
     """Return the page: for each model the groups with the strongest evidence, and the greatest difference."""
     layout = _MulticalibrationPage(results, digits)
     panels: list[Table | str] = []
@@ -113,7 +113,7 @@ def multicalibration_page(results: Results, line: str, digits: int) -> Page:
 class _MulticalibrationPage:
     """Rows, and the formatter of their cells."""
 
-    def __init__(self, results: Results, digits: int) -> None:
+    def __init__(self, results: "Results", digits: int) -> None:
         self.rows, self.data, self.format = results.rows(), results.data, CellFormatter(digits)
         pairs = {(column, str(label)) for row in self.rows for column, label in (row["group"] or {}).items()}
         n_columns = Counter(label for _, label in pairs)
