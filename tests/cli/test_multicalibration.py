@@ -72,6 +72,8 @@ def test_labels_of_several_columns_have_their_names(rows: Path) -> None:
         (("--multicalibration", "--measures", "fpr"), "--measures is for comparisons"),
         (("--multicalibration", "--prevalence", "2%"), "--prevalence is for comparisons"),
         (("--multicalibration", "--reference", "f/n"), "--reference is for comparisons"),
+        (("--multicalibration", "--relative-to", "rest"), "--relative-to is for comparisons"),
+        (("--multicalibration", "--intersections"), "--intersections is for comparisons"),
         (("--depth", "2"), "--depth is for --multicalibration"),
         (("--adjust", "bh"), "--adjust is for --multicalibration"),
     ],

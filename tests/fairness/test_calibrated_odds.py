@@ -1,5 +1,6 @@
 """Calibrated equalized odds: withheld shares, mixed scores, the price, and what cannot be equalized."""
 
+import json
 from math import inf
 from typing import Any
 
@@ -22,6 +23,7 @@ from baserate import (
     read,
     shift,
 )
+from tests.schemas import check_schema
 
 F = [(0.75, 3, 1), (0.25, 1, 3)]
 M = [(0.625, 3, 1), (0.375, 1, 3)]
@@ -122,6 +124,17 @@ def test_decisions_are_those_of_mixed_scores(threshold: float) -> None:
     result = apply.actions(policy, rows["risk"], group=rows["sex"], id=rows["who"])
     assert (result.is_flagged == (mixed >= threshold)).all()
     assert 0.2 < (mixed != rows["risk"]).mean() < 0.8
+
+
+def test_the_policy_file_fits_its_schema_and_exports() -> None:
+    policy = choose()
+    check_schema(json.loads(policy.to_json()), "policy")
+    names: dict[str, Any] = {}
+    exec(apply.as_python(policy), names)  # noqa: S102  (code that we wrote)
+    rows = columns(200)
+    decided = apply.actions(policy, rows["risk"], group=rows["sex"], id=rows["who"]).text.tolist()
+    for at, action in enumerate(decided):
+        assert names["decide"](rows["risk"][at], group=rows["sex"][at], id=rows["who"][at]) == action
 
 
 def test_mixed_scores_have_equal_rates_and_stay_calibrated() -> None:

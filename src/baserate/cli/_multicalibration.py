@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
 MOST = 20
 """Groups of one model that the table shows: those with the strongest evidence."""
-_OF_COMPARISONS = ("threshold", "policy", "measures", "prevalence", "reference")
+_OF_COMPARISONS = (
+    *("threshold", "policy", "measures", "prevalence", "reference"),
+    *("ratios", "control", "intersections"),
+)
 """Options of comparisons of decisions, which tests of calibration do not have."""
 _ADJUSTMENTS = {
     "max": "the greatest statistic of all groups in {} simulations of a calibrated model (family-wise error rate)",
@@ -74,7 +77,10 @@ class MulticalibrationOptions:
 
     def check(self, others: object) -> None:
         """Refuse options of comparisons."""
-        refuse_given(others, _OF_COMPARISONS, "{} is for comparisons; leave out {} or --multicalibration.")
+        message = "{} is for comparisons; leave out {} or --multicalibration."
+        refuse_given(others, _OF_COMPARISONS, message)
+        if getattr(others, "relative_to", "reference") != "reference":
+            raise click.UsageError(message.replace("{}", "--relative-to"))
 
     def run(self, tallies: "Tallies", *, level: float, seed: int, min_group: int, n_simulations: int) -> "Results":
         """Test all groups."""

@@ -462,7 +462,7 @@ def find_miscalibrated_groups(report: Report) -> Evidence | None:
     >>> print(finding.headline, finding.sentence, sep="\n")
     Probabilities are 10.0 points too high in site = north, more than chance explains
     After a shift that corrects the mean of all rows, probabilities are on average 10.0 points too high in site = north
-    (simultaneous 95% CI 2.7 to 15.7 points, adjusted p = 0.0070). 2 groups or intersections are miscalibrated in all.
+    (simultaneous 95% CI 2.4 to 15.9 points, adjusted p = 0.0050). 2 groups or intersections are miscalibrated in all.
     """
     rows = [row for row in report.select(part="multicalibration") if abs(row["value"]) >= _RELEVANT_DIFFERENCE]
     if not rows:

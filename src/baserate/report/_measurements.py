@@ -493,9 +493,12 @@ def _multicalibration_rows(setting: Setting) -> Iterator[NumberRow]:
         shifted = _shift_to_mean(setting.sample, model, least=setting.plan.min_group)
         if shifted is None:
             continue
-        options = {"level": setting.plan.level, "seed": setting.plan.seed, "min_group": setting.plan.min_group}
-        for row in fairness.multicalibration(shifted, n_simulations=N_GROUP_SIMULATIONS, **options).rows():
-            if row["group"] and row["rank"] and row["p_adjusted"] < 1 - setting.plan.level:
+        plan = setting.plan
+        results = fairness.multicalibration(
+            shifted, min_group=plan.min_group, level=plan.level, n_simulations=N_GROUP_SIMULATIONS, seed=plan.seed
+        )
+        for row in results.rows():
+            if row["group"] and row["rank"] and row["p_adjusted"] < 1 - plan.level:
                 bounds = {"low": row["low_simultaneous"], "high": row["high_simultaneous"]}
                 fixed = {
                     "part": "multicalibration",
