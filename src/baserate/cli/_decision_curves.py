@@ -497,6 +497,8 @@ def _compute_curves(
 ) -> "Results":
     from baserate import decide
 
+    if level is None and curve_options.simultaneous:
+        raise click.UsageError("--simultaneous is a band; leave out either it or --no-interval.")
     read = read_tallies(reading, quiet=output.quiet)
     options = {**curve_options.options, "simultaneous": curve_options.simultaneous}
     results = decide.net_benefit_curve(read, **options, level=level)

@@ -243,13 +243,15 @@ def kdey_ml(data: BinaryData, *, bandwidth: float = DEFAULT_BANDWIDTH) -> Preval
 def kdey_hd(data: BinaryData, *, bandwidth: float = DEFAULT_BANDWIDTH) -> Prevalence:
     r"""Minimize the Hellinger distance of kernel densities, :math:`\int(\sqrt{qf_1+(1-q)f_0}-\sqrt t)^2` [@moreo2025].
 
-    The integral is a sum over a fine grid that extends beyond [0, 1], where kernels do; peers draw random points. Both
-    samples are smoothed equally, so that the estimate is consistent at any bandwidth.
+    The integral is a sum over a grid that is fine beside the bandwidth, and extends beyond [0, 1]; peers draw random
+    points. Both samples are smoothed equally, so that the estimate is consistent at any bandwidth.
     """
     kernels = KernelData.of(data, "kdey-hd", bandwidth)
-    step = float(kernels.grid[1])
-    beyond = np.arange(1, ceil(_REACH * kernels.width / step) + 1) * step
-    matrix = kernels.kernel(np.concatenate([-beyond[::-1], kernels.grid, 1 + beyond])) * step
+    reach = _REACH * kernels.width
+    places, step = np.linspace(
+        -reach, 1 + reach, ceil((1 + 2 * reach) / kernels.width * _CELLS_PER_BANDWIDTH) + 1, retstep=True
+    )
+    matrix = kernels.kernel(places) * float(step)
     densities = [matrix @ each for each in (kernels.first, kernels.second, kernels.target)]
     # Where all three are negligible, their ratios are rounding.
     usable = np.max(densities, axis=0) > _NEGLIGIBLE * max(each.max() for each in densities)

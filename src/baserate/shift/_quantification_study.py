@@ -125,7 +125,8 @@ def quantification_study(  # noqa: PLR0913  (each is a dimension of the study)
     several = isinstance(validation, MulticlassRows)
     if several is not isinstance(test, MulticlassRows):
         raise OptionError("validation and test have different kinds", remedy="give both with the same classes.")
-    design = _check_design(StudyDesign(protocol, size, prevalences, repeats or _REPEATS.get(protocol, 1), level, seed))
+    each = _REPEATS.get(protocol, 1) if repeats is None else repeats
+    design = _check_design(StudyDesign(protocol, size, prevalences, each, level, seed))
     chosen = _check_methods(methods, many=several)
     source = _ClassSource.of(test, validation.labels) if several else _BinarySource(test)  # type: ignore[union-attr,arg-type]
     grid = _list_shares(design, source.width)
