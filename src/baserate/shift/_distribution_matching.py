@@ -115,10 +115,10 @@ def dys(data: BinaryData, *, bins: int = 8, divergence: DivergenceName = "hellin
     mean = float(match.by_target @ target)
     # Counts are effective numbers of rows.
     spread = float(target @ (match.by_target - mean) ** 2) / data.effective
-    return finish_match(data, Matched("dys", match.share, match.unclipped, influence, spread))
+    return finish_match(data, MatchedShare("dys", match.share, match.unclipped, influence, spread))
 
 
-class Matched(NamedTuple):
+class MatchedShare(NamedTuple):
     """An estimate with its influence and the variance from the target, before its interval."""
 
     method: str
@@ -129,26 +129,18 @@ class Matched(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def finish_match(data: BinaryData, matched: Matched) -> Prevalence:
+def finish_match(data: BinaryData, match: MatchedShare) -> Prevalence:
     """Add the interval, and combine the estimate with labelled rows."""
-    share = matched.share
-    variance, reach = data.reach(matched.influence, matched.spread)
+    share = match.share
+    variance, reach = data.reach(match.influence, match.spread)
     # The t quantile of few validation rows, as a wider normal one.
     wide = variance * (reach / normal_quantile(data.level)) ** 2
     (interval,) = share_intervals(
-        np.array([share]), np.array([matched.unclipped]), np.array([wide]), rows=data.effective, level=data.level
+        np.array([share]), np.array([match.unclipped]), np.array([wide]), rows=data.effective, level=data.level
     )
     estimate = Estimate(share, interval.low, interval.high, data.level, f"{DELTA_METHOD}, with validation")
-    result = Prevalence(
-        estimate,
-        matched.method,
-        matched.unclipped,
-        data.validation,
-        matched.influence,
-        matched.spread,
-        notes=matched.notes,
-    )
-    return combine_with_labels(data, result)
+    samples = (data.validation, match.influence, match.spread)
+    return combine_with_labels(data, Prevalence(estimate, match.method, match.unclipped, *samples, notes=match.notes))
 
 
 DEFAULT_BANDWIDTH = 0.1
@@ -205,7 +197,7 @@ class KernelData:
         first, second = (self.at_scores(each, tally.score) for each in by_cell[:2])
         influence = np.stack([first / tally.positives, second / tally.negatives])
         spread = data.mean(self.at_scores(by_cell[2], data.score))[1]
-        return finish_match(data, Matched(method, match.share, match.unclipped, influence, spread, notes))
+        return finish_match(data, MatchedShare(method, match.share, match.unclipped, influence, spread, notes))
 
 
 def _divide_between_cells(score: Reals, mass: Cells | None, size: int) -> Floats:

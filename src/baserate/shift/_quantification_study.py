@@ -256,7 +256,7 @@ class _ClassSource:
         return MulticlassTarget(np.asarray(self.rows.score)[np.concatenate(chosen)], self.rows.labels)
 
 
-class _Estimated(NamedTuple):
+class _SampleEstimate(NamedTuple):
     """Estimate of one sample by one method; NaN where it failed."""
 
     value: Floats
@@ -269,7 +269,7 @@ class _Sample(NamedTuple):
 
     shares: Floats
     place: float | None
-    estimates: dict[str, _Estimated]
+    estimates: dict[str, _SampleEstimate]
 
 
 @dataclass(slots=True)
@@ -293,7 +293,7 @@ class _Study:
         grid = float(expected[0]) if self.design.protocol == "app" and self.source.width == 2 else None
         return _Sample(true, grid, {name: self._estimate(name, target, true) for name in self.methods})
 
-    def _estimate(self, name: str, target: Target | MulticlassTarget, true: Floats) -> _Estimated:
+    def _estimate(self, name: str, target: Target | MulticlassTarget, true: Floats) -> _SampleEstimate:
         self.done += 1
         estimate: Callable[..., Any] = estimate_prevalence
         options: dict[str, Any] = {"method": name, "level": self.design.level, **self.methods[name]}
@@ -301,12 +301,12 @@ class _Study:
             result: Any = estimate(target, self.validation, **options)
         except FitError as error:
             self.failures.setdefault(name, []).append(str(error))
-            return _Estimated(np.full(len(true), nan), nan, nan)
+            return _SampleEstimate(np.full(len(true), nan), nan, nan)
         estimates = [result.estimate] if isinstance(target, Target) else result.estimates
         value = np.array([result.value, 1 - result.value]) if isinstance(target, Target) else result.value
         low, high = np.array([(each.low, each.high) for each in estimates]).T
         inside = (low <= true[: len(low)]) & (true[: len(low)] <= high)
-        return _Estimated(value, float(inside.mean()), float((high - low).mean()))
+        return _SampleEstimate(value, float(inside.mean()), float((high - low).mean()))
 
     def summarize(self, name: str, samples: Sequence[_Sample]) -> Iterator[dict[str, Any]]:
         """Yield a row for each measure, of all samples and of each prevalence of the grid."""
