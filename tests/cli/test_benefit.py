@@ -219,6 +219,7 @@ def test_harm_kind_and_bands_are_those_of_decide(tmp_path: Path) -> None:
         (("--harm", "2"), "'2' is not a harm; expected a number from 0 to 1, such as 0.01, or risk=0.01."),
         (("--harm", "0.1", "--harm", "risk=0.1"), "--harm is of all models, or of each by name"),
         (("--harm", "risk=0.1", "--harm", "risk=0.2"), "--harm states 'risk' twice"),
+        (("--simultaneous", "--no-interval"), "--simultaneous is a band; leave out either it or --no-interval"),
         (("--seed", "1"), "--seed is for simultaneous bands; add --simultaneous"),
         (("--compare", "--score", "old", "--kind", "standardized"), "--compare is of net benefit"),
         (("--thresholds", "0.1,"), "'' is not a threshold probability"),

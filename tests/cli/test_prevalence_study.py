@@ -32,24 +32,24 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def typed(folder: Path, *options: str, pets: str = "") -> tuple[str, ...]:
+def list_words(folder: Path, *options: str, pets: str = "") -> tuple[str, ...]:
     files = (str(folder / f"test{pets}.csv"), "--validation", str(folder / f"old{pets}.csv"))
     return ("prevalence-study", *files, *options)
 
 
 @pytest.mark.parametrize(("name", "options", "pets"), [("study", ONE, ""), ("study-classes", MANY, "-pets")])
 def test_snapshot_of_terminal_output(folder: Path, name: str, options: tuple[str, ...], pets: str) -> None:
-    result = run(*typed(folder, *options, pets=pets), "-q")
+    result = run(*list_words(folder, *options, pets=pets), "-q")
     assert result.exit_code == 0, result.stderr
     assert matches_snapshot(result.stdout, f"prevalence-{name}")
 
 
 def test_pages_fit_the_terminal(folder: Path) -> None:
-    assert fits_terminal(*typed(folder, *ONE), widths=(50, 80, 100, 140))
+    assert fits_terminal(*list_words(folder, *ONE), widths=(50, 80, 100, 140))
 
 
 def test_numbers_are_those_of_the_library(folder: Path) -> None:
-    output = read_results(run(*typed(folder, *ONE, "--seed", "3", "--prevalences", "5"), "--json", "-q").stdout)
+    output = read_results(run(*list_words(folder, *ONE, "--seed", "3", "--prevalences", "5"), "--json", "-q").stdout)
     old, test = (read.tallies(str(folder / f"{name}.csv"), truth="sick", score="risk") for name in ("old", "test"))
     wanted = shift.quantification_study(
         *(each.pooled("risk") for each in (old, test)),
@@ -64,7 +64,7 @@ def test_numbers_are_those_of_the_library(folder: Path) -> None:
 
 
 def test_classes_are_those_of_the_library(folder: Path) -> None:
-    output = read_results(run(*typed(folder, *MANY, pets="-pets"), "--json", "-q").stdout)
+    output = read_results(run(*list_words(folder, *MANY, pets="-pets"), "--json", "-q").stdout)
     old, test = (
         read.class_rows(
             str(folder / f"{name}-pets.csv"), truth="is", score={"cat": "p_cat", "dog": "p_dog", "fox": "p_fox"}
@@ -86,7 +86,7 @@ def test_classes_are_those_of_the_library(folder: Path) -> None:
     ],
 )
 def test_refused_options(folder: Path, options: tuple[str, ...], message: str) -> None:
-    result = run(*typed(folder, *options))
+    result = run(*list_words(folder, *options))
     assert result.exit_code == 2
     assert message in result.stderr
 

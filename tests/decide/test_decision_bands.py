@@ -271,6 +271,11 @@ def test_wrong_harms_raise(harm: Any, error: type[Exception], message: str) -> N
         curves(make_people(), harm=harm)
 
 
+def test_bands_need_a_level() -> None:
+    with pytest.raises(OptionError, match="simultaneous=True has no use: there are no intervals"):
+        curves(make_people(), simultaneous=True, level=None)
+
+
 def test_wrong_seeds_raise() -> None:
     with pytest.raises(OptionError, match="seed is -1"):
         curves(make_people(), simultaneous=True, seed=-1)

@@ -174,6 +174,7 @@ def test_progress_is_watched() -> None:
         ({"protocol": "apx"}, OptionError, "protocol is 'apx'; expected one of 'app', 'upp', 'npp'"),
         ({"size": 0}, OptionError, "size is 0; expected a whole number of rows from 1"),
         ({"prevalences": 1}, OptionError, "prevalences is 1; expected a whole number from 2"),
+        ({"repeats": 0}, OptionError, "repeats is 0; expected a whole number"),
         ({"repeats": 1.5}, OptionError, "repeats is 1.5; expected a whole number"),
         ({"prevalences": 2001}, OptionError, "prevalences=2001 of 2 classes and repeats=10 make 20,010 samples"),
         ({"seed": -1}, OptionError, "seed is -1; expected a whole number of 0 or more"),

@@ -134,7 +134,7 @@ def fit_mixture(a: Reals, *, amount: Cells | None = None, fixed: Floats | None =
 def fit_nonnegative(b: Floats, a: Floats) -> Floats:
     r"""Maximize :math:`a^⊤y-\frac12y^⊤By` over y ≥ 0; B is positive definite.
 
-    >>> fit_nonnegative(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([3.0, 1.0])).tolist()
+    >>> fit_nonnegative(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([3.0, 1.0])).round(9).tolist()
     [1.5, 0.0]
     """
     from scipy.optimize import nnls

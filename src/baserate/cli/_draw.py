@@ -14,8 +14,9 @@ import click
 
 from baserate._domains import BINS, INCHES, ROWS
 from baserate.cli._calibration import CurveBins
+from baserate.cli._cost_curves import CostCurveOptions
 from baserate.cli._curve import BandOptions
-from baserate.cli._decision_curves import CostCurveOptions, DecisionCurveOptions
+from baserate.cli._decision_curves import DecisionCurveOptions
 from baserate.cli._declarations import Quiet, check_place, command, group, omit, option
 from baserate.cli._fairness import GroupOptions, complete_reading, match_groups
 from baserate.cli._io import (

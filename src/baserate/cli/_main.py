@@ -41,7 +41,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "decide": ("_decide:decide", "Choose a threshold: by costs, requirements or capacity."),
         "benefit": ("_decision_curves:benefit", "Tabulate decision curves (net benefit)."),
         "costs": ("_costs:costs", "Compare the costs of classifiers at one prevalence."),
-        "cost-curve": ("_decision_curves:cost_curve", "Tabulate cost curves: the least cost in any setting."),
+        "cost-curve": ("_cost_curves:cost_curve", "Tabulate cost curves: the least cost in any setting."),
         "hull": ("_hull:hull", "Find the models and thresholds on the ROC convex hull."),
     },
     "Fairness": {

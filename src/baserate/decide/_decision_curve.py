@@ -11,7 +11,7 @@ import numpy.typing as npt
 from baserate._arrays import Bools, Floats, ratio
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._domains import HARM, SHARE, ShareLike, check_domain, parse_share, parse_shares
+from baserate._domains import HARM, SHARE, ShareLike, check_domain, parse_share, parse_shares, unused_option
 from baserate._errors import NotBinaryError, NotNumericError, OptionError, ShapeError, unknown_name
 from baserate._formatting import format_exact, format_share
 from baserate._numeric.cumulative import run_in_background
@@ -129,6 +129,8 @@ def net_benefit_curve(  # noqa: PLR0913  (options by name)
     at = as_threshold_probabilities(thresholds)
     if level is not None:
         EstimateRequest(level)
+    elif simultaneous:
+        raise unused_option("simultaneous", simultaneous, "there are no intervals; leave it out, or give a level")
     if prevalence is not None:
         check_prevalence("prevalence", prevalence)
     adjusted = tallies if prevalence is None else reweigh(tallies, prevalence=prevalence)

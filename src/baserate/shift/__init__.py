@@ -95,7 +95,6 @@ if TYPE_CHECKING:  # for other packages of baserate
         spaced_prevalences as spaced_prevalences,
     )
     from baserate.shift._prior_correction import CORRECTED_SCORES as CORRECTED_SCORES, RAW_SCORES as RAW_SCORES
-    from baserate.shift._quantification_study import PROTOCOLS as PROTOCOLS
     from baserate.shift._summary import (
         TARGET as TARGET,
         VALIDATION as VALIDATION,

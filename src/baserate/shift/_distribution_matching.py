@@ -115,10 +115,10 @@ def dys(data: BinaryData, *, bins: int = 8, divergence: DivergenceName = "hellin
     mean = float(match.by_target @ target)
     # Counts are effective numbers of rows.
     spread = float(target @ (match.by_target - mean) ** 2) / data.effective
-    return finish_match(data, Matched("dys", match.share, match.unclipped, influence, spread))
+    return finish_match(data, MatchedShare("dys", match.share, match.unclipped, influence, spread))
 
 
-class Matched(NamedTuple):
+class MatchedShare(NamedTuple):
     """An estimate with its influence and the variance from the target, before its interval."""
 
     method: str
@@ -129,26 +129,18 @@ class Matched(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def finish_match(data: BinaryData, matched: Matched) -> Prevalence:
+def finish_match(data: BinaryData, match: MatchedShare) -> Prevalence:
     """Add the interval, and combine the estimate with labelled rows."""
-    share = matched.share
-    variance, reach = data.reach(matched.influence, matched.spread)
+    share = match.share
+    variance, reach = data.reach(match.influence, match.spread)
     # The t quantile of few validation rows, as a wider normal one.
     wide = variance * (reach / normal_quantile(data.level)) ** 2
     (interval,) = share_intervals(
-        np.array([share]), np.array([matched.unclipped]), np.array([wide]), rows=data.effective, level=data.level
+        np.array([share]), np.array([match.unclipped]), np.array([wide]), rows=data.effective, level=data.level
     )
     estimate = Estimate(share, interval.low, interval.high, data.level, f"{DELTA_METHOD}, with validation")
-    result = Prevalence(
-        estimate,
-        matched.method,
-        matched.unclipped,
-        data.validation,
-        matched.influence,
-        matched.spread,
-        notes=matched.notes,
-    )
-    return combine_with_labels(data, result)
+    samples = (data.validation, match.influence, match.spread)
+    return combine_with_labels(data, Prevalence(estimate, match.method, match.unclipped, *samples, notes=match.notes))
 
 
 DEFAULT_BANDWIDTH = 0.1
@@ -205,7 +197,7 @@ class KernelData:
         first, second = (self.at_scores(each, tally.score) for each in by_cell[:2])
         influence = np.stack([first / tally.positives, second / tally.negatives])
         spread = data.mean(self.at_scores(by_cell[2], data.score))[1]
-        return finish_match(data, Matched(method, match.share, match.unclipped, influence, spread, notes))
+        return finish_match(data, MatchedShare(method, match.share, match.unclipped, influence, spread, notes))
 
 
 def _divide_between_cells(score: Reals, mass: Cells | None, size: int) -> Floats:
@@ -243,13 +235,15 @@ def kdey_ml(data: BinaryData, *, bandwidth: float = DEFAULT_BANDWIDTH) -> Preval
 def kdey_hd(data: BinaryData, *, bandwidth: float = DEFAULT_BANDWIDTH) -> Prevalence:
     r"""Minimize the Hellinger distance of kernel densities, :math:`\int(\sqrt{qf_1+(1-q)f_0}-\sqrt t)^2` [@moreo2025].
 
-    The integral is a sum over a fine grid that extends beyond [0, 1], where kernels do; peers draw random points. Both
-    samples are smoothed equally, so that the estimate is consistent at any bandwidth.
+    The integral is a sum over a grid that is fine beside the bandwidth, and extends beyond [0, 1]; peers draw random
+    points. Both samples are smoothed equally, so that the estimate is consistent at any bandwidth.
     """
     kernels = KernelData.of(data, "kdey-hd", bandwidth)
-    step = float(kernels.grid[1])
-    beyond = np.arange(1, ceil(_REACH * kernels.width / step) + 1) * step
-    matrix = kernels.kernel(np.concatenate([-beyond[::-1], kernels.grid, 1 + beyond])) * step
+    reach = _REACH * kernels.width
+    places, step = np.linspace(
+        -reach, 1 + reach, ceil((1 + 2 * reach) / kernels.width * _CELLS_PER_BANDWIDTH) + 1, retstep=True
+    )
+    matrix = kernels.kernel(places) * float(step)
     densities = [matrix @ each for each in (kernels.first, kernels.second, kernels.target)]
     # Where all three are negligible, their ratios are rounding.
     usable = np.max(densities, axis=0) > _NEGLIGIBLE * max(each.max() for each in densities)

@@ -328,9 +328,10 @@ def estimate_prevalence(
     level : float, default 0.95
         Confidence level of the interval.
     **options
-        Options of the method: `bins` of binned, `recalibrate` and `sample_prevalence` of mlls and gmm, `threshold` of
-        methods that use hard decisions (two classes only), `alpha` of methods with a prior or a penalty, `delta` of
-        rlls (several classes only).
+        Options of the method: `bins` of binned and dys, `divergence` of dys, `bandwidth` of kdey-hd, kdey-cs and
+        kdey-ml, `recalibrate` and `sample_prevalence` of mlls and gmm, `threshold` of methods that use hard decisions
+        (two classes only), `alpha` of methods with a prior or a penalty; `delta` of rlls, `points` and `seed` of
+        kdey-hd (several classes only).
 
     Returns
     -------

@@ -119,13 +119,14 @@ def quantification_study(  # noqa: PLR0913  (each is a dimension of the study)
     >>> results = shift.quantification_study((truth[0], old), (truth[1], new), methods=["acc", "ms"], repeats=2)
     >>> rows = [row for row in results.rows() if row["prevalence"] is None and row["measure"] == "mae"]
     >>> [(row["method"], round(row["value"], 2)) for row in rows]
-    [('acc', 0.03), ('ms', 0.03)]
+    [('acc', 0.03), ('ms', 0.01)]
     """
     level = parse_share(level)
     several = isinstance(validation, MulticlassRows)
     if several is not isinstance(test, MulticlassRows):
         raise OptionError("validation and test have different kinds", remedy="give both with the same classes.")
-    design = _check_design(StudyDesign(protocol, size, prevalences, repeats or _REPEATS.get(protocol, 1), level, seed))
+    each = _REPEATS.get(protocol, 1) if repeats is None else repeats
+    design = _check_design(StudyDesign(protocol, size, prevalences, each, level, seed))
     chosen = _check_methods(methods, many=several)
     source = _ClassSource.of(test, validation.labels) if several else _BinarySource(test)  # type: ignore[union-attr,arg-type]
     grid = _list_shares(design, source.width)
@@ -255,7 +256,7 @@ class _ClassSource:
         return MulticlassTarget(np.asarray(self.rows.score)[np.concatenate(chosen)], self.rows.labels)
 
 
-class _Estimated(NamedTuple):
+class _SampleEstimate(NamedTuple):
     """Estimate of one sample by one method; NaN where it failed."""
 
     value: Floats
@@ -268,7 +269,7 @@ class _Sample(NamedTuple):
 
     shares: Floats
     place: float | None
-    estimates: dict[str, _Estimated]
+    estimates: dict[str, _SampleEstimate]
 
 
 @dataclass(slots=True)
@@ -292,7 +293,7 @@ class _Study:
         grid = float(expected[0]) if self.design.protocol == "app" and self.source.width == 2 else None
         return _Sample(true, grid, {name: self._estimate(name, target, true) for name in self.methods})
 
-    def _estimate(self, name: str, target: Target | MulticlassTarget, true: Floats) -> _Estimated:
+    def _estimate(self, name: str, target: Target | MulticlassTarget, true: Floats) -> _SampleEstimate:
         self.done += 1
         estimate: Callable[..., Any] = estimate_prevalence
         options: dict[str, Any] = {"method": name, "level": self.design.level, **self.methods[name]}
@@ -300,12 +301,12 @@ class _Study:
             result: Any = estimate(target, self.validation, **options)
         except FitError as error:
             self.failures.setdefault(name, []).append(str(error))
-            return _Estimated(np.full(len(true), nan), nan, nan)
+            return _SampleEstimate(np.full(len(true), nan), nan, nan)
         estimates = [result.estimate] if isinstance(target, Target) else result.estimates
         value = np.array([result.value, 1 - result.value]) if isinstance(target, Target) else result.value
         low, high = np.array([(each.low, each.high) for each in estimates]).T
         inside = (low <= true[: len(low)]) & (true[: len(low)] <= high)
-        return _Estimated(value, float(inside.mean()), float((high - low).mean()))
+        return _SampleEstimate(value, float(inside.mean()), float((high - low).mean()))
 
     def summarize(self, name: str, samples: Sequence[_Sample]) -> Iterator[dict[str, Any]]:
         """Yield a row for each measure, of all samples and of each prevalence of the grid."""

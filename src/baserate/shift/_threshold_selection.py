@@ -17,7 +17,7 @@ from baserate._arrays import Bools, Floats
 from baserate._errors import FitError
 from baserate._formatting import format_number
 from baserate.shift._data import BinaryData, Prevalence
-from baserate.shift._distribution_matching import Matched, finish_match
+from baserate.shift._distribution_matching import MatchedShare, finish_match
 from baserate.shift._moment_matching import check_moments, estimate_share, flag_at, moment_influence
 
 _ROUNDING = 1e-12
@@ -112,4 +112,4 @@ def _estimate_median(data: BinaryData, method: str, rates: ThresholdRates) -> Pr
     moments = check_moments(data, flags, data.level)
     influence = moment_influence(data, flags, moments, share)
     spread = moments.noise / moments.gap**2
-    return finish_match(data, Matched(method, min(max(share, 0.0), 1.0), share, influence, spread))
+    return finish_match(data, MatchedShare(method, min(max(share, 0.0), 1.0), share, influence, spread))
