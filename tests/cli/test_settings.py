@@ -123,7 +123,7 @@ def test_beta_defaults_to_1(tmp_path: Path) -> None:
 
 def test_all_measures_assume_no_costs(tmp_path: Path) -> None:
     output = run_json(*command_line("measure", "all", write_people(tmp_path)))
-    top = dict.fromkeys(("precision_at_k", "recall_at_k", "hits_at_k"), {"k": 10})
+    top = {key: {"k": 10} for key in ("precision_at_k", "recall_at_k", "hits_at_k")}
     assert output["data"]["settings"] == {"f_beta": {"beta": 1}, "e_measure": {"beta": 1}, **top}
     assert any("expected_cost, net_benefit" in note and "are left out" in note for note in output["data"]["notes"])
 
