@@ -135,11 +135,9 @@ def test_beta_defaults_to_1(tmp_path: Path) -> None:
 
 def test_all_measures_assume_no_costs(tmp_path: Path) -> None:
     output = run_json(*command_line("measure", "all", write_people(tmp_path)))
-    assert output["data"]["settings"] == {
-        "f_beta": {"beta": 1},
-        "e_measure": {"beta": 1},
-        "generalized_entropy": {"alpha": 2},
-    }
+    top = {key: {"k": 10} for key in ("precision_at_k", "recall_at_k", "hits_at_k")}
+    betas = {"f_beta": {"beta": 1}, "e_measure": {"beta": 1}}
+    assert output["data"]["settings"] == betas | {"generalized_entropy": {"alpha": 2}} | top
     assert any("expected_cost, net_benefit" in note and "are left out" in note for note in output["data"]["notes"])
 
 
