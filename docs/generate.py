@@ -35,7 +35,7 @@ PLAN_SCHEMA = "../src/baserate/schemas/plan-1.json"
 RESULTS_SCHEMA = "../src/baserate/schemas/results-1.json"
 ROW_KINDS = {
     "number": (
-        *("measure", "reliability", "shift", "shift --curve", "prevalence", "expect", "costs"),
+        *("measure", "reliability", "shift", "shift --curve", "prevalence", "expect", "costs", "reclassify"),
         *("population … measure", "population … study"),
     ),
     "comparison": ("compare",),

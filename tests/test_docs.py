@@ -73,6 +73,7 @@ COMMANDS = {
     "prevalence": ("prevalence", "new.csv", "--score", "score", "--validation", "new.csv", "--truth", "truth"),
     "expect": ("expect", "people.csv", "--score", "risk", "--assume", "covariate-shift"),
     "costs": ("costs", *BINARY_DATA, "--fp", "1", "--fn", "20"),
+    "reclassify": ("reclassify", *BINARY_DATA, "--score", "old", "--thresholds", "0.3"),
     "population … measure": ("population", "linear", "measure", "f1"),
     "population … study": ("population", "linear", "study", "--sizes", "30", "--repeats", "3"),
     "population … curve": ("population", "linear", "curve", "roc"),

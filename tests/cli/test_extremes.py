@@ -53,6 +53,7 @@ COMMANDS: dict[str, list[str]] = {
     "reliability": [READ, f"{READ} --curve binned", CLASSES],
     "calibrate": [f"{READ} -o {{out}}.json", f"{READ} --with histogram -o {{out}}.json"],
     "compare": [TWO, f"{TWO} --measures f1"],
+    "reclassify": [TWO, f"{TWO} --thresholds 0.3 --method asymptotic"],
     "groups": [BY],
     "shift": [
         f"{READ} --prevalence 0.1",

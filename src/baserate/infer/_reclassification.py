@@ -16,7 +16,7 @@ import numpy as np
 
 from baserate._arrays import Bools, Floats, ratio
 from baserate._domains import LEVEL, ShareLike, check_domain, parse_share, wrong_option
-from baserate._errors import EmptyDataError, OptionError, keyword
+from baserate._errors import EmptyDataError, OptionError
 from baserate._formatting import format_exact
 from baserate._numeric.distinct import Codes
 from baserate._results import Results
@@ -160,7 +160,7 @@ def _check_thresholds(thresholds: Sequence[float]) -> Floats:
         text = ", ".join(map(format_exact, edges.tolist()))
         raise OptionError(
             f"thresholds are {text}; expected ascending probabilities between 0 and 1.",
-            remedy=f"Give for example {keyword('thresholds', (0.1, 0.3))}.",
+            remedy="Give, for example, 0.1 and 0.3.",
             option="thresholds",
             value=thresholds,
         )
