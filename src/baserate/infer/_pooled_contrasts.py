@@ -7,6 +7,7 @@ then a weighted sum of two independent values. Other measures have influence fun
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from math import exp, inf, isfinite, isnan, log, nan, sqrt
 from typing import Any, NamedTuple
@@ -33,6 +34,7 @@ from baserate.infer._mcnemar import N_TABLES
 from baserate.infer._model_bootstrap import choose_n_samples
 from baserate.infer._unpaired_comparison import (
     PRIOR_ROWS,
+    compare_samples,
     count_units,
     effective_shares,
     pool_tally,
@@ -97,9 +99,8 @@ def compare_with_whole(request: ComparisonRequest, samples: Sequence[Any], *, se
     r"""Compare the first of two independent samples with both together; numbers of rows count as fixed.
 
     A mean over rows, such as a proportion, has the difference :math:`(1-w)(θ_1-θ_2)`, where w is the share of the first
-    sample. The distances of both samples' limits are added in quadrature, which for proportions is Newcombe's hybrid
-    score interval [@zou2008]. AUC, average precision and other smooth measures have influence functions, and the rest
-    joint bootstrap samples.
+    sample, and so are its bounds; p-values are the same. AUC, average precision and other smooth measures have
+    influence functions, and the rest joint bootstrap samples.
     """
     contrast = _ContrastOfPools(request, samples, _WHOLE, seed)
     if isnan(sum(contrast.values)):
@@ -138,17 +139,16 @@ class _ContrastOfPools:
         return self._conclude_by_bootstrap()
 
     def _conclude_mean(self) -> Comparison:
-        """Conclude from the intervals of all samples, each with its factor."""
-        factors = _sample_factors(self.measure, self.samples, self.pools)
-        used = [at for at, factor in enumerate(factors) if factor != 0]
-        kept, factors = [self.samples[at] for at in used], [factors[at] for at in used]
-        own = [float(self.measure(each)) for each in kept]
-        limits, how = make_limits(self.measure, kept, factors)
-
-        def interval(level: float) -> Limits:
-            return add_in_quadrature(factors, own, limits(level))
-
-        return self.request.conclude_from_intervals(self.values, interval, how)
+        """Conclude from the comparison of both samples: the difference from the whole is a fixed part of theirs."""
+        apart = compare_samples(self.request, list(self.samples), seed=self.seed)
+        part, estimate = 1 - _first_share(self.measure, self.samples), apart.difference
+        if isnan(estimate.value):
+            return self.request.conclude(self.values, (nan, nan), "", why=estimate.why)
+        how = estimate.how and f"{estimate.how}, times the share of other rows"
+        value = self.values[0] - self.values[1]
+        low, high = min(part * estimate.low, value), max(part * estimate.high, value)
+        estimate = replace(estimate, value=value, low=low, high=high, how=how)
+        return replace(apart, values=self.values, difference=estimate)
 
     def _conclude_as_independent(self) -> Comparison:
         """Conclude from the intervals of the pools; they overlap, so that this is conservative."""
@@ -216,16 +216,10 @@ class _ContrastOfPools:
         return [float(self.measure(pool_samples([resampled[at] for at in pool.members]))) for pool in self.pools]
 
 
-def _sample_factors(measure: Measure, samples: Sequence[Any], pools: Sequence[_Pool]) -> list[float]:
-    """Return the factor of the value of each sample in a contrast of means; 0 for samples without rows."""
-    mass = [_mean_mass(measure, sample) for sample in samples]
-    factors = [0.0] * len(samples)
-    for pool in pools:
-        total = sum(mass[at] for at in pool.members)
-        for at in pool.members:
-            factors[at] += pool.factor * mass[at] / total
-    # Shares of one whole add up to 1 with a rounding error, which must not leave a factor where 0 is due.
-    return [0.0 if abs(factor) < 1e-12 else factor for factor in factors]
+def _first_share(measure: Measure, samples: Sequence[Any]) -> float:
+    """Return the share of the first sample in the rows of a mean."""
+    mass = [_mean_mass(measure, each) for each in samples]
+    return ratio(mass[0], sum(mass))
 
 
 def _mean_mass(measure: Measure, sample: Any) -> float:  # noqa: ANN401  (what the measure takes)
@@ -377,8 +371,7 @@ def ratio_to_whole(request: ComparisonRequest, samples: Sequence[Any], *, seed: 
     """
     measure, level = request.measure, request.question.level
     if is_mean(measure):
-        mass = [_mean_mass(measure, each) for each in samples]
-        share = ratio(mass[0], sum(mass))
+        share = _first_share(measure, samples)
         rest = ratio_of_samples(request, samples, seed=seed)
         value = ratio(float(measure(samples[0])), float(measure(pool_samples(samples))))
         if share == 1 or isnan(rest.value):
