@@ -46,13 +46,13 @@ DEFAULTS: dict[str, set[Any]] = {
     "seed": {0},
     "level": {0.95, None},
     "n_bootstrap": {1000},
-    "alpha": {0.05},
+    "alpha": {0.05, 2.0},
     "weight": {None},
     "count": {None},
     "sample_prevalence": {None},
     "prevalence": {None, 0.5},
 }
-"""Parameter -> its defaults; None is that of the data, or no intervals, and 0.5 is that of a population."""
+"""Parameter -> its defaults; None is that of the data, or none, 0.5 that of a population, 2 that of an entropy."""
 
 
 def public_signatures() -> Iterator[tuple[str, inspect.Signature]]:
