@@ -20,6 +20,7 @@ from sklearn.linear_model import LogisticRegression
 
 import baserate
 from baserate import (
+    Counts,
     Cut,
     Policy,
     RandomizedCut,
