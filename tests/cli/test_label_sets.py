@@ -167,7 +167,7 @@ def test_undefined_combinations_are_refused(photos: Path) -> None:
         (("--predicted", "d_", "--measures", "ndcg"), "there are decisions alone, no scores"),
         (("--predicted", "d_", "--measures", "hand_till"), "rows have sets of labels, not one class each"),
         (("--predicted", "d_", "--average", "sample"), "no average of classes 'sample'"),
-        (("--predicted", "d_", "--fp", "1"), "are for two classes"),
+        (("--predicted", "d_", "--fp", "1"), "is for two classes"),
     ):
         result = run(*sets, *typed)
         assert result.exit_code == 2, typed
