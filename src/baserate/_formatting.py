@@ -309,6 +309,8 @@ _PROPER_NAMES = {
     },
     **{name: name.capitalize() for name in ("borko", "emax", "e50", "e90", "spiegelhalter", "hosmer", "lemeshow")},
     "mallows": "Mallows",
+    "r2": "R²",
+    "theil": "Theil",
 }
 
 

@@ -378,7 +378,7 @@ def test_figures_of_policies_with_several_thresholds(tmp_path: Path) -> None:
         (("FILE", *ONE, "--figures", "FILE"), 2, "is a file; name a folder with --figures."),
         (("--plan", "FILE"), 3, "is not a usable plan: not JSON"),
         (("FILE", *ONE, "--ignore", "BR99"), 2, "ignore is 'BR99'; expected the code of a finding, such as BR004."),
-        (("FILE", *ONE, "--ignore", "BR999"), 2, "there is no finding 'BR999'. Did you mean 'BR009'?"),
+        (("FILE", *ONE, "--ignore", "BR999"), 2, "there is no finding 'BR999'. Did you mean 'BR019'?"),
         (("FILE", *ONE, "--label", "old=New"), 2, "there is no model 'old'. Known are: risk."),
         (("FILE", *ONE, "--label", "risk"), 2, "'risk' is not MODEL=TEXT; write a model and its label, such as"),
         (("FILE", *ONE, "--reference", "north"), 2, "--reference north names a group, but there are no groups; add"),

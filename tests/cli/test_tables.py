@@ -117,10 +117,9 @@ def test_completion_shows_the_summaries() -> None:
     from baserate.cli._values import complete_two_class
 
     context = click.Context(click.Command("measure"))
-    items = complete_two_class(context, click.Option(["--measures"]), "auc,pre")
+    items = complete_two_class(context, click.Option(["--measures"]), "auc,prev")
     assert {item.value: item.help for item in items} == {
-        f"auc,{name}": describe(MEASURES[name]).summary
-        for name in ("precision", "prevalence", "prevalence_threshold", "precision_at_sensitivity")
+        f"auc,{name}": describe(MEASURES[name]).summary for name in ("prevalence", "prevalence_threshold")
     }
 
 
