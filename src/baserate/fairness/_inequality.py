@@ -116,9 +116,9 @@ def _entropy_between(benefits: Floats, alpha: float) -> Floats:
     rows = benefits.sum(axis=-1)
     total = rows.sum(axis=-1, keepdims=True)
     means = (benefits @ np.array([0.0, 1.0, 2.0])) / rows
-    relative = means / np.sum(means * rows / total, axis=-1, keepdims=True)
     share = rows / total
     with np.errstate(divide="ignore", invalid="ignore"):
+        relative = means / np.sum(means * share, axis=-1, keepdims=True)
         if alpha == 1:
             parts = np.where(relative > 0, relative * np.log(relative), 0.0)
         elif alpha == 0:

@@ -98,7 +98,7 @@ def _entropy(c: Counts[Value], alpha: float) -> Value:
     with np.errstate(divide="ignore", invalid="ignore"):
         one, two = -np.log(mean), log(2) - np.log(mean)  # logarithms of relative benefits
         if alpha == 1:
-            theil: Value = as_python(one + log(2) * 2 * double / mean)
+            theil: Value = as_python(one + log(2) * 2 * ratio(double, mean))
             return theil
         # A benefit of 0 has the power 0 or infinity; nothing to the power of anything is nothing.
         infinite = np.where(np.asarray(none) > 0, inf, 0.0) if alpha <= 0 else 0.0
