@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 from math import inf, nan, sqrt
+from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
@@ -155,3 +156,9 @@ def test_memory_check_counts_groups() -> None:
     wide = read.tallies({"y": TRUTH, "p": RISK, "g": np.arange(len(TRUTH)) % 100}, truth="y", score="p", group="g")
     with pytest.raises(OptionError, match=r"of memory; expected at most 4 GiB\. Reduce the number of permutations\."):
         fairness.compare_groups(wide, n_permutations=10**7, min_group=1)
+
+
+def test_names_of_domains_are_unique() -> None:
+    source = Path(str(_domains.__file__)).read_text(encoding="utf-8")
+    names = [line.split(" = ")[0] for line in source.splitlines() if line.split(" = ")[0].isupper()]
+    assert sorted(names) == sorted(set(names))

@@ -51,7 +51,8 @@ LEAST_COST = 1e-15
 FACTOR = Domain(1e-12, 1e12, "a factor from 1e-12 to 1e12", "10")
 MARGIN = Domain(-1e15, 1e15, "a number from -1e15 to 1e15", "0.02")
 SAMPLES = Domain(1, 10**7, "a whole number from 1 to 10,000,000", "2000", whole=True)
-BANDWIDTH = Domain(0.01, 10.0, "a bandwidth from 0.01 to 10", "0.1")
+POSTERIOR_BANDWIDTH = Domain(0.01, 10.0, "a bandwidth from 0.01 to 10", "0.1")
+"""Of densities of probabilities on a grid."""
 BINS = Domain(1, 10_000, "a whole number from 1 to 10,000", "10", whole=True)
 MIN_GROUP = 50
 """Default of the least number of rows that a tested rate of a group rests on."""

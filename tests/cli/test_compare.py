@@ -160,6 +160,7 @@ def test_files_that_cannot_be_joined_are_refused(tmp_path: Path) -> None:
         ((*TWO, "--measures", "f1", "--method", "delong"), 2, "use --method resample"),
         ((*TWO, "--measures", "accuracy", "--weight", "w", "--method", "mcnemar"), 2, "these have weights"),
         ((*TWO, "--measures", "auc,ks", "--method", "venkatraman"), 2, "whole ROC curves, not ks"),
+        ((*TWO, "--method", "venkatraman"), 2, "or give --measures auc"),
         ((*TWO, "--measures", "auc", "--weight", "w", "--method", "venkatraman"), 2, "use --method delong"),
         ((*TWO, "--measures", "sensitivity_at_specificity"), 2, "needs a specificity. Give --at-specificity 0.9"),
         ((*TWO, "--measures", "auc", "--at-precision", "0.9"), 2, "none of the measures depends on --at-precision"),

@@ -95,3 +95,9 @@ def test_validation_is_required(folder: Path) -> None:
     result = run("prevalence-study", folder / "test.csv", "--truth", "sick", "--score", "risk")
     assert result.exit_code == 2
     assert "--validation" in result.stderr
+
+
+def test_one_row_is_in_the_singular(folder: Path) -> None:
+    options = ("--truth", "sick", "--score", "risk", "--methods", "acc", "--size", "1", "--repeats", "1")
+    result = run(*list_words(folder, *options, "--protocol", "npp"), "-q")
+    assert "npp: 1 sample of 1 row ·" in result.stdout

@@ -14,6 +14,7 @@ from baserate import (
     OptionError,
     Results,
     class_scores,
+    decide,
     infer,
     measure,
     population,
@@ -115,7 +116,9 @@ def test_unused_settings_are_refused(tmp_path: Path) -> None:
     result = run(*command_line("decide", "accuracy", file), "--beta", "2")
     assert "no named measure depends on --beta" in result.stderr
     result = run(*command_line("measure", "all", file), "--fp", "1", "--fn", "2")
-    assert "--fp is for measures that are named" in result.stderr
+    assert "--fp is for measures that are named; name them, such as --measures expected_cost." in result.stderr
+    result = run("measure", str(file), "--truth", "sick", "--score", "risk", "--at-specificity", "90%")
+    assert "name them, such as --measures sensitivity_at_specificity." in result.stderr
 
 
 def test_beta_defaults_to_1(tmp_path: Path) -> None:
@@ -283,6 +286,14 @@ def test_summaries_of_the_library_state_settings() -> None:
     several = (each for each in measures)  # read once
     assert measure.summary(ROWS.tallies(), measures=several).data["settings"] == {"net_benefit": {"at": 0.5}}
     assert "settings" not in measure.summary(ROWS.tallies()).data
+
+
+@pytest.mark.parametrize("costs", [{"fp": 1, "fn": 5}, Costs(fp=1, fn=5)])
+def test_rules_take_costs_in_any_form(costs: Any) -> None:  # noqa: ANN401
+    policy = decide.best([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1], measure="expected_cost", costs=costs)
+    note = "a false positive 1, a false negative 5, a true positive 0, a true negative 0."
+    assert policy.threshold == 0.7
+    assert any(note in each for each in policy.notes)
 
 
 def test_settings_are_bound_once() -> None:

@@ -225,12 +225,23 @@ def test_partial_areas_as_in_the_library() -> None:
     assert (row["rows"], row["power"]) == (wanted.rows, wanted.power)
 
 
+def test_rates_and_shares_may_be_percentages() -> None:
+    shares, percentages = (
+        run("size", "partial_auc", "--expect", "0.12", "--against", "0.1", "--prevalence", low, "--fpr", fpr, "--json")
+        for low, fpr in (("0.1", "0,0.2"), ("10%", "0%,20%"))
+    )
+    assert shares.exit_code == 0
+    assert shares.stdout == percentages.stdout
+
+
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
         (("--half-width", "0.01", "--fpr", "0,0.2"), "give --against"),
         (("--against", "0.1"), "give them, for example --fpr 0,0.2"),
         (("--against", "0.1", "--fpr", "0.3,0.2"), "not an interval of rates"),
+        (("--against", "0.1", "--fpr", "0,often"), "not an interval of rates"),
+        (("--against", "0.1", "--fpr", "0,nan"), "not an interval of rates"),
         (("--against", "0.1", "--fpr", "0,0.1"), "expected above 0 and below 0.1"),
         (("--against", "0.1", "--fpr", "0,0.2", "--discordance", "0.2"), "--discordance has no use"),
     ],

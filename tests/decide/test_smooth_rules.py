@@ -284,3 +284,9 @@ def test_costs_are_those_of_the_deployment_prevalence() -> None:
         assert kernel.settings["prevalence"] == pytest.approx(share)
     assert thresholds == sorted(thresholds)
     assert len({*thresholds}) == 3
+
+
+@pytest.mark.parametrize("samples", [1, 3, 7, 13, 50])
+def test_the_mean_of_equal_thresholds_is_that_threshold(samples: int) -> None:
+    """A mean that rounding lifts above the scores would flag nobody."""
+    assert decide.bootstrap_average([0] * 10 + [1] * 10, [0.1] * 10 + [0.9] * 10, samples=samples).threshold == 0.9

@@ -341,6 +341,7 @@ def test_data_that_determine_no_curve(truth: list[int], score: list[float], meth
     [
         ({"bandwidth": "nrd0", "method": "normal"}, "bandwidth= is for kernel densities, not for normal"),
         ({"bandwidth": -1, "method": "density"}, "bandwidth is -1; expected"),
+        ({"bandwidth": 0, "method": "density"}, "bandwidth is 0; expected"),
         ({"bandwidth": (1, 2, 3), "method": "density"}, "bandwidth is"),
         ({"level": 2}, "level is 2"),
         ({"points": 1}, "points is 1"),

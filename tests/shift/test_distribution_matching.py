@@ -214,3 +214,10 @@ def test_weak_scores_have_no_threshold_for_ms2() -> None:
     truth, score = simulate(3000, 0.4, 1, distance=0.3)
     with pytest.raises(FitError, match=r"no threshold has TPR − FPR above 0\.25 in validation; the largest is 0\.1"):
         estimate("ms2", tally(truth, score))
+
+
+@pytest.mark.parametrize("method", KERNELS)
+@pytest.mark.parametrize("bandwidth", [0, 1e-9, 11, np.nan])
+def test_bandwidths_beyond_the_grid_are_refused(method: str, bandwidth: float) -> None:
+    with pytest.raises(OptionError, match=r"expected a bandwidth from 0\.01 to 10"):
+        estimate(method, bandwidth=bandwidth)

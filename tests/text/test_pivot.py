@@ -173,3 +173,9 @@ def test_a_narrow_terminal_splits_a_table_by_columns() -> None:
 
 def test_a_short_number_is_exact_and_a_long_one_rounded() -> None:
     assert [CellFormatter(4).short(value) for value in (0.125, 1 / 3)] == ["0.125", "0.3333"]
+
+
+def test_a_headline_breaks_between_words_where_a_part_is_wider_than_the_terminal() -> None:
+    shown = click.unstyle(Page("one.csv · doubtful: estimates of the prevalence disagree", ()).text(30))
+    assert max(map(len, shown.splitlines())) <= 30
+    assert " ".join(shown.split()) == "one.csv · doubtful: estimates of the prevalence disagree"

@@ -425,10 +425,9 @@ class MeasureSettings(OutcomeCosts):
         if not isinstance(measures, str):
             return bind_settings(self.to_settings(), measures)
         if self.flags:
-            raise click.UsageError(
-                f"{self.flags[0]} is for measures that are named; name them, such as --measures "
-                "expected_cost,net_benefit."
-            )
+            flag = self.flags[0]
+            name = _find_measure(flag)
+            raise click.UsageError(f"{flag} is for measures that are named; name them, such as --measures {name}.")
         return "all" if measures == "all" else "usual"
 
     def bind_requirements(self, requirements: "Sequence[Requirement]") -> "tuple[Requirement, ...]":
@@ -469,6 +468,19 @@ def example_options(measure: str) -> list[str]:
     from baserate.measure import REQUIRED_OPTIONS
 
     return [_example(REQUIRED_OPTIONS[measure])] if measure in REQUIRED_OPTIONS else []
+
+
+def _find_measure(flag: str) -> str:
+    """Find the name of a measure that depends on the number of a flag.
+
+    >>> _find_measure("--at-specificity"), _find_measure("--fp")
+    ('sensitivity_at_specificity', 'expected_cost')
+    """
+    from baserate.measure import MEASURES, describe
+
+    setting = next((setting for setting, each in FLAGS.items() if each == flag), "costs")
+    infos = map(describe, MEASURES.values())
+    return next(info.name for info in infos if info.option == setting)
 
 
 def _example(setting: str) -> str:

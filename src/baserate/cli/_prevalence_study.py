@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import click
 
 from baserate._domains import POINTS, REPEATS, ROWS
-from baserate._formatting import format_count, format_level
+from baserate._formatting import count_of, format_count, format_level
 from baserate.cli._declarations import Output, command, missing_option, omit, option
 from baserate.cli._io import print_messages, print_results, read_tallies
 from baserate.cli._measure import Classes, read_classes
@@ -110,7 +110,8 @@ def _read_sample(reading: Reading, study: StudyOptions, *, quiet: bool) -> Any: 
 
 
 def _headline(reading: Reading, study: StudyOptions, data: Mapping[str, Any]) -> str:
-    samples = f"{format_count(data['samples'], 4)} samples of {format_count(data['size'], 4)} rows"
+    counts = {"sample": data["samples"], "row": data["size"]}
+    samples = " of ".join(count_of(many, noun, shown=format_count(many, 4)) for noun, many in counts.items())
     parts = [describe_files(reading.file), f"{data['protocol']}: {samples}"]
     return " · ".join([*parts, f"validation: {describe_files(study.validation)}"])
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 from click.core import ParameterSource
 
-from baserate._domains import HALF_WIDTH, SAMPLES, SHARE, SPREAD_RATIO
+from baserate._domains import HALF_WIDTH, RATE, SAMPLES, SHARE, SPREAD_RATIO, parse_share
 from baserate.cli._declarations import CONTEXT_OBJECT, Output, argument, command, option
 from baserate.cli._io import print_messages, print_results
 from baserate.cli._options import Level, MeasureSettings, Seed, bind_settings, example_options
-from baserate.cli._values import Number, complete_two_class, read_level, read_numbers, whole_number
+from baserate.cli._values import Number, complete_two_class, read_level, whole_number
 
 if TYPE_CHECKING:
     from baserate._results import Results
@@ -29,9 +29,9 @@ _INSIDE = Number(SHARE)
 
 def _read_rates(text: str) -> tuple[float, ...]:
     """Read the two ends of an interval of rates."""
-    ends = read_numbers(text)
-    if len(ends) != 2 or not 0 <= ends[0] < ends[1] <= 1:
-        raise click.BadParameter(f"{text!r} is not an interval of rates; give two from 0 to 1, such as 0,0.2.")
+    ends = tuple(map(parse_share, text.split(",")))
+    if len(ends) != 2 or not all(map(RATE.holds, ends)) or not ends[0] < ends[1]:
+        raise click.BadParameter(f"{text!r} is not an interval of rates; give two from 0 to 1, such as 0,0.2 or 0,20%.")
     return ends
 
 

@@ -74,7 +74,8 @@ class Number(click.FloatRange):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
         """Read the number."""
-        number = super().convert(value, param, ctx)
+        share = parse_share(value) if self.max is not None and self.max <= 1 else value
+        number = super().convert(share, param, ctx)
         if math.isnan(number):  # which passes click's check: it is neither below nor above an end
             self.fail(f"{value} is not in the range {self._describe_range()}.", param, ctx)
         return number

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
+from math import fsum
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -279,6 +280,15 @@ def _sample_thresholds(
     return thresholds
 
 
+def _bounded_mean(thresholds: Floats) -> float:
+    """Average thresholds, without rounding beyond their range: a mean above equal scores would not flag them.
+
+    >>> _bounded_mean(np.array([0.1, 0.1, 0.1]))
+    0.1
+    """
+    return float(np.clip(fsum(thresholds) / len(thresholds), thresholds.min(), thresholds.max()))
+
+
 @rule(notes=_note_bootstrap_average)
 def bootstrap_average(
     curve: Curve,
@@ -334,4 +344,4 @@ def bootstrap_average(
     finite = thresholds[np.isfinite(thresholds)]
     if not len(finite):
         return best(curve, measure=measure, toward=toward, **options).cut
-    return Cut((float(np.mean(finite) if average == "mean" else np.median(finite)),))
+    return Cut((_bounded_mean(finite) if average == "mean" else float(np.median(finite)),))

@@ -458,7 +458,7 @@ def check_curve_test(request: ComparisonRequest, unfit: str | None) -> None:
     if info.name != "auc":
         raise OptionError(
             f"Venkatraman's test compares whole ROC curves, not {info.name}",
-            remedy=f"leave {keyword('method', 'venkatraman')} out, or compare by auc alone.",
+            remedy=f"leave {keyword('method', 'venkatraman')} out, or give {keyword('measures', 'auc')}.",
         )
     if question.alternative != "two-sided":
         raise OptionError(

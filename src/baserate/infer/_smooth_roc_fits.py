@@ -113,9 +113,10 @@ def fit_normal(tally: Tally, _options: FitOptions) -> SmoothFit:
 def fit_density(tally: Tally, options: FitOptions) -> SmoothFit:
     """Estimate the density of each class with a normal kernel."""
     samples = class_samples(tally, "a kernel density")
+    rule = "nrd0" if options.bandwidth is None else options.bandwidth  # 0 is an error, and not the default
     low, high = (
         NormalMixture(each.x, each.weight / each.weight.sum(), bandwidth)
-        for each, bandwidth in zip(samples, _find_bandwidths(tally, samples, options.bandwidth or "nrd0"), strict=True)
+        for each, bandwidth in zip(samples, _find_bandwidths(tally, samples, rule), strict=True)
     )
     parameters = {"bandwidth_negative": low.bandwidth, "bandwidth_positive": high.bandwidth}
     return SmoothFit(low, high, parameters)

@@ -52,7 +52,7 @@ def find_needed_points(curve: Curve, what: tuple[object, ...]) -> Places:
     if None in rules:
         raise OptionError(
             f"{keyword('drop_intermediate')} is for {join_words(list(_RULES))}",
-            remedy="leave it out for other columns.",
+            remedy="leave it out.",
         )
     true, false = np.asarray(curve.flagged_mass, dtype=np.float64)
     kept = np.zeros(len(true), dtype=bool)

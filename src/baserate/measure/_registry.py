@@ -15,7 +15,7 @@ from inspect import signature
 from typing import Any
 
 from baserate._confusion import Confusion
-from baserate._costs import Costs
+from baserate._costs import Costs, as_costs
 from baserate._counts import Counts
 from baserate._curve import Curve
 from baserate._errors import OptionError, ShapeError
@@ -271,7 +271,7 @@ def collect_settings(measures: Iterable[Measure]) -> dict[str, dict[str, Any]]:
         if option is not None:
             default = signature(unwrap_options(each)).parameters[option].default
             value: Any = _bound_options(each).get(option, default)
-            settings[describe(each).name] = {option: asdict(value) if isinstance(value, Costs) else value}
+            settings[describe(each).name] = {option: asdict(as_costs(value)) if option == "costs" else value}
     return settings
 
 

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from baserate._arrays import Cells, Floats, Reals
-from baserate._domains import BANDWIDTH, BINS, check_domain, wrong_option
+from baserate._domains import BINS, POSTERIOR_BANDWIDTH, check_domain, wrong_option
 from baserate._errors import FitError
 from baserate._numeric.mixture import find_root
 from baserate._results import Estimate
@@ -172,7 +172,7 @@ class KernelData:
     def of(data: BinaryData, method: str, bandwidth: float) -> KernelData:
         """Put the samples on a grid; raise unless scores are probabilities."""
         data.check_probabilities(method)
-        check_domain("bandwidth", bandwidth, BANDWIDTH)
+        check_domain("bandwidth", bandwidth, POSTERIOR_BANDWIDTH)
         width = float(bandwidth) / sqrt(2)
         grid = np.linspace(0, 1, max(_MIN_CELLS, ceil(_CELLS_PER_BANDWIDTH / width)) + 1)
         tally = data.validation

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from baserate._arrays import Floats, block_slices
-from baserate._domains import BANDWIDTH, SAMPLES, check_domain
+from baserate._domains import POSTERIOR_BANDWIDTH, SAMPLES, check_domain
 from baserate._errors import FitError
 from baserate._numeric.simplex import (
     contrasts,
@@ -53,7 +53,7 @@ class KernelMixture:
     @staticmethod
     def of(target: MulticlassTarget, validation: MulticlassRows, bandwidth: float, level: float) -> KernelMixture:
         """Normalize probabilities; raise unless their means separate the classes."""
-        check_domain("bandwidth", bandwidth, BANDWIDTH)
+        check_domain("bandwidth", bandwidth, POSTERIOR_BANDWIDTH)
         data = MulticlassData.of(target, validation)
         new, old = class_probabilities(data)
         check_rank(*multiclass_means(data.truth, data.validation, old), data.labels, level=level)

@@ -254,7 +254,7 @@ def display_width(text: str) -> int:
 def _wrap_headline(headline: str, width: int) -> list[str]:
     """Break a headline only at its dots."""
     # `wrap` keeps no-break spaces together.
-    parts = (part.replace(" ", "\xa0") for part in headline.split(" · "))
+    parts = (part.replace(" ", "\xa0") if len(part) <= width else part for part in headline.split(" · "))
     return [line.replace("\xa0", " ") for line in wrap(" · ".join(parts), width, break_on_hyphens=False)]
 
 
