@@ -31,6 +31,7 @@ from baserate.infer import (
     IntervalOptions,
     Question,
     add_in_quadrature,
+    chi_squared_p,
     conclude_by_quadrature,
     effective_shares,
     has_fixed_prevalence,
@@ -40,7 +41,6 @@ from baserate.infer import (
 )
 from baserate.measure import Measure, describe, tidy_columns
 from baserate.read import AdjustedIntervalOptions, accepts_predictions
-from baserate.shift import chi_squared_p
 
 EXCESS_COLUMNS = (
     *("measure", "model", "kind", "group", "value", "low", "high", "level", "observed", "expected"),

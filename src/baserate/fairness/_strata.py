@@ -35,6 +35,7 @@ from baserate.infer import (
     Question,
     StudentizedDifference,
     add_in_quadrature,
+    chi_squared_p,
     compare_samples,
     conclude_by_quadrature,
     effective_proportion,
@@ -45,7 +46,6 @@ from baserate.infer import (
 )
 from baserate.measure import Measure, describe, tidy_columns
 from baserate.read import AdjustedIntervalOptions, accepts_predictions, sort_labels
-from baserate.shift import chi_squared_p
 
 STRATUM_COLUMNS = (
     *("measure", "model", "group", "other", "relative_to", "kind", "stratum", "value", "low", "high", "level"),

@@ -164,6 +164,7 @@ if TYPE_CHECKING:  # for other packages of baserate
         sample_masses as sample_masses,
     )
     from baserate.infer._calibration_summary import SAME_ROWS as SAME_ROWS
+    from baserate.infer._calibration_tests import SMALLEST_P as SMALLEST_P, chi_squared_p as chi_squared_p
     from baserate.infer._comparison import (
         Alternative as Alternative,
         ComparisonRequest as ComparisonRequest,

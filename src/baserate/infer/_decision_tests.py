@@ -15,7 +15,7 @@ from baserate._counts import Counts
 from baserate._domains import wrong_option
 from baserate._errors import OptionError
 from baserate._formatting import count_of
-from baserate.infer._calibration_tests import SMALLEST_P, CalibrationTest, chi_squared_tail
+from baserate.infer._calibration_tests import SMALLEST_P, CalibrationTest, chi_squared_p
 from baserate.infer._mcnemar import TESTS, mid_p_test
 from baserate.read import PredictionOptions, accepts_predictions
 
@@ -201,4 +201,4 @@ def _bowker_test(table: Confusion) -> DecisionTest:
     if not freedom:
         return DecisionTest("symmetry", np.nan, 1.0, "Bowker's χ², without errors")
     statistic = float(np.sum((one - other)[confused] ** 2 / (one + other)[confused]))
-    return DecisionTest("symmetry", statistic, chi_squared_tail(freedom, statistic), how, freedom)
+    return DecisionTest("symmetry", statistic, chi_squared_p(statistic, freedom), how, freedom)
