@@ -1,7 +1,7 @@
 """Tests of decisions: accuracy against the no-information rate, and symmetry of the errors (McNemar, Bowker).
 
-Decisions are independent of the labels, or always the same, in many data with a high accuracy: nine negatives in ten
-rows give a constant decision an accuracy of 90%, the no-information rate.
+A high accuracy may need no information: where nine rows in ten are negative, always deciding for the negative class has
+an accuracy of 90%, the no-information rate.
 """
 
 from __future__ import annotations
