@@ -85,13 +85,13 @@ def stratified_differences(  # noqa: PLR0913  (all but the first two are seldom 
     strata of 1 to 2000 rows, it covered 94.5 to 95.5%. Other measures have the intervals of all strata, added in
     quadrature.
 
-    The pooled difference summarizes strata that differ alike. The test of homogeneity asks whether they do: a small
-    p-value says that the difference depends on the stratum, so that the strata are the result.
+    The pooled difference summarizes strata that differ alike. The test of homogeneity tests this: with a small
+    p-value the difference depends on the stratum, so report the strata.
 
     Parameters
     ----------
     tallies
-        Rows that were read with groups, of which the control columns are attributes as well.
+        Rows that were read with groups; the control columns are among their attributes.
     control
         Attributes that define the strata.
     policy, measures

@@ -103,8 +103,8 @@ def symmetry_test(
 ) -> DecisionTest:
     r"""Test whether errors are symmetric: as many rows of class i get class j as of class j get class i.
 
-    Of two classes that is McNemar's test of false positives against false negatives, which asks whether as many rows
-    are flagged as are positive [@mcnemar1947]. Of several classes it is Bowker's, with the statistic
+    For two classes that is McNemar's test of false positives against false negatives: whether as many rows are flagged
+    as are positive [@mcnemar1947]. Of several classes it is Bowker's, with the statistic
     :math:`\sum_{i<j}\frac{(n_{ij}-n_{ji})^2}{n_{ij}+n_{ji}}` and a degree of freedom for each pair of classes that are
     ever confused [@bowker1948]. It says nothing about how many errors there are.
 
