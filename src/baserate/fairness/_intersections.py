@@ -67,8 +67,8 @@ def intersection_excess(
     Weighted least squares fits an effect of each attribute to the values of all intersections, each weighted by the
     rows on which it rests. So effects of one attribute are adjusted for the others. The excess is the residual: the
     value of an intersection less the sum of its effects. It is 0 if attributes act separately: women of the north
-    then differ only as much as being a woman and living in the north explain. With the weights fixed, an excess is a sum of
-    independent values with factors. The distances of their limits are added in quadrature [@zou2008].
+    then differ only as much as being a woman and living in the north explain. With the weights fixed, an excess is a
+    sum of independent values with factors. The distances of their limits are added in quadrature [@zou2008].
 
     The joint row tests whether any intersection deviates. Additive effects are one definition: effects that multiply,
     or add up on log-odds, have another excess.
