@@ -68,9 +68,7 @@ _ENTRIES = (
         "draw.pr measure.curves",
         "draw pr, curve pr",
     ),
-    _entry(
-        "smooth smooth_curve smooth.roc binormal rocfit", "infer.smooth_roc draw.roc", "curve roc --smooth binormal"
-    ),
+    _entry("smooth smooth_curve smooth.roc rocfit", "infer.smooth_roc draw.roc", "curve roc --smooth binormal"),
     _entry("det_curve det", "draw.det measure.curves", "draw det, curve det"),
     _entry("gain_curve cumulative_gain cap_curve cap", "draw.gain measure.curves", "draw gain, curve gain"),
     _entry("lift_curve lift_chart", "draw.lift measure.curves", "draw lift, curve lift"),
@@ -82,13 +80,13 @@ _ENTRIES = (
     _measure("average_precision", "average_precision_score aps auprc"),
     _measure("pr_auc", "prauc"),
     _measure("pr_auc_trapezoid", "pr_auc_linear auc_pr_trapezoid"),
-    _measure("log_auc", "binary_logauc multiclass_logauc multilabel_logauc"),
+    _measure("log_auc", "logauc binary_logauc multiclass_logauc multilabel_logauc"),
     _measure("roc_distance", "roc_dist"),
     _measure("precision_at_k", "retrieval_precision precision_k"),
     _measure("recall_at_k", "retrieval_recall recall_k"),
     _measure("partial_auc", "pauc auc_partial"),
-    _measure("sensitivity_at_specificity", "ci.se binary_sensitivity_at_specificity tpr_at_fpr se_at_sp"),
-    _measure("specificity_at_sensitivity", "ci.sp binary_specificity_at_sensitivity tnr_at_tpr sp_at_se"),
+    _measure("sensitivity_at_specificity", "binary_sensitivity_at_specificity tpr_at_fpr se_at_sp"),
+    _measure("specificity_at_sensitivity", "binary_specificity_at_sensitivity tnr_at_tpr sp_at_se"),
     _measure("precision_at_sensitivity", "binary_precision_at_fixed_recall precision_at_fixed_recall"),
     _measure("sensitivity_at_precision", "binary_recall_at_fixed_precision recall_at_fixed_precision"),
     _measure("brier", "brier_score_loss brier_score BrierScore brier_class"),
@@ -110,6 +108,9 @@ _ENTRIES = (
     _measure("mcc", "matthews_corrcoef matthews"),
     _measure("kappa", "cohen_kappa_score cohens_kappa kap"),
     _measure("jaccard", "jaccard_score"),
+    _measure("sedi", "sedi symmetric_extremal_dependence_index"),
+    _measure("no_information_rate", "NIR"),
+    _measure("theil_index", "theil_index"),
     _measure("youden", "j_index informedness bookmaker"),
     _measure("flag_rate", "selection_rate alert_rate"),
     _measure("ks", "ks_statistic kolmogorov_smirnov ks_2samp"),
@@ -121,7 +122,6 @@ _ENTRIES = (
     _measure("ici", "integrated_calibration_index"),
     _measure("observed_expected", "oe_ratio eo_ratio"),
     _measure("calibration_slope", "cal_slope"),
-    _measure("net_reduction", "net_intervention_avoided interventions_avoided"),
     _measure("expected_cost", "misclassification_cost total_cost"),
     _entry(
         "class_likelihood_ratios likelihood_ratio dlr",
@@ -150,16 +150,26 @@ _ENTRIES = (
     _entry("hamming_loss", "measure.multiclass.hamming_loss", "measure --measures hamming_loss"),
     # Intervals, comparison, plans of studies
     _entry(
-        "ci ci.auc ci.se ci.sp ci.coords auc_ci auc_interval bootstrap boot_ci confidence_interval",
+        "ci ci.auc ci.coords auc_ci auc_interval bootstrap boot_ci confidence_interval",
         "infer.summary infer.estimate infer.bootstrap",
         "measure",
+    ),
+    _entry(
+        "ci.se",
+        "infer.estimate measure.sensitivity_at_specificity",
+        "measure --measures sensitivity_at_specificity",
+    ),
+    _entry(
+        "ci.sp",
+        "infer.estimate measure.specificity_at_sensitivity",
+        "measure --measures specificity_at_sensitivity",
     ),
     _entry("ci.thresholds", "decide.bootstrap_threshold", "decide"),
     _entry("oc_youden_normal youden_normal", "decide.normal", "decide --rule normal"),
     _entry("oc_youden_kernel youden_kernel", "decide.kernel", "decide --rule kernel"),
     _entry("maximize_loess_metric lowess", "decide.loess", "decide --rule loess"),
     _entry("maximize_gam_metric smoothing_spline gam", "decide.spline", "decide --rule spline"),
-    _entry("maximize_boot_metric bagging", "decide.bootstrap_average", "decide --rule bootstrap"),
+    _entry("maximize_boot_metric bagging", "decide.bootstrap_average", "decide --rule bootstrap-average"),
     _entry("boot_test subgroup_thresholds", "decide.group_thresholds", "decide --group-thresholds"),
     _entry(
         "roc.test delong delong_test delong_roc_test mcnemar mcnemar_test mcnemar.test cov test significance "
@@ -180,6 +190,11 @@ _ENTRIES = (
         "cal_plot_logistic val.prob val.prob.ci.2 valProbggplot calibration_plot calibration_belt calPlot",
         "infer.calibration_summary draw.reliability infer.calibration_curve",
         "reliability, draw reliability",
+    ),
+    _entry(
+        "nagelkerke nagelkerke_r_squared pseudo_r2",
+        "measure.summary measure.nagelkerke_r2",
+        "reliability, measure --measures nagelkerke_r2",
     ),
     _entry("hoslem.test hosmer_lemeshow_test spiegelhalter_test", "infer.calibration_tests", "reliability"),
     _entry(
@@ -226,20 +241,39 @@ _ENTRIES = (
     _entry(
         "cutpointr optimal_cutpoint optimal_cutpoints optimal.cutpoints optimal_threshold threshold cutoff cutpoint "
         "maximize_metric minimize_metric TunedThresholdClassifierCV tune_threshold tune optimize choose_threshold "
-        "oc_youden_kernel oc_youden_normal best_threshold",
+        "best_threshold",
         "choose_threshold decide.summary decide.youden",
         "decide --rule youden, decide --fp 1 --fn 20",
     ),
     _entry("youden youden_index", "decide.youden measure.youden", "decide --rule youden"),
+    _entry("MinPvalue minimal_p_value maxstat maximally_selected", "decide.min_p_value", "decide --rule min-p-value"),
+    _entry("PrevalenceMatching", "decide.prevalence_matching", "decide --rule prevalence-matching"),
+    _entry("ObservedPrev", "decide.observed_prevalence", "decide --rule observed-prevalence"),
+    _entry("MeanPrev", "decide.mean_score", "decide --rule mean-score"),
+    _entry("SpEqualSe", "decide.balanced", "decide --rule balanced"),
+    _entry("NPVEqualPPV", "decide.balanced_predictive_values", "decide --rule balanced-predictive-values"),
+    _entry("MaxSpSe", "decide.maximin", "decide --rule maximin"),
+    _entry("MaxNPVPPV", "decide.maximin_predictive_values", "decide --rule maximin-predictive-values"),
+    _entry("MaxEfficiency MaxKappa MaxDOR", "decide.best", "decide --maximize kappa, decide --rule best"),
     _entry("FixedThresholdClassifier", "sklearn.PolicyClassifier decide.fixed", "decide --threshold 0.5"),
     _entry("predict predict_proba transform cal_apply deploy", "apply.frame apply.file", "apply"),
     _entry("policy rule", "Policy decide.choose_policy", "decide, show, export FILE --to sql"),
     _entry("reject abstention triage", "decide.abstain decide.bands", "decide --bands 0.2,0.5"),
     _entry(
-        "dca decision_curve decision_curve_analysis decision_curves net_benefit plot_dca standardized_net_benefit nb "
-        "net_intervention_avoided plot_graphs test_consequences",
+        "dca decision_curve decision_curve_analysis decision_curves net_benefit plot_dca nb plot_graphs "
+        "test_consequences",
         "decide.net_benefit_curve draw.decision_curve",
         "benefit, draw decision-curve",
+    ),
+    _entry(
+        "standardized_net_benefit sNB",
+        "decide.net_benefit_curve measure.standardized_net_benefit",
+        "benefit, draw decision-curve --kind standardized",
+    ),
+    _entry(
+        "net_intervention_avoided interventions_avoided net_reduction",
+        "decide.net_benefit_curve measure.net_reduction",
+        "benefit, draw decision-curve --kind net-reduction",
     ),
     _entry(
         "expected_utility cost_matrix cost_sensitive cost", "decide.least_cost Costs", "costs, decide --fp 1 --fn 5"

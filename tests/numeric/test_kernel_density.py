@@ -4,6 +4,7 @@ from math import pi, sqrt
 
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 from scipy import stats
 
 from baserate import OptionError
@@ -42,6 +43,32 @@ def test_the_quartiles_of_many_ties_do_not_count() -> None:
     assert normal_reference_bandwidth(make_sample(rows)) == pytest.approx(
         0.9 * float(np.std(rows, ddof=1)) * 93**-0.2, rel=1e-12
     )
+
+
+def test_normal_reference_bandwidths_of_r() -> None:
+    """Computed by bw.nrd0 of R 4.2.2."""
+    x = np.array([1.0, 2.0, 4.0, 7.0])
+    assert normal_reference_bandwidth(WeightedSample(x, np.ones(4), 4)) == pytest.approx(1.527028, rel=1e-6)
+    counts = np.array([5.0, 2.0, 2.0, 1.0])
+    assert normal_reference_bandwidth(WeightedSample(x, counts, 10)) == pytest.approx(1.059443302, rel=1e-9)
+    # Equal quartiles: the standard deviation alone.
+    two = WeightedSample(np.array([1.0, 5.0]), np.array([9.0, 1.0]), 10)
+    assert normal_reference_bandwidth(two) == pytest.approx(0.7182944334, rel=1e-9)
+    # So are the quartiles of five rows with a weight of 1/10 each.
+    three, spread = WeightedSample(np.array([0.0, 1.0, 9.0]), np.array([0.1, 0.1 + 0.1 + 0.1, 0.1]), 5), sqrt(13.8)
+    assert normal_reference_bandwidth(three) == pytest.approx(0.9 * spread * 5**-0.2, rel=1e-9)
+    for times in (1.0, 9.0):
+        assert normal_reference_bandwidth(WeightedSample(np.array([1.0]), np.array([times]), times)) == 0
+
+
+@given(st.lists(st.floats(-100, 100), min_size=3, max_size=30, unique=True), st.floats(0.01, 100))
+def test_bandwidth_has_the_unit_of_the_scores(values: list[float], unit: float) -> None:
+    x = np.sort(np.array(values))
+    sample = WeightedSample(x, np.ones(len(x)), len(x))
+    one = normal_reference_bandwidth(sample)
+    scaled, weighted = sample._replace(x=unit * x), sample._replace(weight=np.full(len(x), 3.0))
+    assert normal_reference_bandwidth(scaled) == pytest.approx(unit * one, rel=1e-6, abs=1e-12)
+    assert normal_reference_bandwidth(weighted) == pytest.approx(one, rel=1e-6, abs=1e-12)
 
 
 def estimate_roughness(rows: Floats, bandwidth: float) -> float:

@@ -1,4 +1,4 @@
-"""Penalized regression splines against their definition, and bandwidths against R."""
+"""Penalized regression splines against their definition."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,6 @@ from hypothesis import given, strategies as st
 from scipy.interpolate import CubicSpline
 
 from baserate._arrays import Floats
-from baserate._numeric.bandwidths import normal_reference_bandwidth
 from baserate._numeric.smoothers import choose_span, lowess
 from baserate._numeric.splines import fit_regression_spline
 
@@ -65,29 +64,6 @@ def test_spline_of_mgcv() -> None:
     wanted = [0.8850936065, 0.7957965383, 0.7511480042, 0.6172024019]
     np.testing.assert_allclose(fit.fitted[:4], wanted, rtol=1e-7)
     assert fit.freedom == pytest.approx(2, abs=1e-6)
-
-
-def test_bandwidths_of_r() -> None:
-    """Computed by bw.nrd0 of R 4.2.2."""
-    x = np.array([1.0, 2.0, 4.0, 7.0])
-    assert normal_reference_bandwidth(x, np.ones(4)) == pytest.approx(1.527028, rel=1e-6)
-    counts = np.array([5.0, 2.0, 2.0, 1.0])
-    assert normal_reference_bandwidth(x, counts) == pytest.approx(1.059443302, rel=1e-9)
-    assert normal_reference_bandwidth(x[::-1], counts[::-1]) == pytest.approx(1.059443302, rel=1e-9)
-    # Equal quartiles: the standard deviation alone.
-    assert normal_reference_bandwidth(np.array([1.0, 5.0]), np.array([9.0, 1.0])) == pytest.approx(
-        0.7182944334, rel=1e-9
-    )
-    assert normal_reference_bandwidth(np.array([1.0]), np.array([9.0])) == 0
-    assert normal_reference_bandwidth(np.array([1.0]), np.array([1.0])) == 0
-
-
-@given(st.lists(st.floats(-100, 100), min_size=3, max_size=30, unique=True), st.floats(0.01, 100))
-def test_bandwidth_has_the_unit_of_the_scores(values: list[float], unit: float) -> None:
-    x = np.sort(np.array(values))
-    one = normal_reference_bandwidth(x, np.ones(len(x)))
-    assert normal_reference_bandwidth(unit * x, np.ones(len(x))) == pytest.approx(unit * one, rel=1e-6, abs=1e-12)
-    assert normal_reference_bandwidth(x, np.full(len(x), 3.0), len(x)) == pytest.approx(one, rel=1e-6, abs=1e-12)
 
 
 def test_span_minimizes_the_criterion() -> None:

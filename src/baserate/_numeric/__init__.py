@@ -7,5 +7,5 @@
 - `mixture`, `simplex`: mixture proportions of two and of several distributions
 - `binormal`: the binormal ROC curve, by least squares and by maximum likelihood
 - `kernel_density`, `log_concave`: densities, and bandwidths; `quantile_search`: quantiles of such distributions
-- `smoothers`: lowess, Gaussian smoothing on [0, 1]
+- `smoothers`: lowess, Gaussian smoothing on [0, 1]; `splines`: penalized regression splines
 """

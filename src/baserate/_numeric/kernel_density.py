@@ -45,16 +45,21 @@ class WeightedSample(NamedTuple):
         unit = self.rows / float(self.weight.sum())
         last = np.cumsum(self.weight) * unit - 1
         first = last + 1 - self.weight * unit
-        at = np.column_stack([np.minimum(first, last), last]).ravel()
+        # Without rounding, a quartile at the end of a stretch could take a part of the next value.
+        at = np.column_stack([np.minimum(first, last), last]).ravel().round(9)
         return float(np.interp(share * (self.rows - 1), at, np.repeat(self.x, 2)))
 
 
 def normal_reference_bandwidth(sample: WeightedSample, factor: float = 0.9) -> float:
     """Return a bandwidth that suits normal data: R's `bw.nrd0`, and with a factor of 1.06 `bw.nrd` [@silverman1986].
 
+    Without variation it is 0.
+
     >>> round(normal_reference_bandwidth(WeightedSample(np.arange(10.0), np.ones(10), 10)), 7)
     1.7192864
     """
+    if sample.rows <= 1 or sample.x[0] == sample.x[-1]:
+        return 0.0
     spread = sample.sd
     quartiles = (sample.quantile(0.75) - sample.quantile(0.25)) / 1.34
     # More than half of the rows may share one value, which says nothing about the others.

@@ -214,7 +214,7 @@ def _maximize(sample: _Sample, places: Places, values: Floats) -> Floats:
 
 
 def _newton_step(shares: Floats, parts: _Segments) -> tuple[Floats, float]:
-    """Return the step, and twice the gain that it promises."""
+    """Return the step, and twice the gain that it predicts."""
     from scipy.linalg import solveh_banded
 
     falling, rising = parts.hats()

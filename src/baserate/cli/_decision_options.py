@@ -253,7 +253,7 @@ class DecisionOptions(OutcomeCosts):
     average: Annotated[
         str | None,
         option(type=click.Choice(["mean", "median"]), default="mean"),
-        "Average of these thresholds.",
+        "Average of the thresholds of bootstrap samples.",
     ] = None
     measures: Annotated[
         tuple[str, ...],

@@ -437,8 +437,8 @@ def equalize(
     new rows. --withhold equalizes means of calibrated scores instead. There is no verdict: the right parity is yours to
     choose.
     """
-    from baserate.cli._fairness_page import equalize_page
     from baserate.cli._mixing_page import mixing_page
+    from baserate.cli._parity_page import equalize_page
 
     goal = None if parity_options.withhold else parity_options.goal  # before reading, so that errors come at once
     _check_options(reading, policy_file, output)

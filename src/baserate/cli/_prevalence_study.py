@@ -59,7 +59,7 @@ class StudyOptions(ClassScores):
     ] = 21
     repeats: Annotated[
         int | None,
-        option(type=whole_number(REPEATS), default="10 of app, otherwise 100"),
+        option(type=whole_number(REPEATS), default="10 for app, 100 for upp and npp"),
         "Samples at each prevalence of app; of upp and npp samples.",
     ] = None
     level: Level = 0.95

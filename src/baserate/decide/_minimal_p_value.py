@@ -90,7 +90,7 @@ def _note_p_values(curve: Curve, cut: Cut, trim: float = 0.1) -> Iterator[str]:
 def min_p_value(curve: Curve, *, trim: float = 0.1, **predictions: Unpack[PredictionOptions]) -> Cut:
     r"""Minimize the p-value of a chi-square test of flags and labels (minimal p-value approach).
 
-    The smallest of many p-values is not one: without any association it is below 0.05 in far more than 5% of samples
+    The smallest of many p-values is no p-value: without any association it is below 0.05 in far more than 5% of samples
     [@altman1994dangers]. A note has the p-value adjusted for the search [@miller1982], and a report the finding BR019.
     The test has no correction for continuity; where OptimalCutpoints corrects, its threshold can differ. The least
     p-value is at the greatest :math:`|MCC|`.

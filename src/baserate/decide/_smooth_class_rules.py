@@ -20,7 +20,7 @@ from baserate._curve import Curve
 from baserate._cut import Cut
 from baserate._domains import BANDWIDTH, check_domain
 from baserate._errors import FitError
-from baserate._numeric.bandwidths import normal_reference_bandwidth
+from baserate._numeric.kernel_density import WeightedSample, normal_reference_bandwidth
 from baserate.decide._rule import Gains, Toward, cost_gains, require_both_classes, rule, strictest_maximum
 from baserate.decide._threshold_rules import equal_gains, resolve_objective
 from baserate.measure import (
@@ -396,7 +396,9 @@ def _bandwidths(curve: Curve, bandwidth: Bandwidth) -> tuple[float, float]:
         width = max(bandwidth / score_scale(curve.tally.score).width, _NARROWEST)
         return width, width
     classes = _class_scores(curve)
-    widths = [normal_reference_bandwidth(each.score, each.mass, each.size) for each in classes]
+    widths = [
+        normal_reference_bandwidth(WeightedSample(each.score[::-1], each.mass[::-1], each.size)) for each in classes
+    ]
     for each, width in zip(classes, widths, strict=True):
         if not width > 0:
             what = f"the scores of the {each.name} do not vary, so there is no bandwidth"

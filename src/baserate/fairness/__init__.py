@@ -9,6 +9,7 @@
 - `_groups`: measures of each group, beside differences, ratios and gaps
 - `_gaps`: disparities over all groups, with their null distribution
 - `_optimum`: exact optimum under parity constraints, with randomization
+- `_objectives`: measures that a policy may maximize in place of the least cost
 - `_threshold_search`: best threshold for each group or for all, and crossings of two ROC curves
 - `_reject_option`: reject option classification
 - `_calibrated_odds`: scores withheld at random until a generalized error rate is equal

@@ -220,7 +220,10 @@ def _check_request(participants: Participants, equalize: str, costs: Costs) -> N
 def check_scores(participants: Participants) -> None:
     """Check that all scores are probabilities at the prevalence of the rows."""
     if participants.has_labels:
-        raise OptionError(f"{participants.model} contains labels; expected calibrated probabilities.")
+        raise OptionError(
+            f"{participants.model} contains labels; expected calibrated probabilities.",
+            remedy="Give the scores that the labels were decided by.",
+        )
     for curve in participants.curves.values():
         check_probabilities(curve.tally)
         if curve.tally.reweighed:

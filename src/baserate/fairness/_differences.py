@@ -158,8 +158,8 @@ def group_ratios(  # noqa: PLR0913  (all but the first are seldom given)
     The ratio of flag rates is also called disparate impact; a note says where the four-fifths rule applies. A ratio is
     that of `group` to `other` and is not inverted where it exceeds 1. Its interval combines the limits of both values
     [@donner2012]. It excludes 1 exactly where the interval of the difference of two shares excludes 0, and p-values are
-    those of the differences: both ask whether the values are equal. A ratio to everybody is :math:`R/(wR+1-w)`, where R
-    is the ratio to the rest and w the share of the group.
+    those of the differences: both test whether the values are equal. A ratio to everybody is :math:`R/(wR+1-w)`, where
+    R is the ratio to the rest and w the share of the group.
 
     Parameters
     ----------

@@ -31,6 +31,7 @@ from baserate.infer import (
     IntervalOptions,
     Question,
     add_in_quadrature,
+    chi_squared_p,
     conclude_by_quadrature,
     effective_shares,
     has_fixed_prevalence,
@@ -40,7 +41,6 @@ from baserate.infer import (
 )
 from baserate.measure import Measure, describe, tidy_columns
 from baserate.read import AdjustedIntervalOptions, accepts_predictions
-from baserate.shift import chi_squared_p
 
 EXCESS_COLUMNS = (
     *("measure", "model", "kind", "group", "value", "low", "high", "level", "observed", "expected"),
@@ -66,11 +66,11 @@ def intersection_excess(
 
     Weighted least squares fits an effect of each attribute to the values of all intersections, each weighted by the
     rows on which it rests. So effects of one attribute are adjusted for the others. The excess is the residual: the
-    value of an intersection less the sum of its effects. It is 0 if attributes act separately: then women of the north
-    are no worse off than being a woman, and living in the north, explain. With the weights fixed, an excess is a sum of
-    independent values with factors. The distances of their limits are added in quadrature [@zou2008].
+    value of an intersection less the sum of its effects. It is 0 if attributes act separately: women of the north
+    then differ only as much as being a woman and living in the north explain. With the weights fixed, an excess is a
+    sum of independent values with factors. The distances of their limits are added in quadrature [@zou2008].
 
-    The joint test asks whether any intersection deviates. Additive effects are one definition: effects that multiply,
+    The joint row tests whether any intersection deviates. Additive effects are one definition: effects that multiply,
     or add up on log-odds, have another excess.
 
     Parameters

@@ -30,7 +30,7 @@ _LINEAR: dict[str, Callable[[float, float], Costs]] = {
     "balanced_accuracy": lambda positive, negative: Costs(fp=0.5 / negative, fn=0.5 / positive),
     "youden": lambda positive, negative: Costs(fp=1 / negative, fn=1 / positive),
 }
-"""Objective -> costs, by the share of each class, of which the expected cost is a constant less the objective."""
+"""Objective -> costs, by the share of each class; their expected cost is a constant less the objective."""
 _ROUNDING = 1e-12
 """Differences of costs and of objectives below this count as rounding."""
 Solution = TypeVar("Solution")

@@ -35,6 +35,7 @@ from baserate.infer import (
     Question,
     StudentizedDifference,
     add_in_quadrature,
+    chi_squared_p,
     compare_samples,
     conclude_by_quadrature,
     effective_proportion,
@@ -45,7 +46,6 @@ from baserate.infer import (
 )
 from baserate.measure import Measure, describe, tidy_columns
 from baserate.read import AdjustedIntervalOptions, accepts_predictions, sort_labels
-from baserate.shift import chi_squared_p
 
 STRATUM_COLUMNS = (
     *("measure", "model", "group", "other", "relative_to", "kind", "stratum", "value", "low", "high", "level"),
@@ -85,13 +85,13 @@ def stratified_differences(  # noqa: PLR0913  (all but the first two are seldom 
     strata of 1 to 2000 rows, it covered 94.5 to 95.5%. Other measures have the intervals of all strata, added in
     quadrature.
 
-    The pooled difference summarizes strata that differ alike. The test of homogeneity asks whether they do: a small
-    p-value says that the difference depends on the stratum, so that the strata are the result.
+    The pooled difference summarizes strata that differ alike. The test of homogeneity tests this: with a small
+    p-value the difference depends on the stratum, so report the strata.
 
     Parameters
     ----------
     tallies
-        Rows that were read with groups, of which the control columns are attributes as well.
+        Rows that were read with groups; the control columns are among their attributes.
     control
         Attributes that define the strata.
     policy, measures

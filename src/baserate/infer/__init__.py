@@ -11,12 +11,10 @@ Intervals
     `_confusion_intervals`: measures of confusion matrices: linear in the cells, by the delta method, or simulated.
     `_operating_points`: sensitivity at a fixed specificity, and specificity at a fixed sensitivity.
     `_multiclass`: intervals and comparisons of multi-class measures: class averages, Hand and Till's M, mean losses.
+    `_multiclass_losses`: mean losses of several classes, and ratios of two means.
     `_clusters`: clustered rows, by the jackknife over clusters.
     `_confidence_bands`: confidence bands of ROC, precision–recall and gain curves, and the KS interval.
     `_smooth_roc`, `_smooth_roc_fits`: smooth ROC curves with intervals; the table of methods.
-
-Methods
--------
     `_variances`: influence functions, bounds from a value and its variance, heavy tails.
     `_bootstrap`: bootstrap samples of tables and tallies; scores pooled in buckets.
     `_model_bootstrap`: rows of several models in canonical order, and their bootstrap samples.
@@ -27,11 +25,10 @@ Comparisons
     `_roc_permutation`: Venkatraman's permutation tests of equal ROC curves.
     `_mcnemar`: McNemar's tests and the joint table of two decisions.
     `_unpaired_comparison`: independent samples.
-    `_pooled_contrasts`: samples that overlap, such as a group and everybody; ratios.
+    `_pooled_contrasts`: a sample and everybody, of whom it is a part; ratios; sums of independent values.
     `_reclassification`: net reclassification improvement and integrated discrimination improvement.
 Decisions
     `_decision_tests`: accuracy against the no-information rate; symmetry of errors.
-    `_pooled_contrasts`: a sample and everybody, of whom it is a part; ratios; sums of independent values.
 Calibration
     `_calibration_summary`: all calibration measures and tests; calibration curves as tables.
     `_calibration_tests`: Cox, Spiegelhalter, Hosmer–Lemeshow and ECCE tests; other prevalences, likelihood ratios.
@@ -164,6 +161,7 @@ if TYPE_CHECKING:  # for other packages of baserate
         sample_masses as sample_masses,
     )
     from baserate.infer._calibration_summary import SAME_ROWS as SAME_ROWS
+    from baserate.infer._calibration_tests import SMALLEST_P as SMALLEST_P, chi_squared_p as chi_squared_p
     from baserate.infer._comparison import (
         Alternative as Alternative,
         ComparisonRequest as ComparisonRequest,

@@ -190,7 +190,7 @@ def hosmer_lemeshow(
     impossible = (np.abs(gap[~by_chance]) > 1e-9 * table.mass[~by_chance]).any()
     statistic = inf if impossible else float(bin_statistic(table))
     if statistic == inf or not _has_small_counts(table, by_chance):
-        return CalibrationTest("hosmer_lemeshow", statistic, chi_squared_tail(freedom, statistic), how, freedom)
+        return CalibrationTest("hosmer_lemeshow", statistic, chi_squared_p(statistic, freedom), how, freedom)
     simulated = _simulate_statistics(t, bins, by, parameters=parameters, seed=seed)
     p = simulation_p(statistic, simulated)
     how = f"{len(simulated)} simulated outcomes, {_FITTED[parameters] if fitted else _HELD_OUT}"
@@ -310,8 +310,12 @@ def brownian_range_tail(x: float) -> float:
     return float(np.clip(8 * np.sum(signs * k * ndtr(-k * x)), SMALLEST_P, 1.0))
 
 
-def chi_squared_tail(freedom: int, statistic: float) -> float:
-    """Return the probability that a χ² variable reaches this value."""
+def chi_squared_p(statistic: float, freedom: int) -> float:
+    """Return the p-value of a χ² statistic; never 0.
+
+    >>> round(chi_squared_p(3.841459, 1), 6)
+    0.05
+    """
     from scipy.special import chdtrc
 
     return max(float(chdtrc(freedom, statistic)), SMALLEST_P)
@@ -350,7 +354,7 @@ def _test_line(t: Tally, name: str, freedom: int) -> CalibrationTest:
         # The best line cannot fit worse; only rounding or the last step of the fit makes the difference negative.
         statistic = max(2 * (log_likelihood(t, fit.intercept + fit.slope * x) - log_likelihood(t, null)), 0.0)
     kind = "Wald" if t.weighted else "likelihood ratio"
-    return CalibrationTest(name, statistic, chi_squared_tail(freedom, statistic), f"{kind}, {how}", freedom)
+    return CalibrationTest(name, statistic, chi_squared_p(statistic, freedom), f"{kind}, {how}", freedom)
 
 
 def log_likelihood(t: Forecasts, line: Floats) -> float:

@@ -1,7 +1,7 @@
 """Tests of decisions: accuracy against the no-information rate, and symmetry of the errors (McNemar, Bowker).
 
-Decisions are independent of the labels, or always the same, in many data with a high accuracy: nine negatives in ten
-rows give a constant decision an accuracy of 90%, the no-information rate.
+A high accuracy may need no information: where nine rows in ten are negative, always deciding for the negative class has
+an accuracy of 90%, the no-information rate.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from baserate._counts import Counts
 from baserate._domains import wrong_option
 from baserate._errors import OptionError
 from baserate._formatting import count_of
-from baserate.infer._calibration_tests import SMALLEST_P, CalibrationTest, chi_squared_tail
+from baserate.infer._calibration_tests import SMALLEST_P, CalibrationTest, chi_squared_p
 from baserate.infer._mcnemar import TESTS, mid_p_test
 from baserate.read import PredictionOptions, accepts_predictions
 
@@ -103,8 +103,8 @@ def symmetry_test(
 ) -> DecisionTest:
     r"""Test whether errors are symmetric: as many rows of class i get class j as of class j get class i.
 
-    Of two classes that is McNemar's test of false positives against false negatives, which asks whether as many rows
-    are flagged as are positive [@mcnemar1947]. Of several classes it is Bowker's, with the statistic
+    For two classes that is McNemar's test of false positives against false negatives: whether as many rows are flagged
+    as are positive [@mcnemar1947]. Of several classes it is Bowker's, with the statistic
     :math:`\sum_{i<j}\frac{(n_{ij}-n_{ji})^2}{n_{ij}+n_{ji}}` and a degree of freedom for each pair of classes that are
     ever confused [@bowker1948]. It says nothing about how many errors there are.
 
@@ -201,4 +201,4 @@ def _bowker_test(table: Confusion) -> DecisionTest:
     if not freedom:
         return DecisionTest("symmetry", np.nan, 1.0, "Bowker's χ², without errors")
     statistic = float(np.sum((one - other)[confused] ** 2 / (one + other)[confused]))
-    return DecisionTest("symmetry", statistic, chi_squared_tail(freedom, statistic), how, freedom)
+    return DecisionTest("symmetry", statistic, chi_squared_p(statistic, freedom), how, freedom)

@@ -426,7 +426,7 @@ class _Task(NamedTuple):
 
 
 def _bound_log_odds(values: Floats, samples: Floats, edges: Floats, reach: float) -> tuple[Floats, Floats]:
-    """Bound values by so many standard deviations of their log-odds in the samples.
+    """Bound values by a multiple of the standard deviations of their log-odds in the samples.
 
     Percentiles of the samples would be too narrow for few rows, and lie on one side of a value whose fit is biased.
     """

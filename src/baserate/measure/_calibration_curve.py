@@ -270,7 +270,7 @@ def _distance_quantile(distance: Floats, mass: Floats, share: float, quantile: Q
     reached = np.cumsum(np.take_along_axis(mass, order, axis=-1), axis=-1)
 
     def find(rows: Floats) -> Floats:
-        """Return the smallest distance that so many rows do not exceed."""
+        """Return the smallest distance that this number of rows does not exceed."""
         # The tolerance absorbs the rounding of a cumulative sum that equals the number.
         at = (reached < rows * (1 - 1e-12)).sum(axis=-1, keepdims=True)
         return np.take_along_axis(ordered, np.minimum(at, ordered.shape[-1] - 1), axis=-1)[..., 0]

@@ -100,7 +100,7 @@ def _entropy(c: Counts[Value], alpha: float) -> Value:
         if alpha == 1:
             theil: Value = as_python(one + log(2) * 2 * ratio(double, mean))
             return theil
-        # A benefit of 0 has the power 0 or infinity; nothing to the power of anything is nothing.
+        # A benefit of 0 has the power 0 or infinity; where no row has it, nothing is added.
         infinite = np.where(np.asarray(none) > 0, inf, 0.0) if alpha <= 0 else 0.0
         if alpha == 0:
             deviation: Value = as_python(infinite - correct * one - double * two)

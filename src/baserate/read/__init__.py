@@ -14,6 +14,7 @@ Errors name the values and the remedy; later layers trust the result. Modules ar
 - `_table`: a table in memory: columns of any library as numbers and codes, and the rows in which all are valid
 - `_builders`: the results built from a table in memory; confusion matrices and costs in text files
 - `_inspection`: what columns hold, for calls that name none
+- `_label_columns`: sets of labels, of a column for each label
 - `_columns`, `_labels`: names and checks of columns; labels
 - `_estimators`: scores of fitted classifiers
 

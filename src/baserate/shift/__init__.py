@@ -76,7 +76,7 @@ if TYPE_CHECKING:  # for other packages of baserate
         evaluate_at_prevalence as evaluate_at_prevalence,
         scale_counts as scale_counts,
     )
-    from baserate.shift._data import SIGNIFICANCE_LEVEL as SIGNIFICANCE_LEVEL, chi_squared_p as chi_squared_p
+    from baserate.shift._data import SIGNIFICANCE_LEVEL as SIGNIFICANCE_LEVEL
     from baserate.shift._estimators import (
         DEFAULT_METHOD as DEFAULT_METHOD,
         DEFAULT_MULTICLASS_METHOD as DEFAULT_MULTICLASS_METHOD,

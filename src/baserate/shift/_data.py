@@ -39,8 +39,6 @@ from baserate.measure.multiclass import check_class_probabilities
 
 SIGNIFICANCE_LEVEL = 0.05
 """Level of tests of assumptions; of several in one note, of the family."""
-SMALLEST_P = 5e-324
-"""Smallest positive float: no p-value is 0."""
 _MIN_OVERLAP = 0.5
 """Largest share of the target outside the scores of validation that gives no note."""
 
@@ -139,17 +137,6 @@ class BinaryData:
                 "ruled out (Fieller's set is unbounded)",
                 remedy="use a better classifier, or more validation rows.",
             )
-
-
-def chi_squared_p(statistic: float, freedom: int) -> float:
-    """Return the p-value of a χ² statistic; never 0.
-
-    >>> round(chi_squared_p(3.841459, 1), 6)
-    0.05
-    """
-    from scipy.special import chdtrc
-
-    return max(float(chdtrc(freedom, statistic)), SMALLEST_P)
 
 
 def variance_and_reach(tally: Tally, influence: Floats, spread: float, level: float) -> tuple[float, float]:

@@ -20,16 +20,14 @@ from baserate._rendering import short_repr
 from baserate._rows import MulticlassRows, MulticlassTarget, Rows, Target
 from baserate._tally import Tallies, Tally
 from baserate.calibration import pool_tally
-from baserate.infer import CalibrationTest, holm
+from baserate.infer import SMALLEST_P, CalibrationTest, chi_squared_p, holm
 from baserate.measure import bin_starts
 from baserate.read import accepts_target
 from baserate.shift._data import (
     SIGNIFICANCE_LEVEL,
-    SMALLEST_P,
     BinaryData,
     MulticlassData,
     Prevalence,
-    chi_squared_p,
 )
 from baserate.shift._maximum_likelihood import JointFit, Posterior, fit_binned
 from baserate.shift._moment_matching import binary_moments, binary_pacc, moment_influence, raw_scores

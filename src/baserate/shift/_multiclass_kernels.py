@@ -38,7 +38,7 @@ from baserate.shift._moment_matching import (
 _BLOCK = 1 << 21
 """Kernels in memory at a time."""
 _FLOOR = 1e-100
-"""Density where all kernels underflow: such a row tells nothing about the shares."""
+"""Density where all kernels underflow: such a row has no information on the shares."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

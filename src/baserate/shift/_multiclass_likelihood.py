@@ -29,13 +29,12 @@ from baserate._numeric.simplex import (
 from baserate._rows import MulticlassRows, MulticlassTarget
 from baserate.calibration import format_labels
 from baserate.calibration.multiclass import bias_corrected, check_shares, temperature, vector
-from baserate.infer import t_widening
+from baserate.infer import chi_squared_p, t_widening
 from baserate.shift._data import (
     SIGNIFICANCE_LEVEL,
     MulticlassData,
     MulticlassPrevalence,
     Sample,
-    chi_squared_p,
     share_intervals,
 )
 from baserate.shift._moment_matching import (

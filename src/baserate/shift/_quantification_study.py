@@ -201,7 +201,7 @@ class _BinarySource:
             raise FitError("the test set lacks a class", remedy="give rows of both classes.")
 
     def draw(self, rng: np.random.Generator, counts: Cells) -> Target:
-        """Draw so many rows of each class with replacement."""
+        """Draw these numbers of rows of each class with replacement."""
         parts = (
             rng.choice(self.tally.score, many, p=mass / mass.sum())
             for many, mass in zip(counts, self.tally.mass, strict=True)
@@ -247,7 +247,7 @@ class _ClassSource:
         return shares
 
     def draw(self, rng: np.random.Generator, counts: Cells) -> MulticlassTarget:
-        """Draw so many rows of each class with replacement."""
+        """Draw these numbers of rows of each class with replacement."""
         chosen = []
         for label, many in zip(self.labels, counts, strict=True):
             members = np.flatnonzero(self.rows.truth == self.rows.labels.index(label))
