@@ -162,6 +162,8 @@ def test_published_example_of_twenty_cases(typed: tuple[str, ...], rule: str, at
     [
         (("--nearest", "sensitivity"), "'sensitivity' is not a measure and its value, such as 'sensitivity = 90%'"),
         (("--nearest", "sensitivity = x%"), "is not a measure and its value"),
+        (("--nearest", "sensitivity >= 0.9"), "'sensitivity >= 0.9' is a requirement; state it by --require"),
+        (("--nearest", "sensitivity = 190%"), "value is 1.9; expected a value of sensitivity from 0 to 1."),
         (("--rule", "nearest"), "the rule nearest needs a measure and its value: --nearest 'sensitivity = 90%'"),
         (("--rule", "kernel", "--bandwidth", "0"), "bandwidth"),
         (("--rule", "youden", "--bandwidth", "0.1"), "--bandwidth is for the rule kernel, and the rule is youden"),

@@ -111,3 +111,11 @@ def test_the_shell_lists_all_methods() -> None:
     assert tuple(ALL_METHODS) == METHODS
     assert read_bandwidth("nrd0") == "nrd0"
     assert read_bandwidth("0.5") == 0.5
+
+
+def test_bounds_are_explained_where_there_are_some(tmp_path: Path) -> None:
+    path = write_people(tmp_path)
+    for samples in ("1", "2"):
+        result = run("curve", "roc", path, *ONE, "--smooth", "normal", "--n-bootstrap", samples)
+        assert ("low, high: bounds of TPR" in result.stdout) == (samples == "2")
+        assert ("a single bootstrap sample has no spread" in result.stdout) == (samples == "1")

@@ -185,3 +185,15 @@ def test_points_that_a_line_does_not_need(tmp_path: Path) -> None:
     result = run("curve", "lift", path, *ONE, "--drop-intermediate")
     assert result.exit_code == 2
     assert "--drop-intermediate is for roc, gain, lorenz, pr and det" in result.stderr
+
+
+def test_note_of_omitted_points_counts_those_that_the_line_needs(tmp_path: Path) -> None:
+    path = tmp_path / "separable.csv"
+    rows = [f"{int(at >= 50)},{at}\n" for at in range(100)] + [f"{at % 2},{at}\n" for at in range(100, 200)]
+    for lines, points in ((rows[:100], None), (rows, 101)):
+        path.write_text("".join(["sick,risk\n", *lines]), encoding="utf-8")
+        result = run("curve", "roc", str(path), *ONE, "--drop-intermediate")
+        assert result.exit_code == 0
+        assert ("points of each curve are shown" in result.stderr) == (points is not None)
+        if points is not None:
+            assert f"at most 25 of up to {points + 2} points" in result.stderr

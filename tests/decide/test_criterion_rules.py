@@ -100,6 +100,17 @@ def test_nearest_is_nearest(data: Rows, name: str, value: float) -> None:
     assert Policy.from_json(policy.to_json()) == policy
 
 
+@pytest.mark.parametrize(("name", "value"), [("sensitivity", 1.9), ("lr+", -3), ("mcc", -1.1)])
+def test_values_that_a_measure_never_has(name: str, value: float) -> None:
+    with pytest.raises(OptionError, match=f"value is {value}; expected a value of"):
+        decide.nearest([1, 0], [0.9, 0.1], measure=name, value=value)
+
+
+def test_constant_scores_of_both_classes_need_no_other_class() -> None:
+    with pytest.raises(FitError, match="give scores that vary"):
+        decide.maximin_predictive_values([1, 0], [0.5, 0.5])
+
+
 def test_thresholds_that_ignore_the_labels() -> None:
     truth, score = [1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.7, 0.4, 0.2]
     c = curve(tally(truth, score))

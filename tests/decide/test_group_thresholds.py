@@ -116,7 +116,7 @@ def test_small_groups_and_failing_groups_are_noted() -> None:
     results = choose(data, rule="youden", n_bootstrap=50)
     notes = " ".join(results.data["notes"])
     assert (
-        "3 groups with fewer than 50 positives or negatives (group = islet, group = north, group = south; the least"
+        "3 groups with fewer than 50 positives or negatives (group = islet; group = north; group = south; the least"
         in notes
     )
     assert "group = islet has no threshold: Youden's index needs both classes" in notes

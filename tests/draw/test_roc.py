@@ -201,6 +201,14 @@ def test_smooth_curves_of_several_models_have_their_colors() -> None:
     assert str(lines[3].get_label()).startswith("b: smooth (density), AUC")
 
 
+def test_smooth_curves_that_do_not_exist() -> None:
+    constant = tally([1, 0, 1, 0], [0.5] * 4)
+    with pytest.raises(FitError, match="the negatives have 1 distinct score"):
+        draw.roc(constant, smooth="density")
+    labels = [str(line.get_label()) for line in draw.roc({"a": MANY, "b": constant}, smooth="density").ax.lines]
+    assert "b: smooth (density), AUC\xa0undefined" in labels
+
+
 def test_smooth_curves_need_scores_and_pointwise_bands() -> None:
     with pytest.raises(OptionError, match="labels have no smooth ROC curve"):
         draw.roc({"rule": LABEL_COUNTS}, smooth="normal")

@@ -165,6 +165,13 @@ def test_without_bootstrap_there_are_no_bounds() -> None:
     assert np.isnan(smooth.columns["low"]).all()
 
 
+@pytest.mark.parametrize("method", ["normal", "density"])
+def test_one_bootstrap_sample_has_no_spread(method: str) -> None:
+    smooth = fit(method, n_bootstrap=1, points=5)
+    assert smooth.auc.why == "a single bootstrap sample has no spread; take more"
+    assert np.isnan([smooth.auc.low, smooth.auc.high, *smooth.columns["low"]]).all()
+
+
 def test_weighted_likelihood_has_a_bootstrap_interval() -> None:
     counted = infer.smooth_roc(DATA)
     assert counted.method == DEFAULT_METHOD

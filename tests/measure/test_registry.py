@@ -302,3 +302,10 @@ def test_costs_may_be_negative() -> None:
     counts = Counts(tp=150, fp=60, fn=40, tn=250)
     assert measure.expected_cost(counts, costs=Costs(tp=-1, fn=100, fp=1, tn=0)) * counts.total == 3910
     assert measure.expected_cost(counts) == measure.error_rate(counts)
+
+
+@pytest.mark.parametrize("name", ["ordinal_auc", "quadratic kappa", "Hand-Till"])
+def test_measures_of_several_classes_are_named_as_such(name: str) -> None:
+    with pytest.raises(UnknownNameError, match=f"^{name} is a measure of several classes; name one of two classes"):
+        find_measure(name)
+    assert not hasattr(measure, "ordinal_auc")

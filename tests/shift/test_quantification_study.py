@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -198,3 +199,11 @@ def test_wrong_data_raise() -> None:
     renamed = MulticlassRows(rows.truth, rows.score, ("a", "b", "x"))
     with pytest.raises(OptionError, match="the test set has other classes"):
         shift.quantification_study(simulate_classes(90, 1), renamed)
+
+
+def test_a_study_of_the_validation_data_is_marked_as_optimistic() -> None:
+    old, new = (tally(*simulate(200, 0.4, seed)) for seed in (1, 2))
+    study = partial(shift.quantification_study, methods="acc", size=20, repeats=1, prevalences=2)
+    assert study(old, new).data["notes"] == []
+    wanted = "the test set is the validation data, so the errors are optimistic: use other rows."
+    assert study(old, old).data["notes"] == [wanted]

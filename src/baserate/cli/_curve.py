@@ -1,5 +1,6 @@
 """`baserate curve`: ROC, precision–recall and other curves, and a page of them."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -117,8 +118,7 @@ def curve(
         return
     results = _compute_curve(tallies, what, FEW if few else curve_options.points, curve_options)
     results = describe_adjustment(results, sample, curve_options.prevalence)
-    # One point more than distinct scores: curves begin where nothing is flagged.
-    longest = max(len(tally.score) + 1 for _, _, tally in tallies.walk())
+    longest = _count_points(tallies, what, curve_options)
     omissions = [describe_omission(longest)] * (few and longest > FEW)
     report_results(results, curve_page, reading, output, omissions)
 
@@ -143,6 +143,15 @@ def _compute_curve(tallies: "Tallies", what: str, points: int | None, curve_opti
 
     level = curve_options.level or LEVEL
     return confidence_bands(tallies, what, level=level, simultaneous=curve_options.simultaneous, points=points)
+
+
+def _count_points(tallies: "Tallies", what: str, curve_options: CurveOptions) -> int:
+    """Count the points of the longest curve."""
+    if curve_options.drop_intermediate:
+        rows = _compute_curve(tallies, what, None, curve_options).rows()
+        return max(Counter((row["model"], str(row["group"])) for row in rows).values())
+    # One point more than distinct scores: curves begin where nothing is flagged.
+    return max(len(tally.score) + 1 for _, _, tally in tallies.walk())
 
 
 def curve_page(results: "Results", reading: Reading, digits: int) -> Page:

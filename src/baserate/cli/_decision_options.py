@@ -79,6 +79,8 @@ def _read_value(text: str) -> tuple[str, float]:
     """
     name, _, number = text.partition("=")
     value: object = parse_share(number)
+    if name.rstrip().endswith((">", "<")):
+        raise click.BadParameter(f"{text!r} is a requirement; state it by --require, or a value after a single =.")
     if not name.strip() or not isinstance(value, float) or not math.isfinite(value):
         raise click.BadParameter(f"{text!r} is not a measure and its value, such as 'sensitivity = 90%'.")
     return name.strip(), value

@@ -127,7 +127,7 @@ def _title(row: TidyRow, reading: Reading) -> str:
 
 def _describe(results: "Results") -> tuple[str, ...]:
     """Describe the columns low and high."""
-    if not results.data["how"]:
+    if all(fit["auc"]["low"] is None for fit in results.data["fits"]):
         return ()
     level = format_level(results.data["level"])
     return (f"low, high: bounds of TPR at that FPR, pointwise with {level}% confidence ({results.data['how']})",)

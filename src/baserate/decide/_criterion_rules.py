@@ -33,6 +33,7 @@ from baserate.measure import (
     Measure,
     accuracy,
     collect_settings,
+    describe,
     flag_rate,
     markedness,
     note_settings,
@@ -280,4 +281,8 @@ def nearest(curve: Curve, /, measure: str | Measure, value: float, **options: An
     if not np.isfinite(value):
         raise OptionError(f"value is {value}; expected a finite number.", option="value", value=value)
     function = partial(resolve_objective(measure, "high")[0], **options)
+    low, high = describe(function).span
+    if not low <= value <= high:
+        domain = f"a value of {describe(function).name} from {low:g} to {high:g}".replace("inf", "∞")
+        raise OptionError(f"value is {value:g}; expected {domain}.", option="value", value=value)
     return _cut_at(curve, _best_then(curve, lambda counts: np.abs(function(counts) - value), "low", youden), function)

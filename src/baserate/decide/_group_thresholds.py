@@ -231,7 +231,7 @@ def _notes(tallies: Tallies, choices: Sequence[_Choice]) -> Iterator[str]:
     small = [each for each in groups if _least_class(each) < MIN_GROUP]
     if small:
         fewest = min(small, key=_least_class)
-        names = ", ".join(_group_name(tallies, each) for each in small)
+        names = "; ".join(_group_name(tallies, each) for each in small)
         yield (
             f"{count_of(len(small), 'group')} with fewer than {MIN_GROUP} positives or negatives ({names}; the least "
             f"is {_least_class(fewest):g}): such thresholds vary widely from sample to sample."

@@ -357,7 +357,9 @@ def undefined_error(measure: Measure, curve: Curve) -> FitError:
     """Build the error for a measure that is undefined at every threshold."""
     cause = undefined_reason(measure, curve.at(float(curve.tally.score[-1]))) or "it is undefined"
     what = f"{describe(measure).name} is undefined at every threshold: {cause}"
-    return FitError(what, remedy="give rows of both classes.")
+    has_both = bool(curve.positives and curve.negatives)
+    remedy = "give scores that vary, or use another measure." if has_both else "give rows of both classes."
+    return FitError(what, remedy=remedy)
 
 
 def require_both_classes(curve: Curve, name: str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from baserate._costs import Costs, CostsLike, as_costs
 from baserate._curve import Curve
 from baserate._domains import ShareLike, parse_share
-from baserate._errors import OptionError, advice, keyword
+from baserate._errors import FitError, OptionError, advice, keyword
 from baserate._results import Results
 from baserate._tally import Tallies, Tally
 from baserate.decide import FLAG_ALL, FLAG_NONE, iso_cost, roc_convex_hull
@@ -164,6 +164,9 @@ def _tabulate_smooth_curves(data: FigureData, method: str, band: Band, level: fl
     if band == "simultaneous":
         raise OptionError("smooth ROC curves have pointwise bands only", remedy="give band=True.")
     results = smooth_roc_curves(data.scored, method=method, level=level, points=_SMOOTH_POINTS)
+    areas = [fit["auc"] for fit in results.data["fits"]]
+    if all(each["value"] is None for each in areas):
+        raise FitError(areas[0]["why"])
     if band:
         return results
     columns = {name: column for name, column in results.columns.items() if name not in ("low", "high")}

@@ -393,8 +393,12 @@ class _Task(NamedTuple):
         how = (
             f"t quantiles on log-odds, {count_of(self.n_bootstrap, 'sample')} of a Bayesian bootstrap within each class"
         )
+        why = None
         if failed > _MOST_FAILURES * self.n_bootstrap:
             why = f"{failed} of {self.n_bootstrap} bootstrap samples do not determine the curve"
+        elif self.n_bootstrap - failed < 2:
+            why = "a single bootstrap sample has no spread; take more"
+        if why is not None:
             nothing = np.full(len(self.fpr), nan)
             return Estimate(value, level=self.level, how=how, why=why), nothing, nothing
         rates = np.asarray(fit.positive.sf(fit.negative.isf(self.fpr)))

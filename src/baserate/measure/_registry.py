@@ -18,7 +18,7 @@ from baserate._confusion import Confusion
 from baserate._costs import Costs, as_costs
 from baserate._counts import Counts
 from baserate._curve import Curve
-from baserate._errors import OptionError, ShapeError
+from baserate._errors import OptionError, ShapeError, UnknownNameError
 from baserate._rows import LabelSets, MulticlassRows
 from baserate._tally import Forecasts, Tally
 from baserate.measure import (
@@ -81,7 +81,24 @@ def find_measure(name: str) -> Measure:
     >>> find_measure("precision at 20").about.name
     'precision_at_20'
     """
-    return _find_top_k(name) or _measure.find_by_name(name, MEASURES)
+    try:
+        return _find_top_k(name) or _measure.find_by_name(name, MEASURES)
+    except UnknownNameError as error:
+        if not _is_of_several_classes(name):
+            raise
+        what = f"{name} is a measure of several classes"
+        remedy = "name one of two classes, or give data of several."
+        raise UnknownNameError(what, remedy=remedy, option=error.option, value=error.value) from None
+
+
+def _is_of_several_classes(name: str) -> bool:
+    from baserate.measure import multiclass  # which imports this module
+
+    try:
+        multiclass.find_measure(name)
+    except UnknownNameError:
+        return False
+    return True
 
 
 def get_measure(name: str) -> Measure | None:
