@@ -167,11 +167,15 @@ def test_undefined_combinations_are_refused(photos: Path) -> None:
         (("--predicted", "d_", "--measures", "ndcg"), "there are decisions alone, no scores"),
         (("--predicted", "d_", "--measures", "hand_till"), "rows have sets of labels, not one class each"),
         (("--predicted", "d_", "--average", "sample"), "no average of classes 'sample'"),
-        (("--predicted", "d_", "--fp", "1"), "are for two classes"),
+        (("--predicted", "d_", "--fp", "1"), "--fp is for two classes"),
+        (("--scores", "p_", "--top-k", "2"), "write k in the name, such as --measures top_3_accuracy, or ndcg_at_3"),
+        (("--scores", "p_", "--tests"), "--tests is for rows of one class each"),
+        (("--scores", "p_", "--average", "none", "--average-over", "sea"), "--average none has no average"),
     ):
         result = run(*sets, *typed)
         assert result.exit_code == 2, typed
         assert words in result.stderr, typed
+        assert "--truth has_sea" not in result.stderr.replace("".join(typed), ""), typed
     refused = run("measure", photos, "--truth", "has_sea", "--predicted", "d_sea", "--average", "samples")
     assert "no average of classes 'samples'" in refused.stderr
     assert run("report", photos, "--truths", "has_").exit_code == 2

@@ -425,9 +425,9 @@ class MeasureSettings(OutcomeCosts):
         if not isinstance(measures, str):
             return bind_settings(self.to_settings(), measures)
         if self.flags:
+            example = "precision_at_k" if self.flags == ["--top-k"] else "expected_cost,net_benefit"
             raise click.UsageError(
-                f"{self.flags[0]} is for measures that are named; name them, such as --measures "
-                "expected_cost,net_benefit."
+                f"{self.flags[0]} is for measures that are named; name them, such as --measures {example}."
             )
         return "all" if measures == "all" else "usual"
 
@@ -437,7 +437,12 @@ class MeasureSettings(OutcomeCosts):
         return tuple(replace(each, measure=measure) for each, measure in zip(requirements, bound, strict=True))
 
     def refuse_for_classes(self) -> None:
-        """Refuse costs of two classes where there are several."""
+        """Refuse costs and numbers of two classes where there are several."""
+        if self.top_k is not None:
+            raise click.UsageError(
+                "--top-k is for two classes; of several, write k in the name, such as --measures top_3_accuracy, or "
+                "ndcg_at_3 of sets of labels."
+            )
         if self.flags:
             raise click.UsageError(
                 f"{self.flags[0]} is for two classes; of several, name a file with the cost of each decision with "
