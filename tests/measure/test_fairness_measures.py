@@ -138,5 +138,5 @@ def test_averages_of_rates() -> None:
 
 @pytest.mark.parametrize("alpha", ["1", None, [2], float("nan")])
 def test_alpha_of_a_decomposition_is_a_number(alpha: Any) -> None:  # noqa: ANN401
-    with pytest.raises(OptionError, match="alpha is .+; expected a number"):
+    with pytest.raises(OptionError, match=r"alpha is .+; expected a number"):
         fairness.decompose_entropy(tallies({"f": (3, 1, 1, 3), "m": (2, 2, 2, 2)}), alpha=alpha)
