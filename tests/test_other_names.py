@@ -81,6 +81,9 @@ def test_every_word_is_found_in_any_spelling(word: str) -> None:
         ("roc-test", OTHER_NAMES["delong"]),
         ("val.prob", OTHER_NAMES["calibration_curve"]),
         ("improveProb", OTHER_NAMES["nri"]),
+        ("Dxy", OtherName(("measure.gini",), ("measure --measures gini",))),
+        ("mcnemar_p_value", OTHER_NAMES["bowker"]),
+        ("reclassify", OTHER_NAMES["nri"]),
         ("no_such_thing", None),
     ],
 )

@@ -299,18 +299,16 @@ _ABBREVIATIONS = frozenset(
             "mce",
             "mcc",
         ),
-        *("ndcg", "npv", "nri", "ppv", "pr", "rmsce", "roc", "sedi", "tnr", "tpr"),
+        *("ndcg", "nir", "nnd", "nnm", "npv", "nri", "ppv", "pr", "rmsce", "roc", "rps", "sedi", "tnr", "tpr"),
     }
 )
 _PROPER_NAMES = {
     **{
         name: name.capitalize()
-        for name in ("brier", "cox", "fowlkes", "gini", "jaccard", "lorenz", "nagelkerke", "youden")
+        for name in ("brier", "cox", "gini", "jaccard", "lorenz", "nagelkerke", "theil", "youden")
     },
     **{name: name.capitalize() for name in ("borko", "emax", "e50", "e90", "spiegelhalter", "hosmer", "lemeshow")},
-    "mallows": "Mallows",
     "r2": "R²",
-    "theil": "Theil",
 }
 
 
@@ -321,9 +319,12 @@ def format_name(name: str) -> str:
     ('average precision', 'PR AUC', 'Brier skill', 'F beta')
     >>> format_name("observed_expected"), format_name("e_measure")
     ('observed/expected', 'E measure')
+    >>> format_name("hand_till_weighted"), format_name("theil_index"), format_name("nagelkerke_r2")
+    ('Hand–Till weighted', 'Theil index', 'Nagelkerke R²')
     """
     if name == "observed_expected":
         return "observed/expected"
+    name = name.replace("hand_till", "Hand–Till").replace("fowlkes_mallows", "Fowlkes–Mallows")
     words = name.split("_")
     if words[0] in {"e", "f", "g"}:  # a letter is a symbol
         words[0] = words[0].upper()

@@ -175,3 +175,10 @@ def test_all_tables_fit_the_terminal(crossing_groups: Path) -> None:
     typed = (*TYPED, "--within", "0.02", "--frontier", "--held-out", "-q")
     assert matches_snapshot(run("equalize", crossing_groups, *typed).stdout, "equalize-all")
     assert fits_terminal("equalize", crossing_groups, *typed, widths=(60, 80, 100, 140))
+
+
+def test_the_default_objective_may_be_named(crossing_groups: Path) -> None:
+    typed = ("equalize", crossing_groups, *TYPED, "-q", "--json")
+    plain, named = (run(*typed, *more).stdout for more in ((), ("--objective", "cost")))
+    assert plain
+    assert named == plain

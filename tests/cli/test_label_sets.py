@@ -159,7 +159,7 @@ def test_the_shell_averages_over_some_classes(tmp_path: Path) -> None:
 def test_undefined_combinations_are_refused(photos: Path) -> None:
     sets = ("measure", photos, "--truths", "has_")
     for typed, words in (
-        ((), "no columns to evaluate are named"),
+        ((), "sets of labels need --predicted or --scores; name their columns"),
         (("--scores", "p_", "--truth", "has_sea"), "sets of labels have no --truth"),
         (("--scores", "p_", "--prevalence", "2%"), "sets of labels have neither"),
         (("--predicted", "d_", "--threshold", "0.5"), "--predicted holds decisions already"),
@@ -167,11 +167,15 @@ def test_undefined_combinations_are_refused(photos: Path) -> None:
         (("--predicted", "d_", "--measures", "ndcg"), "there are decisions alone, no scores"),
         (("--predicted", "d_", "--measures", "hand_till"), "rows have sets of labels, not one class each"),
         (("--predicted", "d_", "--average", "sample"), "no average of classes 'sample'"),
-        (("--predicted", "d_", "--fp", "1"), "is for two classes"),
+        (("--predicted", "d_", "--fp", "1"), "--fp is for two classes"),
+        (("--scores", "p_", "--top-k", "2"), "write k in the name, such as --measures top_3_accuracy, or ndcg_at_3"),
+        (("--scores", "p_", "--tests"), "--tests is for rows of one class each"),
+        (("--scores", "p_", "--average", "none", "--average-over", "sea"), "--average none has no average"),
     ):
         result = run(*sets, *typed)
         assert result.exit_code == 2, typed
         assert words in result.stderr, typed
+        assert "--truth has_sea" not in result.stderr.replace("".join(typed), ""), typed
     refused = run("measure", photos, "--truth", "has_sea", "--predicted", "d_sea", "--average", "samples")
     assert "no average of classes 'samples'" in refused.stderr
     assert run("report", photos, "--truths", "has_").exit_code == 2
@@ -182,6 +186,15 @@ def test_a_perfect_average_has_an_interval() -> None:
     sets = baserate.label_sets(truth, predicted=truth)
     estimate = infer.estimate(multiclass.average_over_classes("recall", "macro"), sets)
     assert estimate.low < estimate.value == estimate.high == 1
+
+
+def test_an_average_of_faultless_and_hopeless_labels_has_an_interval() -> None:
+    truth, predicted = np.tile([1, 1, 0, 0], (12, 1)), np.tile([1, 0, 1, 0], (12, 1))
+    truth[:6, 2:], predicted[:6, 2:] = [0, 1], [0, 1]
+    sets = baserate.label_sets(truth, predicted=predicted)
+    estimate = infer.estimate(multiclass.average_over_classes("recall", "macro"), sets)
+    assert estimate.value == pytest.approx(2 / 3)
+    assert 0 < estimate.low < estimate.value < estimate.high
 
 
 def test_the_page_fits_the_terminal(photos: Path) -> None:

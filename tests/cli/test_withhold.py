@@ -90,3 +90,12 @@ def test_refused_options(rows: Path, typed: tuple[str, ...], message: str) -> No
     result = run("equalize", rows, *READING, *typed)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+def test_no_interval_leaves_intervals_out(rows: Path) -> None:
+    typed = ("equalize", rows, *READING, "--withhold", "fnr", "-q", "--json")
+    every, points = (read_results(run(*typed, *more).stdout) for more in ((), ("--no-interval",)))
+    assert "interval" not in points["data"]
+    assert [row["value"] for row in points["rows"]] == [row["value"] for row in every["rows"]]
+    assert any(row["low"] is not None for row in every["rows"])
+    assert all(row["low"] is None and row["high"] is None and row["level"] is None for row in points["rows"])

@@ -14,7 +14,7 @@ from baserate.text import describe_files
 if TYPE_CHECKING:
     from baserate.read import Inspection
 
-_OTHER_SOURCES = ("policy", "plan", "cross_table", "table")
+_OTHER_SOURCES = ("policy", "plan", "cross_table", "table", "truths")
 """Options that may stand for columns."""
 _GROUPED = ("groups", "equalize")
 """Commands, and figures, that need groups."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from baserate._confusion import Confusion
 from baserate._counts import Counts
-from baserate._formatting import format_number, format_p
+from baserate._formatting import format_count, format_p
 from baserate._results import Results
 from baserate.cli._measure_page import COUNTS, Subject
 from baserate.text import Explanation, Page, Row, Section, Table, TidyRow, group_key, measure_label
@@ -81,7 +81,7 @@ def _tests_table(tests: Sequence[TidyRow], reading: "Reading", data: Mapping[str
 
 def _cells(row: TidyRow, digits: int) -> tuple[str, str]:
     """Return the statistic and the p-value of a test; of no errors there is no statistic."""
-    statistic = "–" if row["value"] is None else format_number(row["value"], digits)
+    statistic = "–" if row["value"] is None else format_count(row["value"], digits)
     return statistic, format_p(row["p"], min(digits, 3), is_bound=row["p_is_bound"])
 
 

@@ -367,14 +367,14 @@ class ParityOptions(OutcomeCosts):
 
         names = [name for each in self.parity for name in each.split(",")]
         # The reject option takes any measure, so that it has its own argument.
-        objective = None if self.favor else self.objective
+        objective = None if self.favor or self.objective == "cost" else self.objective
         return Goal(names, within=self.within, costs=self.outcome_costs or Costs(), objective=objective)
 
     def note_costs(self, policy: "Policy") -> "Policy":
         """Add a note to the policy if costs matter and none were stated."""
         from baserate.fairness import NO_COSTS_NOTE
 
-        if self.outcome_costs is not None or (self.objective is not None and not self.favor):
+        if self.outcome_costs is not None or (self.objective not in (None, "cost") and not self.favor):
             return policy
         return replace(policy, notes=(*policy.notes, NO_COSTS_NOTE))
 
@@ -388,7 +388,7 @@ class ParityOptions(OutcomeCosts):
                 favor=[match_group(each, tallies) for each in self.favor],
                 favorable=self.favorable or "pass",
                 around=self.around,
-                objective=self.objective,
+                objective=None if self.objective == "cost" else self.objective,
                 otherwise=self.otherwise,
             )
         others = {
@@ -465,7 +465,6 @@ def _withhold_scores(
 ) -> "tuple[Policy, Results]":
     """Choose a policy that withholds scores, and tabulate its impact."""
     from baserate import Costs, fairness
-    from baserate.infer import IntervalOptions
 
     policy = fairness.calibrated_equalized_odds(
         sample,
@@ -475,7 +474,7 @@ def _withhold_scores(
         otherwise=parity_options.otherwise,
     )
     policy = parity_options.note_costs(policy)
-    return policy, fairness.mixing_impact(sample, policy, interval=intervals.to_interval() or IntervalOptions())
+    return policy, fairness.mixing_impact(sample, policy, interval=intervals.to_interval())
 
 
 def _check_options(reading: Reading, policy_file: PolicyFile, output: Output) -> None:

@@ -121,6 +121,8 @@ def _read_label_sets(
         raise click.UsageError(f"sets of labels have no --{unused[0]}; leave it out, or leave out --truths.")
     if classes.cross_table or classes.costs or measure_options.prevalence is not None:
         raise click.UsageError("sets of labels have neither --cross-table, --costs nor --prevalence; leave it out.")
+    if not (classes.scores or reading.predicted):
+        raise click.UsageError("sets of labels need --predicted or --scores; name their columns, such as --scores p_.")
     sets = read.label_columns(
         reading.file,
         truth=score_columns(classes.truths),
@@ -344,6 +346,8 @@ def measure(
     parse_class_measures(measure_options.measures)
     if classes.truths:
         settings.refuse_for_classes()
+        if measure_options.tests:
+            raise click.UsageError("--tests is for rows of one class each; leave out --tests or --truths.")
         sets = _read_label_sets(reading, classes, measure_options, quiet=output.quiet)
         results = _summarize_classes(sets, measure_options.measures, classes, intervals.to_interval())
         report_results(results, multiclass_page, reading, output)
@@ -534,9 +538,12 @@ def _summarize_classes(
     from baserate.measure import multiclass
 
     require_costs(names, classes.costs)
+    averages = read_averages(classes.average, read.labels)
+    if classes.average_over and averages == []:
+        raise click.UsageError("--average none has no average over classes; leave out --average or --average-over.")
     options: dict[str, Any] = {
         "measures": parse_class_measures(names),
-        "averages": read_averages(classes.average, read.labels),
+        "averages": averages,
         "average_labels": _match_labels(classes.average_over, read.labels),
         "costs": read_costs(classes.costs),
     }

@@ -39,6 +39,7 @@ from baserate.cli._values import (
     read_prior,
     read_probability,
     read_rate,
+    read_setting,
     read_thresholds,
     whole_number,
 )
@@ -364,7 +365,7 @@ NetBenefitAt = Annotated[
     "Threshold probability of net benefit, such as 0.1 or 10%.",
 ]
 Beta = Annotated[
-    float | None, option("--beta", type=read_cost, metavar="NUMBER", default="1"), "β of f-beta and e-measure."
+    float | None, option("--beta", type=read_setting, metavar="NUMBER", default="1"), "β of f-beta and e-measure."
 ]
 AtSpecificity = Annotated[
     float | None, option(type=read_rate, metavar="RATE"), "Specificity at which sensitivity is measured."
@@ -382,7 +383,7 @@ TopK = Annotated[
 ]
 EntropyAlpha = Annotated[
     float | None,
-    option("--entropy-alpha", type=read_cost, metavar="NUMBER", default="2"),
+    option("--entropy-alpha", type=read_setting, metavar="NUMBER", default="2"),
     "α of generalized entropy; 1 is Theil's index.",
 ]
 
@@ -436,7 +437,12 @@ class MeasureSettings(OutcomeCosts):
         return tuple(replace(each, measure=measure) for each, measure in zip(requirements, bound, strict=True))
 
     def refuse_for_classes(self) -> None:
-        """Refuse costs of two classes where there are several."""
+        """Refuse costs and numbers of two classes where there are several."""
+        if self.top_k is not None:
+            raise click.UsageError(
+                "--top-k is for two classes; of several, write k in the name, such as --measures top_3_accuracy, or "
+                "ndcg_at_3 of sets of labels."
+            )
         if self.flags:
             raise click.UsageError(
                 f"{self.flags[0]} is for two classes; of several, name a file with the cost of each decision with "

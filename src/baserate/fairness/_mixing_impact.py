@@ -62,7 +62,7 @@ def mixing_impact(
     policy: Policy,
     *,
     model: str | None = None,
-    interval: IntervalOptions = IntervalOptions(),  # noqa: B008  (it is immutable)
+    interval: IntervalOptions | None = IntervalOptions(),  # noqa: B008  (it is immutable)
     **predictions: Unpack[IntervalPredictionOptions],
 ) -> Results:
     """Report what withheld scores change in each group: generalized rates, losses and decisions, with intervals.
@@ -79,7 +79,7 @@ def mixing_impact(
     model
         Model to use, if the data have several.
     interval
-        Level of the confidence intervals, and the seed of the bootstrap.
+        Level of the confidence intervals, and the seed of the bootstrap; None for no intervals.
 
     Returns
     -------
@@ -212,10 +212,10 @@ def _sample_sums(tally: Tally, seed: np.random.Generator) -> Floats:
     return sample_in_blocks(sample, n_samples=_N_BOOTSTRAP, seed=seed, size=mass.size)
 
 
-def _mixture_rows(mixture: _Mixture, interval: IntervalOptions) -> Iterator[Row]:
+def _mixture_rows(mixture: _Mixture, interval: IntervalOptions | None) -> Iterator[Row]:
     """Yield the numbers of scores and of mixed scores, with percentile intervals."""
     values = mixture.numbers(sum_scores(mixture.tallies.values()))
-    samples = mixture.numbers(_bootstrap_sums(mixture.tallies, interval.seed))
+    samples = {} if interval is None else mixture.numbers(_bootstrap_sums(mixture.tallies, interval.seed))
     groups = [*mixture.participants.curves]
     attributes = mixture.participants.attributes
     for (measure, set_name), value in values.items():
@@ -223,8 +223,9 @@ def _mixture_rows(mixture: _Mixture, interval: IntervalOptions) -> Iterator[Row]
         for at, group in enumerate(several):
             place = {"set": set_name, "group": None if group is None else dict(zip(attributes, group, strict=True))}
             is_known = measure == "withheld" and not mixture.is_fitted
-            bounds = None if is_known else samples[measure, set_name][:, at]
-            yield {**place, "measure": measure, **_estimate_columns(float(value[at]), bounds, interval)}
+            bounds = None if is_known or interval is None else samples[measure, set_name][:, at]
+            level = None if interval is None else interval.level
+            yield {**place, "measure": measure, **_estimate_columns(float(value[at]), bounds, level)}
     for group, tally in mixture.tallies.items():
         test = cox_test(tally)
         place = {"set": SETS[0], "group": dict(zip(attributes, group, strict=True))}
@@ -232,15 +233,15 @@ def _mixture_rows(mixture: _Mixture, interval: IntervalOptions) -> Iterator[Row]
     yield from _gap_rows(mixture, values)
 
 
-def _estimate_columns(value: float, samples: Floats | None, interval: IntervalOptions) -> Row:
+def _estimate_columns(value: float, samples: Floats | None, level: float | None) -> Row:
     """Return a value with the percentile interval of its samples."""
     if isnan(value):
         return tidy_columns(Estimate(nan, why="the log loss is infinite: an outcome had probability 0"))
-    if samples is None or np.isnan(samples).any():
+    if samples is None or level is None or np.isnan(samples).any():
         return tidy_columns(Estimate(value))
-    low, high = percentiles(samples, interval.level)
+    low, high = percentiles(samples, level)
     # Rounding of sums may put a change of exactly 0 outside of its samples.
-    return tidy_columns(Estimate(value, min(low, value), max(high, value), interval.level, _HOW))
+    return tidy_columns(Estimate(value, min(low, value), max(high, value), level, _HOW))
 
 
 def _gap_rows(mixture: _Mixture, values: Mapping[tuple[str, str | None], Floats]) -> Iterator[Row]:
@@ -252,7 +253,7 @@ def _gap_rows(mixture: _Mixture, values: Mapping[tuple[str, str | None], Floats]
             yield {"set": set_name, "group": None, "measure": "gap", "rate": name, "value": gap}
 
 
-def _decision_rows(mixture: _Mixture, interval: IntervalOptions) -> Iterator[Row]:
+def _decision_rows(mixture: _Mixture, interval: IntervalOptions | None) -> Iterator[Row]:
     """Yield rates and costs of the decisions at the threshold, by the scores and by mixed scores."""
     plain = Cut((float(mixture.policy.settings["threshold"]),))
     participants = mixture.participants
