@@ -129,7 +129,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "CalibrationTest": lambda: infer.spiegelhalter(TALLY),
     "Comparison": lambda: infer.compare(ROWS)[0],
     "CurveOptions": infer.CurveOptions,
-    "DecisionTest": lambda: infer.no_information_test([1, 1, 0, 0, 1], predicted=[1, 0, 0, 0, 1]),
+    "DecisionTest": lambda: infer.no_information_test(baserate.Counts(tp=2, fp=0, fn=1, tn=2)),
     "NullReference": lambda: infer.null_reference("ece", TALLY),
     "IntervalOptions": infer.IntervalOptions,
     "IntrinsicCalibration": lambda: infer.intrinsic_calibration(TALLY),
