@@ -20,6 +20,7 @@ from sklearn.linear_model import LogisticRegression
 
 import baserate
 from baserate import (
+    Counts,
     Cut,
     Policy,
     RandomizedCut,
@@ -129,7 +130,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "CalibrationTest": lambda: infer.spiegelhalter(TALLY),
     "Comparison": lambda: infer.compare(ROWS)[0],
     "CurveOptions": infer.CurveOptions,
-    "DecisionTest": lambda: infer.no_information_test(baserate.Counts(tp=2, fp=0, fn=1, tn=2)),
+    "DecisionTest": lambda: infer.no_information_test(Counts(tp=6, fp=1, fn=2, tn=7)),
     "NullReference": lambda: infer.null_reference("ece", TALLY),
     "IntervalOptions": infer.IntervalOptions,
     "IntrinsicCalibration": lambda: infer.intrinsic_calibration(TALLY),
