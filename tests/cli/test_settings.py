@@ -201,7 +201,7 @@ def test_simulated_sizes_use_the_stated_settings(name: str) -> None:
         assert f"{name} needs" in run(*query).stderr
     output = run_json(*query, *stated)
     function = {
-        "costs": partial(measure.expected_cost, costs=Costs(fp=1, fn=20)),
+        "costs": partial(measure.find_measure(name), costs=Costs(fp=1, fn=20)),
         "at": partial(measure.find_measure(name), at=0.2),
         **{option: partial(measure.find_measure(name), **{option: 0.8}) for option in RATES},
     }.get(REQUIRED_OPTIONS.get(name, ""), partial(measure.f_beta, beta=2))

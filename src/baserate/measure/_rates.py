@@ -589,6 +589,7 @@ def kappa(c: Counts[Value]) -> Value:
     references=("cohen1968",),
     values=Values("high", (-inf, 1), needs=("chance_disagreement",), dual="weighted_kappa"),
     option="costs",
+    option_required=True,
 )
 def weighted_kappa(c: Counts[Value], *, costs: CostsLike = Costs()) -> Value:  # noqa: B008  (Costs is immutable)
     """Equal costs give Cohen's kappa. Both errors must cost more than nothing, and correct decisions nothing.
