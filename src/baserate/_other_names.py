@@ -32,12 +32,12 @@ def _entry(words: str, python: str = "", commands: str = "") -> tuple[str, Other
 _ENTRIES = (
     # Evaluation
     _entry(
-        "improveProb nri NRI idi IDI reclassification reclass reclassification_improvement",
+        "improveProb nri NRI idi IDI reclassify reclassification reclass reclassification_improvement",
         "infer.net_reclassification",
         "reclassify, compare",
     ),
     _entry("AccuracyPValue no_information no_information_test", "infer.no_information_test", "measure --tests"),
-    _entry("bowker bowker_test mcnemar_bowker", "infer.symmetry_test", "measure --tests"),
+    _entry("bowker bowker_test mcnemar_bowker McnemarPValue", "infer.symmetry_test", "measure --tests"),
     _entry("evaluate ClassificationPreset explore dashboard validate", "evaluate", "report, measure"),
     _entry(
         "classification_report precision_recall_fscore_support metric metrics metric_set score scores stats "
@@ -113,7 +113,7 @@ _ENTRIES = (
     _measure("youden", "j_index informedness bookmaker"),
     _measure("flag_rate", "selection_rate alert_rate"),
     _measure("ks", "ks_statistic kolmogorov_smirnov ks_2samp"),
-    _measure("gini", "gini_score somers_d"),
+    _measure("gini", "gini_score somers_d Dxy"),
     _measure("lift", "lift_score"),
     _measure("risk_ratio", "relative_risk"),
     _measure("mean_probability", "mean_prediction"),
@@ -150,9 +150,14 @@ _ENTRIES = (
     _entry("hamming_loss", "measure.multiclass.hamming_loss", "measure --measures hamming_loss"),
     # Intervals, comparison, plans of studies
     _entry(
-        "ci ci.auc ci.se ci.sp ci.coords auc_ci auc_interval bootstrap boot_ci confidence_interval",
+        "ci ci.auc ci.se ci.sp ci.coords auc_ci auc_interval confidence_interval",
         "infer.summary infer.estimate infer.bootstrap",
         "measure",
+    ),
+    _entry(
+        "bootstrap boot_ci",
+        "infer.summary infer.estimate infer.bootstrap",
+        "measure --interval bootstrap, compare --method resample",
     ),
     _entry("ci.thresholds", "decide.bootstrap_threshold", "decide"),
     _entry("oc_youden_normal youden_normal", "decide.normal", "decide --rule normal"),

@@ -264,3 +264,11 @@ class TestComparisons:
         result = run("groups", write_screening(tmp_path), *ONE, "--group", "site", "--measures", "fpr", *options)
         assert result.exit_code == 2
         assert message in result.stderr
+
+
+def test_groups_that_are_equal_and_too_small_are_not_named(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("sick,says,sex\n1,1,f\n0,0,f\n1,1,m\n0,0,m\n", encoding="utf-8")
+    typed = ("groups", path, "--truth", "sick", "--predicted", "says", "--positive", "1", "--group", "sex")
+    lines = run(*typed, "--n-permutations", "20").stdout.splitlines()
+    assert "    all groups, not tested: 0" in lines

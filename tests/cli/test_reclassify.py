@@ -63,6 +63,8 @@ def test_two_files(tmp_path: Path) -> None:
         (("--truth", "sick", "--score", "risk"), "a comparison needs two models"),
         ((*TWO, "--thresholds", "0,0.5"), "thresholds are 0, 0.5; expected ascending probabilities"),
         ((*TWO, "--method", "exact"), "exact"),
+        ((*TWO, "--method", "bootstrap"), "Did you mean `baserate measure --interval bootstrap`"),
+        ((*TWO, "--threshold", "0.3"), "categories of probability have --thresholds"),
         (("--truth", "sick", "--score", "risk", "--predicted", "says"), "labels have neither NRI nor IDI"),
         ((*TWO, "--weight", "w", "--method", "asymptotic"), "rows are weighted or clustered"),
     ],

@@ -134,3 +134,9 @@ def test_averages_of_rates() -> None:
     one = infer.estimate("average_odds", c)
     youden = infer.estimate("youden", Counts(tp=30, fp=40, fn=10, tn=20))  # with the negatives the other way round
     assert one.high - one.low == pytest.approx((youden.high - youden.low) / 2, abs=1e-9)
+
+
+@pytest.mark.parametrize("alpha", ["1", None, [2], float("nan")])
+def test_alpha_of_a_decomposition_is_a_number(alpha: Any) -> None:  # noqa: ANN401
+    with pytest.raises(OptionError, match=r"alpha is .+; expected a number"):
+        fairness.decompose_entropy(tallies({"f": (3, 1, 1, 3), "m": (2, 2, 2, 2)}), alpha=alpha)

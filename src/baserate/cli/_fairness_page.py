@@ -272,7 +272,9 @@ class _GroupPage:
         if parts[0] and "worst_group" in kinds:
             parts.append(f"worst: {group_heading(kinds['worst_group']['group'])}")
         if row := kinds.get("max_difference_all"):  # where some groups are below the minimum size
-            parts.append(f"all groups, not tested: {self._number(row)}, {_describe_groups(row)}")
+            parts.append(
+                ", ".join(filter(None, (f"all groups, not tested: {self._number(row)}", _describe_groups(row))))
+            )
         return "; ".join(filter(None, parts))
 
     def _number(self, row: TidyRow) -> str:

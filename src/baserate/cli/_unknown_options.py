@@ -104,6 +104,7 @@ REASONS: dict[str, dict[str, str]] = {
     **dict.fromkeys(("fp", "fn", "tp", "tn"), _COST_REASONS),
     "threshold": {
         "": _EVERY_THRESHOLD,
+        "reclassify": "categories of probability have --thresholds; use `baserate compare` for decisions at one.",
         **_each(("benefit", "draw decision-curve"), "threshold probabilities are listed with --thresholds."),
         **_each(
             (*_CALIBRATION, "reprior"), "probabilities are used without decisions; use `baserate measure --threshold`."

@@ -5,6 +5,7 @@ rates gives the average odds difference and the average predictive value differe
 """
 
 from math import inf, log
+from numbers import Real
 
 import numpy as np
 
@@ -84,7 +85,7 @@ def generalized_entropy(c: Counts[Value], *, alpha: float = 2.0) -> Value:
     >>> round(generalized_entropy(Counts(tp=40, fp=10, fn=10, tn=40), alpha=1), 6)
     0.138629
     """
-    if not -inf < alpha < inf:
+    if not isinstance(alpha, Real) or not -inf < alpha < inf:
         raise wrong_option("alpha", alpha, "a number", remedy="The usual ones are 2, and 1 for Theil's index.")
     # Indices of equal benefits are 0, and rounding must not make them negative.
     return _not_negative(_entropy(c, alpha))

@@ -119,7 +119,7 @@ def log_auc(c: Curve, *, fpr: Interval = (0.001, 0.1)) -> float:
 @measure(
     "Gini coefficient of a ranking: 2·AUC−1, which is 0 for chance and 1 for perfection.",
     formula="2·AUC-1",
-    aliases=("Gini coefficient", "Somers' D", "gain capture"),
+    aliases=("Gini coefficient", "Somers' D", "Dxy", "gain capture"),
     references=("hand2001",),
     values=Values("high", (-1, 1), needs=("positives", "negatives"), dual="gini"),
 )
