@@ -324,7 +324,8 @@ class _Column(NamedTuple):
         if self.margin is None:
             return list(head)
         shifted = [" " * self.margin + line for line in head]
-        return [align_left(line, max(self.wide, *map(display_width, shifted))) for line in shifted]
+        places = max(self.wide, *map(display_width, shifted))
+        return [align_left(line, places) for line in shifted]
 
 
 def _columns(panel: Table) -> list[_Column]:
@@ -350,7 +351,8 @@ def _column(panel: Table, at: int) -> _Column:
 
 def _interval_texts(texts: Sequence[str]) -> list[str]:
     """Return texts of intervals, all of one width."""
-    return [align_left(text, max(map(display_width, texts))) for text in texts]
+    places = max(map(display_width, texts), default=0)
+    return [align_left(text, places) for text in texts]
 
 
 def _align_bounds(cells: Sequence[Cell]) -> list[str]:
