@@ -188,6 +188,15 @@ def test_a_perfect_average_has_an_interval() -> None:
     assert estimate.low < estimate.value == estimate.high == 1
 
 
+def test_an_average_of_faultless_and_hopeless_labels_has_an_interval() -> None:
+    truth, predicted = np.tile([1, 1, 0, 0], (12, 1)), np.tile([1, 0, 1, 0], (12, 1))
+    truth[:6, 2:], predicted[:6, 2:] = [0, 1], [0, 1]
+    sets = baserate.label_sets(truth, predicted=predicted)
+    estimate = infer.estimate(multiclass.average_over_classes("recall", "macro"), sets)
+    assert estimate.value == pytest.approx(2 / 3)
+    assert 0 < estimate.low < estimate.value < estimate.high
+
+
 def test_the_page_fits_the_terminal(photos: Path) -> None:
     command = ("measure", photos, "--truths", "has_", "--scores", "p_")
     assert fits_terminal(*command, widths=[60, 80, 120])

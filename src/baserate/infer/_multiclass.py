@@ -16,6 +16,7 @@ import numpy as np
 
 from baserate._arrays import Floats, ratio
 from baserate._confusion import Confusion
+from baserate._counts import Counts
 from baserate._errors import EmptyDataError, OptionError, ShapeError, keyword
 from baserate._rows import LabelSets, MulticlassRows
 from baserate._tally import Tally
@@ -363,18 +364,24 @@ def _bootstrap_interval(measure: Measure, data: RowData, value: float, level: fl
     if not len(defined):
         return Bounds(nan, nan, "Bayesian bootstrap", "no sample is defined")
     low, high = percentiles(defined, level)
-    if low == high == value and value in describe(measure).span:
-        return _bound_perfection(measure, data, value, level)
+    if low == high == value and (value in describe(measure).span or _averages_decisions(measure)):
+        return _bound_constant(measure, data, value, level)
     return Bounds(min(low, value), max(high, value), f"Bayesian bootstrap, {N_BOOTSTRAP} samples")
 
 
-def _bound_perfection(measure: Measure, data: RowData, value: float, level: float) -> Bounds:
-    """Bound a number at the end of its range, where no sample varies, by the smallest class that may have errors."""
+def _averages_decisions(measure: Measure) -> bool:
+    """Return whether a measure is an average over classes of a measure of decisions."""
+    parts = vars(measure).get("parts")
+    return parts is not None and describe(parts[0]).of is Counts
+
+
+def _bound_constant(measure: Measure, data: RowData, value: float, level: float) -> Bounds:
+    """Bound a number that no sample varies, since each class has only hits or only errors, by the smallest class."""
     least, most = describe(measure).span
     sizes = np.concatenate([data.support, data.total - data.support])
     reach = (most - least) * (1 - clopper_pearson(float(sizes[sizes > 0].min()), 0.0, level)[0])
     how = "Clopper–Pearson for the smallest class: no sample varies"
-    return Bounds(value, value + reach, how) if value == least else Bounds(value - reach, value, how)
+    return Bounds(max(least, value - reach), min(most, value + reach), how)
 
 
 def _sort_rows(data: RowData) -> RowData:
