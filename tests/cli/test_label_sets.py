@@ -159,7 +159,7 @@ def test_the_shell_averages_over_some_classes(tmp_path: Path) -> None:
 def test_undefined_combinations_are_refused(photos: Path) -> None:
     sets = ("measure", photos, "--truths", "has_")
     for typed, words in (
-        ((), "no columns to evaluate are named"),
+        ((), "sets of labels need --predicted or --scores; name their columns"),
         (("--scores", "p_", "--truth", "has_sea"), "sets of labels have no --truth"),
         (("--scores", "p_", "--prevalence", "2%"), "sets of labels have neither"),
         (("--predicted", "d_", "--threshold", "0.5"), "--predicted holds decisions already"),

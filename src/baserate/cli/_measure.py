@@ -121,6 +121,8 @@ def _read_label_sets(
         raise click.UsageError(f"sets of labels have no --{unused[0]}; leave it out, or leave out --truths.")
     if classes.cross_table or classes.costs or measure_options.prevalence is not None:
         raise click.UsageError("sets of labels have neither --cross-table, --costs nor --prevalence; leave it out.")
+    if not (classes.scores or reading.predicted):
+        raise click.UsageError("sets of labels need --predicted or --scores; name their columns, such as --scores p_.")
     sets = read.label_columns(
         reading.file,
         truth=score_columns(classes.truths),
