@@ -293,3 +293,11 @@ def test_settings_are_bound_once() -> None:
     assert stated.apply(measure.f_beta)(Counts(tp=3, fp=1, fn=1, tn=5)) == pytest.approx(0.75)
     assert stated.idle([measure.f_beta]) == ["costs", "at"]
     assert collect_settings([stated.apply(measure.f_beta), own]) == {"f_beta": {"beta": 2}, "net_benefit": {"at": 0.3}}
+
+
+@pytest.mark.parametrize(("flag", "measure"), [("--beta", "f_beta"), ("--entropy-alpha", "generalized_entropy")])
+@pytest.mark.parametrize("text", ["nan", "inf", "1,2", "x"])
+def test_numbers_of_measures_are_no_costs(flag: str, measure: str, text: str, tmp_path: Path) -> None:
+    result = run(*command_line("measure", measure, write_people(tmp_path)), flag, text)
+    assert result.exit_code == 2
+    assert f"'{text}' is not a number from -1e+15 to 1e+15" in result.stderr

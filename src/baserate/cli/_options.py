@@ -39,6 +39,7 @@ from baserate.cli._values import (
     read_prior,
     read_probability,
     read_rate,
+    read_setting,
     read_thresholds,
     whole_number,
 )
@@ -364,7 +365,7 @@ NetBenefitAt = Annotated[
     "Threshold probability of net benefit, such as 0.1 or 10%.",
 ]
 Beta = Annotated[
-    float | None, option("--beta", type=read_cost, metavar="NUMBER", default="1"), "β of f-beta and e-measure."
+    float | None, option("--beta", type=read_setting, metavar="NUMBER", default="1"), "β of f-beta and e-measure."
 ]
 AtSpecificity = Annotated[
     float | None, option(type=read_rate, metavar="RATE"), "Specificity at which sensitivity is measured."
@@ -382,7 +383,7 @@ TopK = Annotated[
 ]
 EntropyAlpha = Annotated[
     float | None,
-    option("--entropy-alpha", type=read_cost, metavar="NUMBER", default="2"),
+    option("--entropy-alpha", type=read_setting, metavar="NUMBER", default="2"),
     "α of generalized entropy; 1 is Theil's index.",
 ]
 

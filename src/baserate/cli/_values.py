@@ -204,6 +204,20 @@ def read_cost(text: str) -> float:
     return values[0]
 
 
+_GREATEST = 1e15
+
+
+def read_setting(text: str) -> float:
+    """Read one number that a measure depends on, such as β."""
+    try:
+        number = float(text.strip().replace("−", "-"))
+    except ValueError:
+        number = math.nan
+    if not abs(number) <= _GREATEST:
+        raise click.BadParameter(f"{text!r} is not a number from -{_GREATEST:g} to {_GREATEST:g}.")
+    return number
+
+
 def read_prevalence(text: str) -> float:
     """Read a share of positives."""
     return read_share(text, f"{text!r} is not a prevalence; expected {PREVALENCE.words}, such as 0.02 or 2%.")
