@@ -80,10 +80,7 @@ def test_every_word_is_found_in_any_spelling(word: str) -> None:
         ("threshold optimizer", OtherName(("equalize", "fairness.optimal_policy"), ("equalize",))),
         ("roc-test", OTHER_NAMES["delong"]),
         ("val.prob", OTHER_NAMES["calibration_curve"]),
-<<<<<<< HEAD
         ("improveProb", OTHER_NAMES["nri"]),
-=======
->>>>>>> r-trial2
         ("Dxy", OtherName(("measure.gini",), ("measure --measures gini",))),
         ("mcnemar_p_value", OTHER_NAMES["bowker"]),
         ("reclassify", OTHER_NAMES["nri"]),

@@ -150,16 +150,11 @@ _ENTRIES = (
     _entry("hamming_loss", "measure.multiclass.hamming_loss", "measure --measures hamming_loss"),
     # Intervals, comparison, plans of studies
     _entry(
-<<<<<<< HEAD
         "ci ci.auc ci.coords auc_ci auc_interval confidence_interval",
-=======
-        "ci ci.auc ci.se ci.sp ci.coords auc_ci auc_interval confidence_interval",
->>>>>>> r-trial2
         "infer.summary infer.estimate infer.bootstrap",
         "measure",
     ),
     _entry(
-<<<<<<< HEAD
         "ci.se",
         "infer.estimate measure.sensitivity_at_specificity",
         "measure --measures sensitivity_at_specificity",
@@ -170,8 +165,6 @@ _ENTRIES = (
         "measure --measures specificity_at_sensitivity",
     ),
     _entry(
-=======
->>>>>>> r-trial2
         "bootstrap boot_ci",
         "infer.summary infer.estimate infer.bootstrap",
         "measure --interval bootstrap, compare --method resample",
