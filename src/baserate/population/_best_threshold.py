@@ -385,6 +385,8 @@ class _Objective(NamedTuple):
     name: str
     value: TableFunction
     toward: Toward | None
+    bounded: bool
+    """Whether no value can be infinite."""
 
 
 def best_threshold(
@@ -447,8 +449,9 @@ def best_threshold(
             remedy="choose another prevalence or measure.",
         )
     if np.isinf(peak.value):
+        growth = "grows ever more slowly" if goal.bounded else "grows without bound"
         raise OptionError(
-            f"{goal.name} grows without bound towards a threshold of {peak.threshold:g}, so no threshold is best",
+            f"{goal.name} {growth} towards a threshold of {peak.threshold:g}, so no threshold is best",
             remedy="choose another measure.",
         )
     best_value = _make_best(population, goal.name, peak._replace(value=sign * peak.value + 0.0))  # −0.0 is 0
@@ -648,7 +651,8 @@ def _resolve_objective(measure: str | Measure, options: dict[str, Any]) -> _Obje
             f"{info.name} has one value for a whole curve, not one at each threshold", remedy="choose another measure."
         )
     name = info.name if info else getattr(function, "__name__", "this function")
-    return _Objective(name, partial(function, **options), info.best if info else None)
+    bounded = info is not None and bool(np.isfinite(info.span).all())
+    return _Objective(name, partial(function, **options), info.best if info else None, bounded)
 
 
 def _make_best(population: Population, name: str, peak: Peak) -> BestThreshold:
