@@ -235,7 +235,14 @@ def spline(
     function, toward = resolve_objective(measure, toward)
     check_domain("knots", knots, KNOTS)
     points = _measure_curve(curve, function, toward, options)
-    fitted = fit_regression_spline(points.place, points.value, knots=int(knots)).fitted
+    try:
+        # Warnings are errors here: they would leave a fit without meaning.
+        with np.errstate(over="raise", invalid="raise", divide="raise"):
+            fitted = fit_regression_spline(points.place, points.value, knots=int(knots)).fitted
+    except (FloatingPointError, np.linalg.LinAlgError):
+        raise FitError(
+            "scores differ by too many orders of magnitude for a spline", remedy="take logarithms or ranks of them."
+        ) from None
     return Cut((float(points.threshold[_last_maximum(fitted)]),))
 
 
@@ -286,7 +293,7 @@ def _bounded_mean(thresholds: Floats) -> float:
     >>> _bounded_mean(np.array([0.1, 0.1, 0.1]))
     0.1
     """
-    return float(np.clip(fsum(thresholds) / len(thresholds), thresholds.min(), thresholds.max()))
+    return float(np.clip(fsum(thresholds / len(thresholds)), thresholds.min(), thresholds.max()))
 
 
 @rule(notes=_note_bootstrap_average)

@@ -135,7 +135,10 @@ class RocRegion:
     def _on_edge(self, left: int, right: int, fpr: float, tpr: float) -> Treatment:
         """Mix the two vertices of an edge, or thresholds that lie on the edge between them."""
         run, rise = self.fpr[right] - self.fpr[left], self.tpr[right] - self.tpr[left]
-        chance = ((fpr - self.fpr[left]) * run + (tpr - self.tpr[left]) * rise) / (run * run + rise * rise)
+        length = run * run + rise * rise
+        if not length:  # both vertices are the same point, as where all scores of a group are equal
+            return self._mix_vertices([left], np.ones(1))
+        chance = ((fpr - self.fpr[left]) * run + (tpr - self.tpr[left]) * rise) / length
         # Reweighted masses are not exact, so thresholds on the edge cannot be identified by cross-multiplication.
         if self.is_reversed[left] or self.is_reversed[right] or self.curve.tally.reweighed:
             return self._mix_vertices([left, right], np.array([1 - chance, chance]))
@@ -152,7 +155,9 @@ class RocRegion:
         part = np.concatenate([[0.0], (steps[0, on] + steps[1, on]) / (true + false)])
         threshold = np.concatenate([[self.threshold[left]], score[first:last][on]])
         at = int(np.clip(np.searchsorted(part, chance), 1, len(part) - 1))
-        lax = (chance - part[at - 1]) / (part[at] - part[at - 1])
+        # Scores without mass follow a threshold at no distance.
+        gap = part[at] - part[at - 1]
+        lax = (chance - part[at - 1]) / gap if gap else 0.0
         return randomize_cuts([Cut((float(threshold[place]),)) for place in (at - 1, at)], np.array([1 - lax, lax]))
 
     def _mix_vertices(self, vertices: list[int], chances: Floats) -> Treatment:

@@ -245,6 +245,28 @@ export const MEASURES = {
   g_mean: (c) => Math.sqrt((c.tp / positivesOf(c)) * (c.tn / negativesOf(c))),
   fowlkes_mallows: (c) => Math.sqrt((c.tp / (c.tp + c.fp)) * (c.tp / positivesOf(c))),
   jaccard: (c) => c.tp / (c.tp + c.fp + c.fn),
+  no_information_rate: (c) => Math.max(positivesOf(c), negativesOf(c)) / everybodyOf(c),
+  risk_ratio: (c) => c.tp / (c.tp + c.fp) / (c.fn / (c.fn + c.tn)),
+  weighted_kappa: (c) => {
+    const byChance = (c.tp + c.fp) * negativesOf(c) + (c.fn + c.tn) * positivesOf(c);
+    return (2 * (c.tp * c.tn - c.fp * c.fn)) / byChance;
+  },
+  number_needed_to_diagnose: (c) => {
+    const pairs = positivesOf(c) * negativesOf(c);
+    const gain = c.tp * c.tn - c.fp * c.fn;
+    // Equal rates of weighted rows may differ by rounding.
+    return pairs / (Math.abs(gain) <= 1e-12 * pairs ? 0 : gain);
+  },
+  number_needed_to_misdiagnose: (c) => everybodyOf(c) / (c.fp + c.fn),
+  predictive_value_product: (c) => (c.tp / (c.tp + c.fp)) * (c.tn / (c.fn + c.tn)),
+  sedi: (c) => {
+    const right = Math.log(c.tp / positivesOf(c)) + Math.log(c.tn / negativesOf(c));
+    const wrong = Math.log(c.fp / negativesOf(c)) + Math.log(c.fn / positivesOf(c));
+    if (wrong === -Infinity && right === -Infinity) return NaN;
+    if (wrong === -Infinity) return 1;
+    return right === -Infinity ? -1 : (wrong - right) / (wrong + right);
+  },
+  roc_distance: (c) => Math.hypot(c.fn / positivesOf(c), c.fp / negativesOf(c)),
   average_odds: (c) => (c.tp / positivesOf(c) + c.fp / negativesOf(c)) / 2,
   average_predictive_value: (c) => (c.tp / (c.tp + c.fp) + c.fn / (c.fn + c.tn)) / 2,
   generalized_entropy: (c) => benefitVariation(c) ** 2 / 2,
