@@ -583,7 +583,7 @@ def kappa(c: Counts[Value]) -> Value:
 
 
 @measure(
-    "Cohen's kappa with costs: relative saving over random flags of the same number.",
+    "Cohen's kappa with costs: relative saving over as many random flags.",
     formula=r"1-\frac{C_{FP}FP+C_{FN}FN}{(C_{FP}·N·\hat P+C_{FN}·P·\hat N)/n}",
     aliases=("Kraemer's weighted kappa",),
     references=("cohen1968",),
